@@ -6,6 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -41,7 +42,7 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 	return out
 }
 
-func toMissing(m *preview.Missing) *gatekeeperv1.MissingEntries {
+func toMissing(m *undo.Missing) *gatekeeperv1.MissingEntries {
 	if m == nil {
 		return nil
 	}

@@ -261,24 +261,6 @@ func TestReleased_Written_RepeatSaysReleased(t *testing.T) {
 	}
 }
 
-func TestShown_AnyValue_IsFitForAnError(t *testing.T) {
-	for in, out := range map[string]string{
-		"plain":                  "plain",
-		"a\x00b\x1b[31m":         "a\uFFFDb\uFFFD[31m",
-		"\xff\xfe":               "\uFFFD",
-		strings.Repeat("ä", 100): strings.Repeat("ä", 38) + "…",
-		strings.Repeat("a", 80):  strings.Repeat("a", 80),
-		strings.Repeat("a", 81):  strings.Repeat("a", 77) + "…",
-	} {
-		if got := shown(in); got != out {
-			t.Errorf("%q: got %q, want %q", in, got, out)
-		}
-	}
-	if len(shown(strings.Repeat("世", 100))) > maxShown {
-		t.Error("it is too long")
-	}
-}
-
 // FuzzEdits: whatever a batch says, each edit is read or refused by name, and what was read reads back the same.
 func FuzzEdits(f *testing.F) {
 	seed, _ := proto.Marshal(&gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -22,15 +23,11 @@ const (
 
 // ListDenied reads what the leader remembers. Whether it still leads is confirmed as for any read.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
-	names, err := compileGlobs("names", m.GetNames())
+	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
 		return nil, err
 	}
-	labels, err := parseSelector(m.GetLabels())
-	if err != nil {
-		return nil, err
-	}
-	state, callers, since, err := s.keeper.DeniedCallers(ctx, names.match)
+	state, callers, since, err := s.keeper.DeniedCallers(ctx, chosen.MatchName)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +35,7 @@ func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDe
 	out := &gatekeeperv1.ListDeniedResponse{Since: toTimestamp(since)}
 	var taken page
 	for i := range callers {
-		if callers[i].Cured && !m.GetCured() || !labels.matchOf(state, callers[i].Semaphore) {
+		if callers[i].Cured && !m.GetCured() || !chosen.MatchNow(state, callers[i].Semaphore) {
 			continue
 		}
 		caller := toDenied(&callers[i])

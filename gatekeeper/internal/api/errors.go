@@ -19,7 +19,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -149,9 +152,6 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.ErrConflict", codes.Aborted, reasonStaleVersion, conflict(fsm.ConflictStale), nil},
 	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},
 	{"keeper.ErrRefused", codes.FailedPrecondition, reasonRefused, is(keeper.ErrRefused), nil},
-	{"keeper.ErrNoSuchDefinition", codes.NotFound, reasonNoSuchDefinition, as(func(e *keeper.NoSuchDefinitionError) map[string]string {
-		return map[string]string{"name": e.Name}
-	}), nil},
 	{"keeper.ErrNoSuchCordon", codes.NotFound, reasonNoSuchCordon, as(func(e *keeper.NoSuchCordonError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
@@ -159,27 +159,27 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return map[string]string{"needed": decimal(uint64(e.Needed)), "in_force": decimal(uint64(e.InForce))}
 	}), nil},
 	{"keeper.ErrRecovering", codes.Unavailable, reasonRecovering, is(keeper.ErrRecovering), nil},
-	{"preview.NoSuchChangeError", codes.NotFound, reasonNoSuchChange, as(func(e *preview.NoSuchChangeError) map[string]string {
+	{"undo.NoSuchChangeError", codes.NotFound, reasonNoSuchChange, as(func(e *undo.NoSuchChangeError) map[string]string {
 		return map[string]string{"change": decimal(e.Change), "oldest": decimal(e.Oldest)}
 	}), nil},
-	{"api.undoConflictError", codes.FailedPrecondition, reasonUndoConflict, as(func(e *undoConflictError) map[string]string {
-		return map[string]string{"change": decimal(e.changes[0]), "conflicts": strings.Join(e.conflicts, "\n")}
+	{"undo.ConflictError", codes.FailedPrecondition, reasonUndoConflict, as(func(e *undo.ConflictError) map[string]string {
+		return map[string]string{"change": decimal(e.Changes[0]), "conflicts": strings.Join(e.Conflicts, "\n")}
 	}), nil},
-	{"api.undoIncompleteError", codes.FailedPrecondition, reasonUndoIncomplete, as(func(e *undoIncompleteError) map[string]string {
-		return map[string]string{"missing": strings.Join(e.missing, "\n")}
+	{"undo.IncompleteError", codes.FailedPrecondition, reasonUndoIncomplete, as(func(e *undo.IncompleteError) map[string]string {
+		return map[string]string{"missing": strings.Join(e.Missing, "\n")}
 	}), nil},
-	{"api.changedError", codes.Aborted, reasonChangedSince, as(func(e *changedError) map[string]string {
-		return map[string]string{"semaphores": strings.Join(e.names(), "\n")}
+	{"preview.ChangedError", codes.Aborted, reasonChangedSince, as(func(e *preview.ChangedError) map[string]string {
+		return map[string]string{"semaphores": strings.Join(e.Names(), "\n")}
 	}), nil},
-	{"api.noFiringError", codes.NotFound, reasonNoSuchFiring, as(func(e *noFiringError) map[string]string {
-		return map[string]string{"semaphore": e.semaphore, "firing": preview.FiringText(e.firing)}
+	{"preview.NoFiringError", codes.NotFound, reasonNoSuchFiring, as(func(e *preview.NoFiringError) map[string]string {
+		return map[string]string{"semaphore": e.Semaphore, "firing": phrase.Firing(e.Firing)}
 	}), nil},
-	{"api.firingConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *firingConflictError) map[string]string {
-		return map[string]string{"semaphore": e.semaphore, "conflicts": strings.Join(e.conflicts, "\n")}
+	{"preview.FiringConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *preview.FiringConflictError) map[string]string {
+		return map[string]string{"semaphore": e.Semaphore, "conflicts": strings.Join(e.Conflicts, "\n")}
 	}), nil},
 	{"api.errChosenNone", codes.NotFound, reasonNothingChosen, is(errChosenNone), nil},
-	{"api.noDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *noDefinitionError) map[string]string {
-		return map[string]string{"name": e.name}
+	{"selector.NoDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *selector.NoDefinitionError) map[string]string {
+		return map[string]string{"name": e.Name}
 	}), nil},
 
 	{"consensus.ErrMemberExists", codes.AlreadyExists, reasonMemberExists, is(consensus.ErrMemberExists), nil},

@@ -24,6 +24,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -83,18 +85,17 @@ func errorCases() []errorCase {
 		{"keeper.ErrConflict", &conflictError{conflict(fsm.ConflictStale, stored), 8}, codes.Aborted, "STALE_VERSION", map[string]string{"name": "n", "index": "3", "current": "9", "expected": "8"}},
 		{"keeper.ErrSuperseded", keeper.ErrSuperseded, codes.Aborted, "SUPERSEDED", nil},
 		{"keeper.ErrRefused", &keeper.RefusedError{Why: "x"}, codes.FailedPrecondition, "REFUSED", nil},
-		{"keeper.ErrNoSuchDefinition", &keeper.NoSuchDefinitionError{Name: "n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
 		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c"}},
 		{"keeper.ErrFeatureLevel", &keeper.FeatureLevelError{Needed: 2, InForce: 1}, codes.FailedPrecondition, "FEATURE_LEVEL", map[string]string{"needed": "2", "in_force": "1"}},
 		{"keeper.ErrRecovering", keeper.ErrRecovering, codes.Unavailable, "RECOVERING", nil},
-		{"preview.NoSuchChangeError", &preview.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
-		{"api.noFiringError", &noFiringError{"s", semaphore.Firing{Name: "f"}}, codes.NotFound, "NO_SUCH_FIRING", map[string]string{"semaphore": "s", "firing": "f"}},
-		{"api.firingConflictError", &firingConflictError{"s", []string{"a", "b"}}, codes.FailedPrecondition, "FIRING_CONFLICT", map[string]string{"semaphore": "s", "conflicts": "a\nb"}},
-		{"api.changedError", &changedError{[]preview.Changed{{Semaphore: "a"}, {Semaphore: "b"}}}, codes.Aborted, "CHANGED_SINCE", map[string]string{"semaphores": "a\nb"}},
-		{"api.undoConflictError", &undoConflictError{[]uint64{4}, []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
-		{"api.undoIncompleteError", &undoIncompleteError{[]string{"a", "b"}}, codes.FailedPrecondition, "UNDO_INCOMPLETE", map[string]string{"missing": "a\nb"}},
+		{"undo.NoSuchChangeError", &undo.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
+		{"preview.NoFiringError", &preview.NoFiringError{Semaphore: "s", Firing: semaphore.Firing{Name: "f"}}, codes.NotFound, "NO_SUCH_FIRING", map[string]string{"semaphore": "s", "firing": "f"}},
+		{"preview.FiringConflictError", &preview.FiringConflictError{Semaphore: "s", Conflicts: []string{"a", "b"}}, codes.FailedPrecondition, "FIRING_CONFLICT", map[string]string{"semaphore": "s", "conflicts": "a\nb"}},
+		{"preview.ChangedError", &preview.ChangedError{Changed: []preview.Changed{{Semaphore: "a"}, {Semaphore: "b"}}}, codes.Aborted, "CHANGED_SINCE", map[string]string{"semaphores": "a\nb"}},
+		{"undo.ConflictError", &undo.ConflictError{Changes: []uint64{4}, Conflicts: []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
+		{"undo.IncompleteError", &undo.IncompleteError{Missing: []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_INCOMPLETE", map[string]string{"missing": "a\nb"}},
 		{"api.errChosenNone", errChosenNone, codes.NotFound, "NOTHING_CHOSEN", nil},
-		{"api.noDefinitionError", &noDefinitionError{"n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
+		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
 		{"consensus.ErrMemberExists", consensus.ErrMemberExists, codes.AlreadyExists, "MEMBER_EXISTS", nil},
 		{"consensus.ErrMemberRetired", consensus.ErrMemberRetired, codes.FailedPrecondition, "MEMBER_RETIRED", nil},
 		{"consensus.ErrNoSuchMember", consensus.ErrNoSuchMember, codes.NotFound, "NO_SUCH_MEMBER", nil},
@@ -194,7 +195,6 @@ func unlisted() map[string]string {
 		"keeper.ConflictError":         "listed as keeper.ErrConflict",
 		"keeper.RefusedError":          "listed as keeper.ErrRefused",
 		"keeper.EditFieldError":        "wraps a semaphore.FieldError",
-		"keeper.NoSuchDefinitionError": "listed as keeper.ErrNoSuchDefinition",
 		"keeper.NoSuchCordonError":     "listed as keeper.ErrNoSuchCordon",
 		"keeper.FeatureLevelError":     "listed as keeper.ErrFeatureLevel",
 		"keeper.RecoveringError":       "listed as keeper.ErrRecovering",
@@ -219,7 +219,8 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
-		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "api": ".",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo",
+		"api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
 			declared[room+"."+name] = true

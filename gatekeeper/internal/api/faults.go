@@ -3,15 +3,12 @@ package api
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
-	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // The errors that this room adds to those of the rooms below. What callers are told of them is in the table of errors.go.
@@ -23,97 +20,8 @@ var (
 	errPanic = errors.New("the server met a fault of its own and logged it; it did not answer this call")
 )
 
-// noDefinitionError answers a read of a definition that is not there.
-type noDefinitionError struct{ name string }
-
-func (e *noDefinitionError) Error() string { return fmt.Sprintf("there is no definition %q", e.name) }
-
 // errChosenNone answers a change of chosen definitions when none was chosen.
 var errChosenNone = errors.New("no definition matches these names and labels: gkctl get lists them")
-
-// undoConflictError says what keeps changes from being undone. Nothing was done.
-type undoConflictError struct {
-	changes   []uint64
-	conflicts []string
-}
-
-func (e *undoConflictError) Error() string {
-	return fmt.Sprintf("%s cannot be undone, and nothing was done: %s", changesText(e.changes), someOf(e.conflicts))
-}
-
-// undoIncompleteError says which entries of the changes the journal has forgotten. Nothing was done.
-type undoIncompleteError struct{ missing []string }
-
-func (e *undoIncompleteError) Error() string {
-	return fmt.Sprintf("not all can be undone, and nothing was done: %s", someOf(e.missing))
-}
-
-// noFiringError says that a semaphore does not remember a firing.
-type noFiringError struct {
-	semaphore string
-	firing    semaphore.Firing
-}
-
-func (e *noFiringError) Error() string {
-	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.semaphore, preview.FiringText(e.firing))
-}
-
-// firingConflictError says what keeps firings from being forgotten. Nothing was done.
-type firingConflictError struct {
-	semaphore string
-	conflicts []string
-}
-
-func (e *firingConflictError) Error() string {
-	return fmt.Sprintf("nothing of semaphore %q was forgotten: %s", e.semaphore, someOf(e.conflicts))
-}
-
-// someOf joins the first texts and counts the others.
-func someOf(texts []string) string {
-	const most = 10
-	shown, more := texts, ""
-	if len(shown) > most {
-		shown, more = shown[:most], fmt.Sprintf("; and %d more", len(texts)-most)
-	}
-	return strings.Join(shown, "; ") + more
-}
-
-// changesText names changes.
-func changesText(changes []uint64) string {
-	const most = 5
-	if len(changes) == 1 {
-		return "change " + decimal(changes[0])
-	}
-	var texts []string
-	for _, c := range changes[:min(most, len(changes))] {
-		texts = append(texts, decimal(c))
-	}
-	text := "changes " + strings.Join(texts, ", ")
-	if more := len(changes) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// missingText says what the journal has forgotten of a change.
-func missingText(m *preview.Missing) string {
-	const most = 20
-	parts := slices.Clone(m.Names[:min(most, len(m.Names))])
-	if more := len(m.Names) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
-	}
-	if m.Cordons > 0 {
-		parts = append(parts, fmt.Sprintf("%d cordons", m.Cordons))
-	}
-	what := strings.Join(parts, ", ")
-	switch {
-	case m.Unknown && what == "":
-		what = "some of what it changed"
-	case m.Unknown:
-		what += " and perhaps more"
-	}
-	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.Change, what)
-}
 
 // hopError says that a call that was passed on once has come to a server that would pass it on to itself.
 type hopError struct{ leader consensus.Leader }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -239,7 +240,7 @@ func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
 // One step forgets so many that its journal entry can be read. It says how to go on.
 func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 	g, op, year := poisoned(t)
-	for i := range maxFirings {
+	for i := range preview.MaxForgotten {
 		g.claim(t, semaphore.Firing{Name: "m", Due: year.Add(24*time.Hour + time.Duration(i)*time.Second)}, true)
 	}
 	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
@@ -249,7 +250,7 @@ func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 		t.Error(text)
 	}
 	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", After: timestamppb.New(after)})
-	if err != nil || len(r.GetChange().GetFirings()) != maxFirings {
+	if err != nil || len(r.GetChange().GetFirings()) != preview.MaxForgotten {
 		t.Error(err)
 	}
 }
@@ -258,7 +259,7 @@ func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 func TestForgetFirings_TooManyAtOneTime_SaysToNameThem(t *testing.T) {
 	g, op, year := poisoned(t)
 	due := year.Add(24 * time.Hour)
-	for i := range maxFirings + 1 {
+	for i := range preview.MaxForgotten + 1 {
 		g.claim(t, semaphore.Firing{Name: fmt.Sprint("m", i), Due: due}, true)
 	}
 	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})

@@ -136,7 +136,7 @@ type fakeKeeper struct {
 	began                         time.Time
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
-	meanwhile                     fsm.Command // applied just before an undo
+	meanwhile                     fsm.Command // applied just before an undo, a pause, a resume or a forgetting
 	onRead                        func()      // called before each read; nil: not
 	missed                        map[string]missed.Report
 	remaining                     map[uint64]time.Duration
@@ -273,14 +273,25 @@ func instant(end keeper.Ending) time.Time {
 // What operators do is applied to the machine as it is.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
 	cmd.Until = instant(end)
-	return did[fsm.RevisionResult](k, cmd)
+	return k.unlessMeanwhile(cmd)
 }
 
 func (k *fakeKeeper) Resume(_ context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if len(cmd.Names) == 0 && cmd.RequestID == "" {
 		return fsm.RevisionResult{}, k.notLeader
 	}
-	return did[fsm.RevisionResult](k, cmd)
+	return k.unlessMeanwhile(cmd)
+}
+
+func (k *fakeKeeper) unlessMeanwhile(cmd fsm.Command) (fsm.RevisionResult, error) {
+	if k.meanwhile != nil {
+		k.do(k.meanwhile)
+	}
+	r, err := did[fsm.RevisionResult](k, cmd)
+	if r.Conflict != nil {
+		return r, &keeper.ConflictError{Conflict: *r.Conflict}
+	}
+	return r, err
 }
 
 func (k *fakeKeeper) Cordon(_ context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {

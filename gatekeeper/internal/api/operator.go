@@ -1,9 +1,8 @@
 package api
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -28,24 +29,22 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if err != nil {
 		return nil, err
 	}
-	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
-	if done, err := s.repeated(ctx, m, fsm.EditPause, cmd.Asked); err != nil {
+	shown, err := expectedFrom(m)
+	if err != nil {
 		return nil, err
-	} else if done != nil {
+	}
+	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
+	state, done, err := s.decideFrom(ctx, m, fsm.EditPause, cmd.Asked)
+	if err != nil {
+		return nil, err
+	}
+	if done != nil {
 		return &gatekeeperv1.PauseResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	expected, err := expectedFrom(m)
-	if err != nil {
+	if cmd.Names, err = c.Names(state); err != nil {
 		return nil, err
 	}
-	state, err := s.reader.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if cmd.Names, err = c.resolve(state); err != nil {
-		return nil, err
-	}
-	if err := asExpected(state, expected, preview.PauseTargets(state, cmd.Names)); err != nil {
+	if cmd.Expected, err = preview.PausesAsShown(state, shown, cmd.Names); err != nil {
 		return nil, err
 	}
 	if len(cmd.Names) == 0 {
@@ -53,15 +52,15 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	}
 	result, err := s.keeper.Pause(ctx, *cmd, end)
 	if err != nil {
-		return nil, err
+		return nil, s.changedSince(state, err)
 	}
 	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
 // pauseFrom reads a pause, but for the names, which are those of the choice.
-func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending, c *choice, err error) {
+func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending, c *selector.Selector, err error) {
 	cmd = &fsm.Pause{Stop: m.GetStop(), Keep: m.GetKeepPaused()}
-	if c, err = choiceFrom("selector", m.GetSelector()); err != nil {
+	if c, err = selector.ParseChoice("selector", m.GetSelector()); err != nil {
 		return nil, end, nil, err
 	}
 	if cmd.Author, cmd.Reason, err = wordFrom(m); err != nil {
@@ -79,7 +78,7 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 
 // Resume resumes those of the chosen that are paused, by a certain change if the caller names one.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
-	c, err := choiceFrom("selector", m.GetSelector())
+	c, err := selector.ParseChoice("selector", m.GetSelector())
 	if err != nil {
 		return nil, err
 	}
@@ -91,35 +90,37 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 		Revision: m.GetChange(), Author: author, Reason: reason,
 		RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
 	}
-	if done, err := s.repeated(ctx, m, fsm.EditResume, cmd.Asked); err != nil {
+	shown, err := expectedFrom(m)
+	if err != nil {
 		return nil, err
-	} else if done != nil {
+	}
+	state, done, err := s.decideFrom(ctx, m, fsm.EditResume, cmd.Asked)
+	if err != nil {
+		return nil, err
+	}
+	if done != nil {
 		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	state, err := s.reader.Read(ctx)
+	chosen, err := c.Names(state)
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := c.resolve(state)
+	expected, err := preview.PausesAsShown(state, shown, chosen)
 	if err != nil {
 		return nil, err
 	}
-	expected, err := expectedFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	if err := asExpected(state, expected, preview.PauseTargets(state, chosen)); err != nil {
-		return nil, err
-	}
-	for _, name := range chosen {
+	for i, name := range chosen {
 		if p := state.Definition(name).Pause; p != nil && (m.GetChange() == 0 || p.Origin() == m.GetChange()) {
 			cmd.Names = append(cmd.Names, name)
+			if expected != nil {
+				cmd.Expected = append(cmd.Expected, expected[i])
+			}
 		}
 	}
 	// Also if none is paused: the state machine remembers that, and may know the request by now.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
-		return nil, err
+		return nil, s.changedSince(state, err)
 	}
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
 }
@@ -131,9 +132,11 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	}
 	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
 	// First: the end of one that is repeated may have passed.
-	if done, err := s.repeated(ctx, m, fsm.EditCordon, cmd.Asked); err != nil {
+	_, done, err := s.decideFrom(ctx, m, fsm.EditCordon, cmd.Asked)
+	if err != nil {
 		return nil, err
-	} else if done != nil {
+	}
+	if done != nil {
 		return cordonResponse(cmd.ID, done.Revision, done.FirstAnswer().Cordon), nil
 	}
 	result, err := s.keeper.Cordon(ctx, *cmd, end)
@@ -213,67 +216,54 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 // maxUndone is how many changes one step takes back.
 const maxUndone = 1000
 
-// Undo plans with the state of now; what changes between the plan and its execution is refused there by its version.
+// Undo plans with the present state; what changes between the plan and its execution is refused there by its version.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
-	if m.GetChange() == 0 {
-		return nil, invalid("change", "0", "must be the id of a change: gkctl history lists them")
+	what, err := undoFrom(m)
+	if err != nil {
+		return nil, err
 	}
-	if n := len(m.GetAlso()); n >= maxUndone {
-		return nil, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndone))
-	}
-	what := preview.Undoable{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
 	author, reason, err := wordFrom(m)
 	if err != nil {
 		return nil, err
 	}
-	if reason == "" {
-		reason = "undo of " + changesText(what.Changes)
-	}
-	if what.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
-		return nil, err
-	}
 	// A repeat of a call whose answer was lost must not undo the undoing.
 	asked := asked(m)
-	if done, err := s.repeated(ctx, m, fsm.EditUndo, asked); err != nil {
+	state, done, err := s.decideFrom(ctx, m, fsm.EditUndo, asked)
+	if err != nil {
 		return nil, err
-	} else if done != nil {
+	}
+	if done != nil {
 		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
 	}
-	state, err := s.reader.Read(ctx)
+	now := time.Now()
+	plan, err := undo.NewPlan(state, what, now)
 	if err != nil {
 		return nil, err
 	}
-	u, err := preview.Undo(state, what, time.Now())
-	if err != nil {
+	if err := plan.Refusal(); err != nil {
 		return nil, err
-	}
-	if !what.Partial && len(u.Missing) > 0 {
-		return nil, &undoIncompleteError{missing: mapped(u.Missing, missingText)}
-	}
-	if len(u.Conflicts) > 0 {
-		return nil, &undoConflictError{changes: what.Changes, conflicts: u.Conflicts}
 	}
 	out := &gatekeeperv1.UndoResponse{
-		Notes: u.Notes, UndoneBy: u.UndoneBy, Nothing: u.Command == nil, Missing: mapped(u.Missing, toMissing), Skipped: u.Skipped,
+		Notes: plan.Notes, UndoneBy: plan.UndoneBy, Nothing: plan.Command == nil, Missing: mapped(plan.Missing, toMissing), Skipped: plan.Skipped,
 	}
-	if u.Command == nil {
+	if plan.Command == nil {
 		return out, nil
 	}
-	if out.Plan, err = planID(*u.Command); err != nil {
+	if out.Plan, err = plan.ID(); err != nil {
 		return nil, err
 	}
-	if m.GetPlan() != "" && m.GetPlan() != out.GetPlan() {
-		return nil, &undoConflictError{changes: what.Changes, conflicts: []string{"it would do something else by now than what was shown: look again"}}
+	if err := plan.Expect(m.GetPlan(), out.GetPlan()); err != nil {
+		return nil, err
 	}
-	change := preview.Change{Undo: u.Command, Now: time.Now()}
+	change := preview.Change{Undo: plan.Command, Now: now}
 	effects, warnings := preview.Effects(state, s.keeper, change)
 	out.Effects, out.Warnings = toEffects(effects), warnings
 	out.Confirm = toConfirmations(preview.Confirm(state, s.keeper, change, effects))
 	if m.GetDryRun() {
 		return out, nil
 	}
-	cmd := *u.Command
-	cmd.Author, cmd.Reason = author, reason
+	cmd := *plan.Command
+	cmd.Author, cmd.Reason = author, cmp.Or(reason, what.Reason())
 	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked, m.GetRequestRevision()
 	result, err := s.keeper.Undo(ctx, cmd)
 	if err != nil {
@@ -282,33 +272,21 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if result.Repeated { // since it was looked for
 		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
 	}
-	if c := result.Conflict; c != nil {
-		return nil, &undoConflictError{changes: what.Changes, conflicts: []string{conflictText(c)}}
+	if result.Conflict != nil {
+		return nil, plan.Overtaken(result.Conflict)
 	}
 	out.Revision = result.Revision
 	return out, nil
 }
 
-// planID names what a planned command does and expects: equal plans have equal names.
-func planID(cmd fsm.Command) (string, error) {
-	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
-	if err != nil {
-		return "", err
+func undoFrom(m *gatekeeperv1.UndoRequest) (r undo.Request, err error) {
+	if m.GetChange() == 0 {
+		return r, invalid("change", "0", "must be the id of a change: gkctl history lists them")
 	}
-	sum := sha256.Sum256(entry)
-	return hex.EncodeToString(sum[:8]), nil
-}
-
-// conflictText says what was changed between the plan of an undo and its execution.
-func conflictText(c *fsm.Conflict) string {
-	switch c.Kind {
-	case fsm.ConflictPause:
-		return c.Name + ": it was paused or resumed at this moment by somebody else; look again"
-	case fsm.ConflictFirings:
-		return c.Name + ": its firings changed at this moment; look again"
-	case fsm.ConflictCordon:
-		return fmt.Sprintf("cordon %q: it was set or ended at this moment by somebody else; look again", c.Name)
-	default:
-		return c.Name + ": it was edited at this moment by somebody else; look again"
+	if n := len(m.GetAlso()); n >= maxUndone {
+		return r, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndone))
 	}
+	r = undo.Request{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
+	r.Drain, err = durationFrom("drain", m.GetDrain(), 0)
+	return r, err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -53,17 +55,17 @@ func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRe
 	case *gatekeeperv1.PreviewRequest_Pause:
 		cmd, end, c, err := pauseFrom(change.Pause)
 		if err == nil {
-			cmd.Names, err = c.resolve(state)
+			cmd.Names, err = c.Names(state)
 		}
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}
 		return &preview.Change{Pause: cmd, Now: now}, within("pause", err)
 	case *gatekeeperv1.PreviewRequest_Resume:
-		c, err := choiceFrom("selector", change.Resume.GetSelector())
+		c, err := selector.ParseChoice("selector", change.Resume.GetSelector())
 		cmd := &fsm.Resume{Revision: change.Resume.GetChange()}
 		if err == nil {
-			cmd.Names, err = c.resolve(state)
+			cmd.Names, err = c.Names(state)
 		}
 		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
 	case *gatekeeperv1.PreviewRequest_Cordon:
@@ -115,11 +117,7 @@ func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListC
 
 // ListHistory pages from the newest entry back; a page ends between two revisions or within one, by the ordinal.
 func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListHistoryRequest) (*gatekeeperv1.ListHistoryResponse, error) {
-	names, limit, from, err := listFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := parseSelector(m.GetLabels())
+	chosen, limit, from, err := listFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +150,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	}
 	out := &gatekeeperv1.ListHistoryResponse{Revision: state.Revision()}
 	if change := m.GetChange(); change > 0 && change <= state.Revision() {
-		out.Missing = toMissing(preview.MissingOf(state, change))
+		out.Missing = toMissing(undo.MissingOf(state, change))
 	}
 	var taken page
 	var last pageKey
@@ -161,8 +159,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 		case m.GetChange() > 0 && entry.Revision < m.GetChange():
 			return out, nil
 		case paged && entry.Revision == from.token && uint64(entry.Ordinal) >= ordinal,
-			len(names) > 0 && (entry.Semaphore == "" || !names.match(entry.Semaphore)),
-			len(labels) > 0 && (entry.Semaphore == "" || !labels.matchEntry(state, entry)),
+			!chosen.MatchEntry(state, entry),
 			!m.GetPermits() && m.GetChange() == 0 && aboutAnEnd(entry),
 			!since.IsZero() && entry.At.Before(since),
 			!before.IsZero() && !entry.At.Before(before):
@@ -189,15 +186,11 @@ func (s *operatorService) ListKnown(ctx context.Context, m *gatekeeperv1.ListKno
 	if m.GetGroup() != "" {
 		globs = []string{m.GetGroup()}
 	}
-	groups, err := compileGlobs("group", globs)
+	groups, err := selector.ParseGlobs("group", globs)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := pageSize(m.GetPageSize())
-	if err != nil {
-		return nil, err
-	}
-	from, err := parsePageToken(m.GetPageToken())
+	limit, from, err := pageFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +202,7 @@ func (s *operatorService) ListKnown(ctx context.Context, m *gatekeeperv1.ListKno
 	var taken page
 	i := uint64(0)
 	for sighting := range state.Sightings() {
-		if i++; i <= from.token || !groups.match(sighting.Group) {
+		if i++; i <= from.token || !groups.Match(sighting.Group) {
 			continue
 		}
 		caller := toCallers([]fsm.Sighting{sighting})[0]

@@ -190,6 +190,63 @@ func TestUndo_SomebodyChangesItMeanwhile_IsRefusedWhole(t *testing.T) {
 	}
 }
 
+// An edit that commits between the decision of a pause and the pause must not be paused unseen.
+func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	all := &gatekeeperv1.Selector{All: true}
+	shown := func(m *gatekeeperv1.PreviewRequest) string {
+		r, err := op.Preview(ctx(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.GetDigest()
+	}
+	definitions := func() [2]*fsm.StoredDefinition {
+		state := g.keeper.machine.State()
+		return [2]*fsm.StoredDefinition{state.Definition("a"), state.Definition("b")}
+	}
+	edit := func(permits uint32) fsm.Command {
+		d := *definitions()[1].Definition
+		d.Permits = permits
+		return fsm.EditBatch{Author: "ann", Changes: []fsm.Change{
+			{Kind: fsm.Replace, Name: "b", Definition: &d, ExpectedVersion: definitions()[1].Version},
+		}}
+	}
+	refused := func(err error) {
+		t.Helper()
+		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "edited since the dry run: b by ann") {
+			t.Errorf("got %v", err)
+		}
+		g.keeper.meanwhile = nil
+	}
+
+	pause := &gatekeeperv1.PauseRequest{Selector: all}
+	pause.Expected = shown(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}})
+	g.keeper.meanwhile = edit(5)
+	_, err := op.Pause(ctx(t), pause)
+	refused(err)
+	if d := definitions(); d[0].Pause != nil || d[1].Pause != nil {
+		t.Error("half of it was paused")
+	}
+
+	pause.Expected = ""
+	if _, err := op.Pause(ctx(t), pause); err != nil {
+		t.Fatal(err)
+	}
+	resume := &gatekeeperv1.ResumeRequest{Selector: all}
+	resume.Expected = shown(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}})
+	g.keeper.meanwhile = edit(6)
+	_, err = op.Resume(ctx(t), resume)
+	refused(err)
+	if d := definitions(); d[0].Pause == nil || d[1].Pause == nil {
+		t.Error("half of it was resumed")
+	}
+	resume.Expected = ""
+	if r, err := op.Resume(ctx(t), resume); err != nil || len(r.GetNames()) != 2 {
+		t.Fatal(r, err)
+	}
+}
+
 func TestExplain_WhileARecoveryIsWaitedOut_SaysThatNothingIsGrantedAndUntilWhen(t *testing.T) {
 	g := open(t)
 	outcome := semaphore.Granted

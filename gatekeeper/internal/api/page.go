@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 )
 
 const (
@@ -86,18 +88,28 @@ func parsePageToken(s string) (pageKey, error) {
 	return pageKey{name: string(b[n:]), token: token, rank: rank}, nil
 }
 
+// pageFrom reads which page of a list is wanted.
+func pageFrom(m interface {
+	GetPageSize() uint32
+	GetPageToken() string
+}) (limit int, from pageKey, err error) {
+	if limit, err = pageSize(m.GetPageSize()); err != nil {
+		return 0, pageKey{}, err
+	}
+	from, err = parsePageToken(m.GetPageToken())
+	return limit, from, err
+}
+
 // listFrom reads what the lists have in common.
 func listFrom(m interface {
 	GetNames() []string
+	GetLabels() string
 	GetPageSize() uint32
 	GetPageToken() string
-}) (names globSet, limit int, from pageKey, err error) {
-	if names, err = compileGlobs("names", m.GetNames()); err != nil {
+}) (chosen *selector.Selector, limit int, from pageKey, err error) {
+	if chosen, err = selector.Parse("", m.GetNames(), m.GetLabels()); err != nil {
 		return nil, 0, pageKey{}, err
 	}
-	if limit, err = pageSize(m.GetPageSize()); err != nil {
-		return nil, 0, pageKey{}, err
-	}
-	from, err = parsePageToken(m.GetPageToken())
-	return names, limit, from, err
+	limit, from, err = pageFrom(m)
+	return chosen, limit, from, err
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/past"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -177,11 +178,7 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 // ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state of its own moment: a
 // permit that lives through all pages is told exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
-	names, limit, from, err := listFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := parseSelector(m.GetLabels())
+	chosen, limit, from, err := listFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -193,18 +190,18 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
-	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
+	wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 	if !then.IsZero() {
 		if len(m.GetStates()) > 0 {
 			return nil, invalid("states", m.GetStates()[0].String(), "does not go with at: the past knows holders only")
 		}
-		return holdersAt(state, chosen, m.GetGroup(), then, limit, from), nil
+		return holdersAt(state, wanted, m, then, limit, from), nil
 	}
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
 	for p := range state.HoldersFrom(from.name, from.token+1) {
-		if !chosen(p.Semaphore) || !ofGroup(m, p.Identity) || !inState(m.GetStates(), p) {
+		if !wanted(p.Semaphore) || !ofGroup(m, p.Identity) || !inState(m.GetStates(), p) {
 			continue
 		}
 		permit := s.holder(state, p)
@@ -218,14 +215,33 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	return out, nil
 }
 
+// holdersAt pages over the permits that took slots at an instant, as far as the journal remembers.
+func holdersAt(
+	state *fsm.State, wanted func(name string) bool, m *gatekeeperv1.ListHoldersRequest, at time.Time, limit int, from pageKey,
+) *gatekeeperv1.ListHoldersResponse {
+	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision(), HistoryBegins: toTimestamp(past.Begins(state, wanted))}
+	var taken page
+	var last pageKey
+	for h := range past.Holders(state, wanted, at, from.name) {
+		if h.Semaphore == from.name && h.Token <= from.token || !ofGroup(m, h.Identity) {
+			continue
+		}
+		permit := toPermit(h.Permit)
+		permit.EndedAt, permit.Ended = toTimestamp(h.EndedAt), toEnd(h.End)
+		if !taken.add(limit, permit) {
+			out.NextPageToken = last.String()
+			break
+		}
+		out.Permits = append(out.Permits, permit)
+		last = pageKey{name: h.Semaphore, token: h.Token}
+	}
+	return out
+}
+
 // ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its own moment: one that waits through
 // all pages is listed exactly once, unless the leader changes, which begins new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
-	names, limit, from, err := listFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := parseSelector(m.GetLabels())
+	chosen, limit, from, err := listFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -234,12 +250,12 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 	if err != nil {
 		return nil, err
 	}
-	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
+	wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 	out := new(gatekeeperv1.ListWaitersResponse)
 	var taken page
 	after := queue.Cursor{Semaphore: from.name, Rank: time.Duration(from.rank), Seq: from.token}
 	for {
-		read := s.keeper.Waiters(chosen, after, limit+1)
+		read := s.keeper.Waiters(wanted, after, limit+1)
 		for i := range read {
 			w := &read[i]
 			waiter := toWaiter(w)

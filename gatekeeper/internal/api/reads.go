@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -56,21 +57,17 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	if err != nil {
 		return nil, err
 	}
-	stored := state.Definition(m.GetName())
-	if stored == nil {
-		return nil, &noDefinitionError{m.GetName()}
+	if err := selector.Defined(state, m.GetName()); err != nil {
+		return nil, err
 	}
+	stored := state.Definition(m.GetName())
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
 // ListDefinitions pages over definitions in the order of their names. Each page is read from the state of its own moment: a
 // definition that lives through all pages is told exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
-	names, limit, from, err := listFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := parseSelector(m.GetLabels())
+	chosen, limit, from, err := listFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +80,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	var last pageKey
 	for stored := range state.Definitions(from.name) {
 		d := stored.Definition
-		if d.Name == from.name || !names.match(d.Name) || !labels.match(d.Labels) ||
+		if d.Name == from.name || !chosen.Match(d) ||
 			m.GetGroup() != "" && !s.reader.Match(d.GroupPattern, m.GetGroup()) ||
 			len(m.GetStates()) > 0 && !slices.ContainsFunc(s.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -32,7 +33,7 @@ func (s *clusterService) SetSettings(ctx context.Context, m *gatekeeperv1.SetSet
 	}
 	change := func(now fsm.Settings) (fsm.Settings, error) {
 		if m.GetExpected() != nil && !proto.Equal(m.GetExpected(), toSettings(now)) {
-			return now, &changedError{}
+			return now, &preview.ChangedError{}
 		}
 		return settingsFrom(m.GetSettings(), now)
 	}
@@ -47,16 +48,16 @@ func (s *clusterService) SetSettings(ctx context.Context, m *gatekeeperv1.SetSet
 		if after, err = change(before); err != nil {
 			return nil, err
 		}
-		out.Warnings = settingsWarnings(state, before, after)
+		out.Warnings = preview.SettingsWarnings(state, before, after)
 	} else {
 		var result fsm.RevisionResult
 		if before, after, result, err = s.keeper.Configure(ctx, author, reason, change); err != nil {
 			return nil, err
 		}
 		out.Revision = result.Revision
-		out.Warnings = settingsWarnings(s.cfg.Machine.State(), before, after)
+		out.Warnings = preview.SettingsWarnings(s.cfg.Machine.State(), before, after)
 	}
-	out.Before, out.After, out.Confirm = toSettings(before), toSettings(after), settingsConfirm(before, after)
+	out.Before, out.After, out.Confirm = toSettings(before), toSettings(after), toConfirmations(preview.ConfirmSettings(before, after))
 	return out, nil
 }
 
@@ -66,7 +67,7 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 		MaxDuration:         durationpb.New(s.MaxDuration),
 		JournalPerSemaphore: &s.JournalPerSemaphore,
 		JournalTotal:        &s.JournalTotal,
-		JournalLifetime:     durationpb.New(lifetime(s)),
+		JournalLifetime:     durationpb.New(s.JournalLife()),
 		RememberedDeletions: &s.RememberedDeletions,
 		RequestLifetime:     durationpb.New(requests.Lifetime),
 		RequestsKept:        &requests.Kept,
@@ -75,19 +76,12 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 	}
 }
 
-func lifetime(s fsm.Settings) time.Duration {
-	if s.JournalLifetime == 0 {
-		return fsm.DefaultJournalLifetime
-	}
-	return s.JournalLifetime
-}
-
 // settingsFrom is now with the fields that m has. A field that keeps its default stays unset, so that servers of an older feature level
 // understand the rest.
 func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, error) {
 	next, in := now, settingReader{m: m}
 	requests := now.Requests.OrDefault()
-	journal := lifetime(now)
+	journal := now.JournalLife()
 	in.span("max_duration", m.GetMaxDuration(), semaphore.MinDuration, &next.MaxDuration)
 	in.span("journal_lifetime", m.GetJournalLifetime(), time.Second, &journal)
 	in.span("request_lifetime", m.GetRequestLifetime(), time.Second, &requests.Lifetime)
@@ -97,7 +91,7 @@ func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, err
 	setting(&in, "requests_kept", m.RequestsKept, 1, math.MaxUint32, &requests.Kept)
 	setting(&in, "request_bytes", m.RequestBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.RequestBytes)
 	setting(&in, "edit_bytes", m.EditBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.EditBytes)
-	if journal != lifetime(now) {
+	if journal != now.JournalLife() {
 		next.JournalLifetime = journal
 	}
 	if requests != now.Requests.OrDefault() {
@@ -134,38 +128,4 @@ func setting[T uint32 | uint64](r *settingReader, name string, v *T, least, most
 	default:
 		*to = *v
 	}
-}
-
-// settingsConfirm is why a person must agree: what is beyond a lower bound is gone.
-func settingsConfirm(before, after fsm.Settings) []*gatekeeperv1.Confirmation {
-	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
-	var out []*gatekeeperv1.Confirmation
-	lower := func(fell bool, text string) {
-		if fell {
-			out = append(out, &gatekeeperv1.Confirmation{Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_LOWERS_BOUND, Text: text})
-		}
-	}
-	lower(after.JournalPerSemaphore < before.JournalPerSemaphore || after.JournalTotal < before.JournalTotal || lifetime(after) < lifetime(before),
-		"entries of the journal beyond the new bound are lost, and the changes they record cannot be undone")
-	lower(after.RememberedDeletions < before.RememberedDeletions,
-		"versions of deleted definitions beyond the new bound are forgotten")
-	lower(is.Lifetime < was.Lifetime || is.Kept < was.Kept || is.RequestBytes < was.RequestBytes || is.EditBytes < was.EditBytes,
-		"requests are forgotten sooner, so late repeats of them fail")
-	return out
-}
-
-func settingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
-	if after.MaxDuration >= before.MaxDuration {
-		return nil
-	}
-	longer := 0
-	for d := range state.Definitions("") {
-		if max(d.Definition.Duration, d.Definition.MinHold, d.Definition.LossDelay) > after.MaxDuration {
-			longer++
-		}
-	}
-	if longer == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("definitions with a longer duration, min_hold or loss_delay than %v: %d; they keep it until they are edited", after.MaxDuration, longer)}
 }

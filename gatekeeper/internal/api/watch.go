@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -37,15 +38,11 @@ type watchService struct {
 // when that way breaks the watcher comes again and resumes. The first message has no events: its revision is where the
 // stream begins. A watcher that was overtaken is told so and goes on from there.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
-	names, err := compileGlobs("names", m.GetNames())
+	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
 		return err
 	}
-	labels, err := parseSelector(m.GetLabels())
-	if err != nil {
-		return err
-	}
-	w := &watcher{api: s.API, names: names, labels: labels, permits: m.GetPermits(), send: stream.Send}
+	w := &watcher{api: s.API, chosen: chosen, permits: m.GetPermits(), send: stream.Send}
 	if every := m.GetLiveEvery(); every != nil {
 		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
 			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
@@ -67,8 +64,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 // watcher is one stream.
 type watcher struct {
 	api     *API
-	names   globSet
-	labels  selector
+	chosen  *selector.Selector
 	permits bool
 	every   time.Duration // between live reports; 0: none
 	send    func(*gatekeeperv1.WatchResponse) error
@@ -114,7 +110,7 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	for stored := range state.Definitions("") {
 		d := stored.Definition
 		waiters := w.api.reader.QueueLength(d.Name)
-		if waiters == 0 && state.HolderCount(d.Name) == 0 || !w.names.match(d.Name) || !w.labels.match(d.Labels) {
+		if waiters == 0 && state.HolderCount(d.Name) == 0 || !w.chosen.Match(d) {
 			continue
 		}
 		if len(out.GetSemaphores()) == maxLive {
@@ -163,18 +159,7 @@ func (w *watcher) tell(batch *watch.Batch) error {
 	return w.send(out)
 }
 
-// wants says whether the watcher asked for an event. Cordons concern every semaphore.
+// wants reports whether the watcher asked for an event.
 func (w *watcher) wants(e *fsm.Event) bool {
-	return (w.permits || !aboutPermits(e)) && (e.Semaphore == "" || w.names.match(e.Semaphore) && w.labelled(e))
-}
-
-// labelled says whether the labels of an event's semaphore match, before it or after it. An event about a permit has no definition.
-func (w *watcher) labelled(e *fsm.Event) bool {
-	if len(w.labels) == 0 {
-		return true
-	}
-	if e.Definition == nil && e.Before == nil {
-		return w.labels.matchOf(w.api.cfg.Machine.State(), e.Semaphore)
-	}
-	return e.Definition != nil && w.labels.match(e.Definition.Definition.Labels) || e.Before != nil && w.labels.match(e.Before.Definition.Labels)
+	return (w.permits || !aboutPermits(e)) && w.chosen.MatchEvent(w.api.cfg.Machine.State(), e)
 }

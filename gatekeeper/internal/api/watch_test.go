@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -104,7 +105,7 @@ func TestWatch_TooOld_IsToldSoAndGoesOn(t *testing.T) {
 // The events of one batch share a revision. Only the message that ends them may name it, or a watcher that resumes loses the rest.
 func TestWatcher_LargeBatch_IsSplitBehindTheRevision(t *testing.T) {
 	var sent []*gatekeeperv1.WatchResponse
-	w := &watcher{told: 4, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r); return nil }}
+	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), told: 4, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r); return nil }}
 	batch := &watch.Batch{Revision: 9}
 	for i := range 5 {
 		batch.Events = append(batch.Events, fsm.Event{
@@ -128,7 +129,7 @@ func TestWatcher_LargeBatch_IsSplitBehindTheRevision(t *testing.T) {
 
 func TestWatcher_NothingWanted_IsToldWhereItStandsNowAndThen(t *testing.T) {
 	var sent []uint64
-	w := &watcher{told: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
+	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), told: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
 	for revision := uint64(2); revision < 2+2*watchQuiet; revision++ {
 		batch := &watch.Batch{Revision: revision, Events: []fsm.Event{{Revision: revision, Kind: fsm.Granted, Semaphore: "s"}}}
 		if err := w.tell(batch); err != nil {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // Left to itself gRPC answers a message with a string that is not UTF-8 by INTERNAL, which blames the server, and names no
@@ -88,7 +89,7 @@ func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field,
 			switch f.Kind() {
 			case protoreflect.StringKind:
 				if !utf8.Valid(content) {
-					return name, strconv.QuoteToASCII(string(content[:min(len(content), maxShown)]))
+					return name, strconv.QuoteToASCII(string(content[:min(len(content), semaphore.MaxShown)]))
 				}
 			case protoreflect.MessageKind:
 				if field, value := notUTF8(content, f.Message(), name+"."); field != "" {

@@ -88,19 +88,6 @@ func (e *EditFieldError) Error() string {
 
 func (e *EditFieldError) Unwrap() error { return e.Err }
 
-// ErrNoSuchDefinition is what every NoSuchDefinitionError is.
-var ErrNoSuchDefinition = errors.New("no such definition")
-
-// NoSuchDefinitionError refuses a command that names a semaphore which has no definition. Nothing happened.
-type NoSuchDefinitionError struct{ Name string }
-
-func (e *NoSuchDefinitionError) Error() string {
-	return fmt.Sprintf("there is no definition %q", e.Name)
-}
-
-// Is makes errors.Is(err, ErrNoSuchDefinition) true.
-func (e *NoSuchDefinitionError) Is(target error) bool { return target == ErrNoSuchDefinition }
-
 // ErrNoSuchCordon is what every NoSuchCordonError is.
 var ErrNoSuchCordon = errors.New("no such cordon")
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -40,7 +41,8 @@ func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 }
 
 // Pause pauses semaphores, all or none; At and Until of the command are set here. A *semaphore.FieldError says what is wrong
-// with end or the drain, a *NoSuchDefinitionError which name there is not.
+// with end or the drain, a *selector.NoDefinitionError which name is not
+// defined, and a *ConflictError where it did not find what it expects.
 func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
 	now := time.Now()
 	var err error
@@ -50,18 +52,18 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.RevisionResult{}, err
 	}
-	if err := k.defined(cmd.Names); err != nil {
+	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
 	}
 	cmd.At = now
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
-	return do[fsm.RevisionResult](ctx, k, cmd)
+	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// Resume ends pauses, all or none. Its revision is 0 when nothing was paused. It may name no semaphore: with a request id that is
-// remembered, so that a repeat does not resume what was paused since.
+// Resume ends pauses, all or none, with the errors of Pause. Its revision is 0 when nothing was paused. It may name no semaphore: with a
+// request id that is remembered, so that a repeat does not resume what was paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
-	if err := k.defined(cmd.Names); err != nil {
+	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
 	}
 	if len(cmd.Names) == 0 && (cmd.RequestID == "" || k.cfg.Machine.State().FeatureLevel() < 3) {
@@ -69,7 +71,15 @@ func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult
 	}
 	cmd.At = time.Now()
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
-	return do[fsm.RevisionResult](ctx, k, cmd)
+	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
+}
+
+// asExpected returns a *ConflictError for a pause or a resume that did not find what it expects.
+func asExpected(r fsm.RevisionResult, err error) (fsm.RevisionResult, error) {
+	if err == nil && r.Conflict != nil {
+		return r, &ConflictError{*r.Conflict}
+	}
+	return r, err
 }
 
 // Cordon sets a cordon. A *semaphore.FieldError says which of its fields is wrong.
@@ -170,14 +180,17 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 	return k.drainLeft(state, p), true
 }
 
-func (k *Keeper) defined(names []string) error {
+// defined returns a *selector.NoDefinitionError for a name without a definition, unless the state machine compares the names with what is
+// expected. It cannot as long as a member does not know how: then nothing is expected.
+func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
-	for _, name := range names {
-		if state.Definition(name) == nil {
-			return &NoSuchDefinitionError{name}
-		}
+	if state.FeatureLevel() < 3 {
+		*expected = nil
 	}
-	return nil
+	if len(*expected) > 0 {
+		return nil
+	}
+	return selector.Defined(state, names...)
 }
 
 func validDrain(d time.Duration) error {

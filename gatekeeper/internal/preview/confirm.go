@@ -3,10 +3,10 @@ package preview
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -28,6 +28,7 @@ const (
 	DeletesMany
 	ChangesMany
 	ForgetsFirings
+	LowersBound
 )
 
 // Confirmation is one reason why a person must agree to a change before it is made.
@@ -82,18 +83,18 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 		}
 	}
 	if told > 0 {
-		add(StopsHolders, "%s told to stop: %s", count(told, "holder is", "holders are"), some(stopping))
+		add(StopsHolders, "%s told to stop: %s", phrase.Count(told, "holder is", "holders are"), phrase.Names(stopping))
 	} else if cut > 0 {
-		add(StopsHolders, "%s less time to stop: %s", count(cut, "holder has", "holders have"), some(stopping))
+		add(StopsHolders, "%s less time to stop: %s", phrase.Count(cut, "holder has", "holders have"), phrase.Names(stopping))
 	}
 	if len(deserted) > 0 {
-		add(ShutsOutCallers, "nobody who asked within 7 days would be let in any more: %s", some(deserted))
+		add(ShutsOutCallers, "nobody who asked within 7 days would be let in any more: %s", phrase.Names(deserted))
 	}
 	if c.Cordon != nil && leavesNobody(state, patterns, &c) {
 		add(ShutsOutCallers, "nobody who asked within 7 days would be let in anywhere")
 	}
 	if len(closed) > 0 {
-		add(NoPermits, "permits becomes 0, which lets nobody in: %s", some(closed))
+		add(NoPermits, "permits becomes 0, which lets nobody in: %s", phrase.Names(closed))
 	}
 	if len(deleted) > 1 {
 		add(DeletesMany, "%d definitions are deleted", len(deleted))
@@ -107,7 +108,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	return reasons
 }
 
-// confirmUndoFirings is ConfirmForgetting for an undo that forgets again what an earlier one brought back.
+// confirmUndoFirings is confirmForgetting for an undo that forgets again what an earlier one brought back.
 func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Confirmation) {
 	for _, u := range undos {
 		before := state.LowWater(u.Semaphore)
@@ -115,16 +116,16 @@ func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Co
 		if !u.LowWater.IsZero() {
 			after = u.LowWater
 		}
-		for _, r := range ConfirmForgetting(u.Forget, before, after) {
+		for _, r := range confirmForgetting(u.Forget, before, after) {
 			reasons = append(reasons, Confirmation{r.Kind, u.Semaphore + ": " + r.Text})
 		}
 	}
 	return reasons
 }
 
-// ConfirmForgetting returns why a person must agree that firings of a semaphore are forgotten and that its low-water
+// confirmForgetting returns why a person must agree that firings of a semaphore are forgotten and that its low-water
 // mark moves.
-func ConfirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.Time) (reasons []Confirmation) {
+func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.Time) (reasons []Confirmation) {
 	add := func(format string, args ...any) {
 		reasons = append(reasons, Confirmation{ForgetsFirings, fmt.Sprintf(format, args...)})
 	}
@@ -135,13 +136,13 @@ func ConfirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 		}
 	}
 	if n := len(firings) - below; n > 0 {
-		add("%s forgotten, and can be claimed again", count(n, "firing is", "firings are"))
+		add("%s forgotten, and can be claimed again", phrase.Count(n, "firing is", "firings are"))
 	}
 	if below > 0 {
-		add("%s forgotten, and denied as FIRING_FORGOTTEN, being due until %s", count(below, "firing is", "firings are"), instant(markAfter))
+		add("%s forgotten, and denied as FIRING_FORGOTTEN, being due until %s", phrase.Count(below, "firing is", "firings are"), phrase.Instant(markAfter))
 	}
 	if markAfter.Before(markBefore) {
-		add("firings that are due after %s no longer count as forgotten, so that one that ran can be claimed again", instant(markAfter))
+		add("firings that are due after %s no longer count as forgotten, so that one that ran can be claimed again", phrase.Instant(markAfter))
 	}
 	return reasons
 }
@@ -167,21 +168,4 @@ func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
 		catches = true
 	}
 	return catches
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// some lists the first names and counts the others.
-func some(names []string) string {
-	const shown = 3
-	text := strings.Join(names[:min(shown, len(names))], ", ")
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // confirm returns the kinds of the confirmations that a change needs, and their texts.
 func (c *cluster) confirm(change Change) (kinds []ConfirmationKind, text string) {
-	change.Now = c.now
+	change.Now = c.Now
 	effects, _ := c.preview(change)
 	var texts []string
-	for _, r := range Confirm(c.state(), patterns{}, change, effects) {
+	for _, r := range Confirm(c.State(), statetest.Patterns{}, change, effects) {
 		kinds, texts = append(kinds, r.Kind), append(texts, r.Text)
 	}
 	return kinds, strings.Join(texts, "; ")
@@ -34,16 +35,16 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 		after func(*semaphore.Definition) // nil: deleted
 		want  []ConfirmationKind
 	}{
-		"stops a holder":                 {world{holder: true}, group("dr"), []ConfirmationKind{StopsHolders}},
+		"stops a holder":                 {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
 		"deletes what is held":           {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
 		"deletes what nobody uses":       {world{}, nil, nil},
 		"deletes what is asked for":      {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
 		"leaves the holder":              {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
-		"shuts out, leaves none":         {world{seen: map[string]time.Duration{"prod": 6 * day}}, group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"shuts out who asked long ago":   {world{seen: map[string]time.Duration{"prod": 8 * day}}, group("dr"), nil},
-		"shuts out, leaves some":         {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, group("dr"), nil},
-		"shuts out, leaves an old one":   {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"nobody was let in before":       {world{before: group("no-run"), seen: map[string]time.Duration{"prod": 0}}, group("dr"), nil},
+		"shuts out, leaves none":         {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"shuts out who asked long ago":   {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
+		"shuts out, leaves some":         {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
+		"shuts out, leaves an old one":   {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"nobody was let in before":       {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
 		"no permits":                     {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
 		"had no permits":                 {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
 		"nothing changes":                {world{holder: true}, func(*semaphore.Definition) {}, nil},
@@ -51,16 +52,16 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", x.before)
+			c.Define("job", x.before)
 			if x.holder {
-				c.grant("job", "prod", "a")
+				c.Grant("job", "prod", "a")
 			}
 			for g, ago := range x.seen {
-				c.apply(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: g, Acquirer: "a", At: c.now.Add(-ago)}}})
+				c.Apply(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: g, Acquirer: "a", At: c.Now.Add(-ago)}}})
 			}
-			edit := c.deletion("job")
+			edit := c.Deletion("job")
 			if x.after != nil {
-				edit = c.change("job", x.after)
+				edit = c.Change("job", x.after)
 			}
 			if got, text := c.confirm(Change{Edits: []fsm.Change{edit}}); !slices.Equal(got, x.want) || len(got) > 0 && !strings.Contains(text, "job") {
 				t.Errorf("got %v (%s), want %v", got, text, x.want)
@@ -71,8 +72,8 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 
 func TestConfirm_NewDefinitionThatLetsInNobody_OnlyWarns(t *testing.T) {
 	c := newCluster(t)
-	c.saw([2]string{"prod", "a"})
-	change := Change{Edits: []fsm.Change{c.change("new", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prdo", 0 })}}
+	c.Saw([2]string{"prod", "a"})
+	change := Change{Edits: []fsm.Change{c.Change("new", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prdo", 0 })}}
 	if kinds, text := c.confirm(change); len(kinds) != 0 {
 		t.Errorf("confirm %s", text)
 	}
@@ -87,13 +88,13 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 	var all, deletions, news []fsm.Change
 	for i := range MaxUnconfirmed + 1 {
 		name := fmt.Sprintf("job-%02d", i)
-		c.define(name, nil)
+		c.Define(name, nil)
 		names = append(names, name)
-		all = append(all, c.change(name, func(d *semaphore.Definition) { d.MaxHold = time.Hour }))
-		deletions = append(deletions, c.deletion(name))
-		news = append(news, c.change("new-"+name, nil))
+		all = append(all, c.Change(name, func(d *semaphore.Definition) { d.MaxHold = time.Hour }))
+		deletions = append(deletions, c.Deletion(name))
+		news = append(news, c.Change("new-"+name, nil))
 	}
-	unchanged := c.change(names[0], nil)
+	unchanged := c.Change(names[0], nil)
 	for name, x := range map[string]struct {
 		change Change
 		want   []ConfirmationKind
@@ -112,8 +113,8 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 			t.Errorf("%s: got %v (%s), want %v", name, got, text, x.want)
 		}
 	}
-	change := c.do(fsm.Pause{Names: names})
-	c.do(fsm.Pause{Names: names[:1]})
+	change := c.Do(fsm.Pause{Names: names})
+	c.Do(fsm.Pause{Names: names[:1]})
 	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names}}); !slices.Equal(got, []ConfirmationKind{ChangesMany}) {
 		t.Errorf("21 resumes: got %v", got)
 	}
@@ -124,9 +125,9 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 
 func TestConfirm_PausesAndCordons(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.grant("job", "prod", "a")
-	c.saw([2]string{"prod", "a"}, [2]string{"dr", "b"})
+	c.Define("job", nil)
+	c.Grant("job", "prod", "a")
+	c.Saw([2]string{"prod", "a"}, [2]string{"dr", "b"})
 	for name, x := range map[string]struct {
 		change Change
 		want   []ConfirmationKind
@@ -144,7 +145,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 			t.Errorf("%s: got %v (%s), want %v", name, got, text, x.want)
 		}
 	}
-	c.do(fsm.SetCordon{ID: "first", GroupPattern: "prod", Drain: time.Hour})
+	c.Do(fsm.SetCordon{ID: "first", GroupPattern: "prod", Drain: time.Hour})
 	if got, _ := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "second", AcquirerPattern: "b"}}); !slices.Equal(got, []ConfirmationKind{ShutsOutCallers}) {
 		t.Errorf("two cordons that leave nobody together: got %v", got)
 	}
@@ -172,17 +173,17 @@ func TestMoveDoubts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = x.pattern, "a" })
-			c.define("other", group("dr-site"))
-			c.saw(x.seen...)
-			m := Move(c.state(), patterns{}, "prod", "dr-site", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
+			c.Define("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = x.pattern, "a" })
+			c.Define("other", statetest.Group("dr-site"))
+			c.Saw(x.seen...)
+			m := Move(c.State(), statetest.Patterns{}, "prod", "dr-site", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
 			effects, _ := c.preview(Change{Edits: m.Edits})
-			if got := strings.Join(MoveDoubts(c.state(), "dr-site", effects), "; "); got != x.want {
+			if got := strings.Join(MoveDoubts(c.State(), "dr-site", effects), "; "); got != x.want {
 				t.Errorf("got %q, want %q", got, x.want)
 			}
 		})
 	}
-	if got := MoveDoubts(newCluster(t).state(), "dr-site", nil); len(got) != 0 {
+	if got := MoveDoubts(newCluster(t).State(), "dr-site", nil); len(got) != 0 {
 		t.Errorf("a move of nothing: %q", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -36,8 +37,8 @@ func DigestOf(revision uint64, targets []Target) Digest {
 	return Digest{revision, hex.EncodeToString(h.Sum(nil)[:16])}
 }
 
-// EditTargets are the targets of edits that replace group patterns.
-func EditTargets(edits []fsm.Change) (targets []Target) {
+// editTargets are the targets of edits that replace group patterns.
+func editTargets(edits []fsm.Change) (targets []Target) {
 	for i := range edits {
 		targets = append(targets, Target{edits[i].Name, edits[i].ExpectedVersion, edits[i].Definition.GroupPattern})
 	}
@@ -46,16 +47,25 @@ func EditTargets(edits []fsm.Change) (targets []Target) {
 
 // PauseTargets are the targets of a pause or a resume of these definitions: their pauses as they are.
 func PauseTargets(state *fsm.State, names []string) (targets []Target) {
-	for _, name := range names {
-		t := Target{Name: name}
-		if sd := state.Definition(name); sd != nil {
-			if t.Version = sd.Version; sd.Pause != nil {
-				t.Text = strconv.FormatUint(sd.Pause.Revision, 10)
-			}
+	for i, e := range expected(state, names) {
+		t := Target{Name: names[i], Version: e.Version}
+		if e.Pause != 0 {
+			t.Text = strconv.FormatUint(e.Pause, 10)
 		}
 		targets = append(targets, t)
 	}
 	return targets
+}
+
+// expected is what a pause or a resume of these definitions expects to find when it is decided from this state.
+func expected(state *fsm.State, names []string) []fsm.Expected {
+	all := make([]fsm.Expected, len(names))
+	for i, name := range names {
+		if sd := state.Definition(name); sd != nil {
+			all[i] = sd.AsExpected()
+		}
+	}
+	return all
 }
 
 // String is the digest as clients have it.
@@ -91,4 +101,48 @@ func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 		}
 	}
 	return changed
+}
+
+// ChangedError refuses a change that would not do what its caller was shown. Nothing changed.
+type ChangedError struct{ Changed []Changed }
+
+// Names are the definitions that were edited since.
+func (e *ChangedError) Names() (names []string) {
+	for _, c := range e.Changed {
+		names = append(names, c.Semaphore)
+	}
+	return names
+}
+
+func (e *ChangedError) Error() string {
+	const most = 10
+	var what []string
+	for _, c := range e.Changed[:min(len(e.Changed), most)] {
+		what = append(what, c.Semaphore+" by "+c.Author)
+	}
+	if more := len(e.Changed) - most; more > 0 {
+		what = append(what, fmt.Sprintf("%d more", more))
+	}
+	if len(what) == 0 {
+		return "nothing was changed: it would not do what the dry run showed"
+	}
+	return "nothing was changed: edited since the dry run: " + strings.Join(what, ", ")
+}
+
+// asShown returns a *ChangedError if a change would not be about the targets that its caller was shown; shown is nil if the caller accepts
+// any.
+func asShown(state *fsm.State, shown *Digest, targets []Target) error {
+	if shown == nil || shown.Same(DigestOf(0, targets)) {
+		return nil
+	}
+	return &ChangedError{ChangedSince(state, shown.Revision)}
+}
+
+// PausesAsShown returns what a pause or a resume of these definitions expects to find, nil if its caller accepts anything. It returns a
+// *ChangedError if that is not what the caller was shown.
+func PausesAsShown(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
+	if shown == nil {
+		return nil, nil
+	}
+	return expected(state, names), asShown(state, shown, PauseTargets(state, names))
 }

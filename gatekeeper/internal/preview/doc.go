@@ -1,4 +1,4 @@
-// Package preview says what a change would do before it is made, and which changes make a move or an undo.
+// Package preview says what a change would do before it is made, and plans moves and the forgetting of firings. Package undo plans undos.
 //
 // Everything here reads one immutable state and changes nothing: no leadership, no clock, no lock. A plan carries the versions that
 // it was made from. If one of them has changed by the time the plan is carried out, the whole plan is refused.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -122,7 +123,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 		effects, warnings = now.previewCordon(c.Cordon)
 		if was := state.Cordon(c.Cordon.ID); was != nil {
 			warnings = append(warnings, fmt.Sprintf("Cordon %q is in force already, %s. The new one takes its place, also when it ends; undo brings that one back.",
-				was.ID, closedWords(was.Author, was.Reason, was.Until)))
+				was.ID, phrase.Closed(was.Author, was.Reason, was.Until)))
 		}
 	case c.Undo != nil:
 		effects, warnings = now.previewUndo(c.Undo)
@@ -188,16 +189,16 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop, Drain: p.Drain})
 		if was := sd.Pause; was != nil {
 			e.Warnings = append(e.Warnings, fmt.Sprintf("It is paused already, %s. The new pause takes the place of that one, also when it ends; undo brings that one back.",
-				pauseWords(was)))
+				phrase.Pause(was)))
 		}
 		effects = append(effects, e)
 	}
 	slices.SortFunc(effects, bySemaphore)
 	if len(kept) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Paused already, and left as it is: %s.", some(kept)))
+		warnings = append(warnings, fmt.Sprintf("Paused already, and left as it is: %s.", phrase.Names(kept)))
 	}
 	if len(goOn) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Paused without stopping its holders, who go on: %s.", some(goOn)))
+		warnings = append(warnings, fmt.Sprintf("Paused without stopping its holders, who go on: %s.", phrase.Names(goOn)))
 	}
 	return effects, warnings
 }

@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 func (c *cluster) preview(change Change) ([]Effect, []string) {
-	return Effects(c.state(), patterns{}, change)
+	return Effects(c.State(), statetest.Patterns{}, change)
 }
 
 // edited is the effect of one edit of "job".
 func (c *cluster) edited(set func(*semaphore.Definition)) Effect {
-	c.t.Helper()
-	effects, _ := c.preview(Change{Edits: []fsm.Change{c.change("job", set)}})
+	c.T.Helper()
+	effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", set)}})
 	if len(effects) != 1 {
-		c.t.Fatalf("%d effects, want 1", len(effects))
+		c.T.Fatalf("%d effects, want 1", len(effects))
 	}
 	return effects[0]
 }
@@ -38,19 +39,19 @@ func TestEffects_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testin
 		drain         time.Duration
 		want          time.Duration
 	}{
-		"no drain":         {nil, group("dr"), 0, time.Minute + semaphore.Grace(time.Minute)},
-		"drain":            {nil, group("dr"), time.Hour, time.Hour + time.Minute + semaphore.Grace(time.Minute)},
-		"loss delay":       {func(d *semaphore.Definition) { d.LossDelay = 5 * time.Minute }, group("dr"), 0, 6*time.Minute + semaphore.Grace(time.Minute)},
-		"min hold":         {func(d *semaphore.Definition) { d.MinHold = 10 * time.Minute }, group("dr"), 2 * time.Minute, 10*time.Minute + semaphore.Grace(time.Minute)},
+		"no drain":         {nil, statetest.Group("dr"), 0, time.Minute + semaphore.Grace(time.Minute)},
+		"drain":            {nil, statetest.Group("dr"), time.Hour, time.Hour + time.Minute + semaphore.Grace(time.Minute)},
+		"loss delay":       {func(d *semaphore.Definition) { d.LossDelay = 5 * time.Minute }, statetest.Group("dr"), 0, 6*time.Minute + semaphore.Grace(time.Minute)},
+		"min hold":         {func(d *semaphore.Definition) { d.MinHold = 10 * time.Minute }, statetest.Group("dr"), 2 * time.Minute, 10*time.Minute + semaphore.Grace(time.Minute)},
 		"longer, drains":   {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, time.Hour, 70*time.Minute + semaphore.Grace(10*time.Minute)},
 		"longer, no drain": {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, 0, time.Minute + semaphore.Grace(time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", x.before)
-			old := c.grant("job", "prod", "a")
-			c.grant("job", "dr", "b")
-			effects, _ := c.preview(Change{Edits: []fsm.Change{c.change("job", x.after)}, Drain: x.drain})
+			c.Define("job", x.before)
+			old := c.Grant("job", "prod", "a")
+			c.Grant("job", "dr", "b")
+			effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.after)}, Drain: x.drain})
 			e := effects[0]
 			if !slices.Equal(stopped(&e), []uint64{old}) || e.Unaffected != 1 {
 				t.Fatalf("stopped %v, unaffected %d", stopped(&e), e.Unaffected)
@@ -65,14 +66,14 @@ func TestEffects_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testin
 func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime(t *testing.T) {
 	for name, shut := range map[string]func(c *cluster, token uint64, drain time.Duration){
 		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
-			c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
+			c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
 		},
 		"pause": func(c *cluster, _ uint64, drain time.Duration) {
-			c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain})
+			c.Do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain})
 		},
-		"revoke": func(c *cluster, token uint64, drain time.Duration) { c.do(fsm.Revoke{Token: token, Drain: drain}) },
+		"revoke": func(c *cluster, token uint64, drain time.Duration) { c.Do(fsm.Revoke{Token: token, Drain: drain}) },
 		"edit": func(c *cluster, _ uint64, drain time.Duration) {
-			c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("east"))}, Drain: drain})
+			c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("east"))}, Drain: drain})
 		},
 	} {
 		for next, change := range map[string]func(c *cluster, drain time.Duration) Change{
@@ -86,7 +87,7 @@ func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime
 				return Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain}}
 			},
 			"edit": func(c *cluster, drain time.Duration) Change {
-				return Change{Edits: []fsm.Change{c.change("job", group("dr"))}, Drain: drain}
+				return Change{Edits: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Drain: drain}
 			},
 		} {
 			t.Run(name+", then "+next, func(t *testing.T) {
@@ -102,8 +103,8 @@ func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime
 					{0, time.Hour, false},
 				} {
 					c := newCluster(t)
-					c.define("job", nil)
-					token := c.grant("job", "prod", "a")
+					c.Define("job", nil)
+					token := c.Grant("job", "prod", "a")
 					shut(c, token, x.first)
 					effects, _ := c.preview(change(c, x.then))
 					var cut []Stopped
@@ -130,20 +131,20 @@ func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime
 
 func TestEffects_TimePassesMeanwhile_CutsNoDrain(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.grant("job", "prod", "a")
-	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour})
+	c.Define("job", nil)
+	c.Grant("job", "prod", "a")
+	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour})
 	change := Change{Cordon: &fsm.SetCordon{ID: "c2", GroupPattern: "prod", Drain: 2 * time.Hour}}
-	if effects, _ := Effects(c.state(), &hurried{}, change); len(effects) != 0 {
+	if effects, _ := Effects(c.State(), &hurried{}, change); len(effects) != 0 {
 		t.Errorf("got %+v", effects)
 	}
 }
 
 func TestEffects_DeletionWithHolders_StopsThem(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	token := c.grant("job", "prod", "a")
-	effects, _ := c.preview(Change{Edits: []fsm.Change{c.deletion("job")}})
+	c.Define("job", nil)
+	token := c.Grant("job", "prod", "a")
+	effects, _ := c.preview(Change{Edits: []fsm.Change{c.Deletion("job")}})
 	if e := effects[0]; e.After != nil || e.Before == nil || !slices.Equal(stopped(&e), []uint64{token}) {
 		t.Errorf("got %+v", e)
 	}
@@ -151,10 +152,10 @@ func TestEffects_DeletionWithHolders_StopsThem(t *testing.T) {
 
 func TestEffects_EditThatChangesNothing_HasNoEffect(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.grant("job", "prod", "a")
+	c.Define("job", nil)
+	c.Grant("job", "prod", "a")
 	effects, _ := c.preview(Change{Edits: []fsm.Change{
-		c.change("job", nil), {Kind: fsm.Declare, Name: "job", Definition: c.state().Definition("job").Definition},
+		c.Change("job", nil), {Kind: fsm.Declare, Name: "job", Definition: c.State().Definition("job").Definition},
 	}})
 	if len(effects) != 0 {
 		t.Errorf("got %+v", effects)
@@ -163,27 +164,27 @@ func TestEffects_EditThatChangesNothing_HasNoEffect(t *testing.T) {
 
 func TestEffects_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
-	c.grant("job", "prod", "a")
-	if e := c.edited(group("dr")); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "until an operator clears it") {
+	c.Define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+	c.Grant("job", "prod", "a")
+	if e := c.edited(statetest.Group("dr")); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "until an operator clears it") {
 		t.Errorf("warned %q", e.Warnings)
 	}
 }
 
 func TestEffects_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
-	token := c.grant("job", "prod", "a")
-	c.do(fsm.Expire{Token: token, Term: 1})
-	if e := c.edited(group("dr")); len(e.Held) != 1 || e.Held[0].Token != token || len(e.Stopped) != 0 {
+	c.Define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+	token := c.Grant("job", "prod", "a")
+	c.Do(fsm.Expire{Token: token, Term: 1})
+	if e := c.edited(statetest.Group("dr")); len(e.Held) != 1 || e.Held[0].Token != token || len(e.Stopped) != 0 {
 		t.Errorf("held %+v, stopped %+v", e.Held, e.Stopped)
 	}
 }
 
 func TestEffects_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", group("prod|east"))
-	c.saw([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
+	c.Define("job", statetest.Group("prod|east"))
+	c.Saw([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
 	e := c.edited(func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr|east", "[a-b]" })
 	names := func(list []fsm.Sighting) (s []string) {
 		for _, l := range list {
@@ -204,13 +205,13 @@ func TestEffects_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
 
 func TestEffects_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", group("dr"))
+	c.Define("job", statetest.Group("dr"))
 	var all [][2]string
 	for i := range MaxCallers + 7 {
 		all = append(all, [2]string{"prod", fmt.Sprintf("host-%03d", i)})
 	}
-	c.saw(all...)
-	if e := c.edited(group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
+	c.Saw(all...)
+	if e := c.edited(statetest.Group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
 		t.Errorf("%d are named and %d counted", len(e.Admitted), e.AdmittedCount)
 	}
 }
@@ -223,18 +224,18 @@ func TestEffects_Warnings(t *testing.T) {
 		want string // in the warning of the semaphore; empty: there is none
 		all  string // in that of the whole
 	}{
-		"typo":                 {seen, group("prod-uе"), "no known group matches the group pattern", ""},
-		"the nearest":          {seen, group("dr-sitte"), `the nearest is "dr-site"`, ""},
+		"typo":                 {seen, statetest.Group("prod-uе"), "no known group matches the group pattern", ""},
+		"the nearest":          {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
 		"wrong acquirers":      {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
-		"somebody":             {seen, group("dr-site"), "", ""},
-		"nothing known":        {nil, group("dr-sitte"), "", "Nobody has been seen asking yet"},
+		"somebody":             {seen, statetest.Group("dr-site"), "", ""},
+		"nothing known":        {nil, statetest.Group("dr-sitte"), "", "Nobody has been seen asking yet"},
 		"patterns left as are": {seen, func(d *semaphore.Definition) { d.Permits = 3 }, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", group("no-run"))
-			c.saw(x.seen...)
-			effects, warnings := c.preview(Change{Edits: []fsm.Change{c.change("job", x.set)}})
+			c.Define("job", statetest.Group("no-run"))
+			c.Saw(x.seen...)
+			effects, warnings := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.set)}})
 			if got := strings.Join(effects[0].Warnings, " "); !strings.Contains(got, x.want) || x.want == "" && got != "" {
 				t.Errorf("warned %q, want %q", got, x.want)
 			}
@@ -247,9 +248,9 @@ func TestEffects_Warnings(t *testing.T) {
 
 func TestEffects_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.define("other", nil)
-	token := c.grant("job", "prod", "a")
+	c.Define("job", nil)
+	c.Define("other", nil)
+	token := c.Grant("job", "prod", "a")
 	names := []string{"other", "job"}
 	effects, _ := c.preview(Change{Pause: &fsm.Pause{Names: names}})
 	if len(effects) != 2 || effects[0].Semaphore != "job" || len(effects[0].Stopped) != 0 || effects[0].Unaffected != 1 {
@@ -264,11 +265,11 @@ func TestEffects_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"b", "a", "gone", "c"} {
-		c.define(name, nil)
+		c.Define(name, nil)
 	}
-	b, a := c.grant("b", "prod", "host1"), c.grant("a", "dr", "host1")
-	c.grant("c", "dr", "host2")
-	c.saw([2]string{"prod", "host1"})
+	b, a := c.Grant("b", "prod", "host1"), c.Grant("a", "dr", "host1")
+	c.Grant("c", "dr", "host2")
+	c.Saw([2]string{"prod", "host1"})
 	effects, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}})
 	if len(effects) != 2 || !slices.Equal(stopped(&effects[0]), []uint64{a}) || !slices.Equal(stopped(&effects[1]), []uint64{b}) || len(warnings) != 0 {
 		t.Errorf("got %+v, warned %q", effects, warnings)
@@ -285,22 +286,22 @@ func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 
 func TestEffects_Cordon_CatchesAHolderOfWhomNoNoteWasTakenYet(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.grant("job", "prod", "host1")
+	c.Define("job", nil)
+	c.Grant("job", "prod", "host1")
 	for range 2 {
 		if _, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}}); len(warnings) != 0 {
 			t.Errorf("warned %q", warnings)
 		}
-		c.saw([2]string{"prod", "host2"})
+		c.Saw([2]string{"prod", "host2"})
 	}
 }
 
 func TestConflict_SaysWhatTheBatchWouldBeRefusedFor(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	stale := c.change("job", group("dr"))
-	c.define("job", group("prod"))
-	fresh := c.change("new", nil)
+	c.Define("job", nil)
+	stale := c.Change("job", statetest.Group("dr"))
+	c.Define("job", statetest.Group("prod"))
+	fresh := c.Change("new", nil)
 	for name, x := range map[string]struct {
 		edit fsm.Change
 		want fsm.ConflictKind
@@ -311,14 +312,29 @@ func TestConflict_SaysWhatTheBatchWouldBeRefusedFor(t *testing.T) {
 		"absent":         {fsm.Change{Kind: fsm.Delete, Name: "none", ExpectedVersion: 1}, fsm.ConflictAbsent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Conflict(c.state(), []fsm.Change{fresh, x.edit})
-			r, _ := c.apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
+			got := Conflict(c.State(), []fsm.Change{fresh, x.edit})
+			r, _ := c.Apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
 			if got == nil || r.Conflict == nil || *got != *r.Conflict || got.Kind != x.want {
 				t.Errorf("planned %+v, applied %+v", got, r.Conflict)
 			}
 		})
 	}
-	if got := Conflict(c.state(), []fsm.Change{fresh, c.change("job", nil), {Kind: fsm.Declare, Name: "job"}}); got != nil {
+	if got := Conflict(c.State(), []fsm.Change{fresh, c.Change("job", nil), {Kind: fsm.Declare, Name: "job"}}); got != nil {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestEffects_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
+	c := newCluster(t)
+	c.Define("job", nil)
+	c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
+	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
+	effects, _ := Effects(c.State(), statetest.Patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
+	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `paused already, by ann, "dark", without an end`) {
+		t.Errorf("warnings %q", w)
+	}
+	_, warnings := Effects(c.State(), statetest.Patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
+	if w := strings.Join(warnings, ""); !strings.Contains(w, `in force already, by bob, "moon"`) {
+		t.Errorf("warnings %q", warnings)
 	}
 }

@@ -5,9 +5,13 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -27,6 +31,61 @@ type NotMoved struct {
 	Why string
 	// Problem: it admits the old group, and its pattern cannot be rewritten without changing who else is let in.
 	Problem bool
+}
+
+// MoveRequest says what to move.
+type MoveRequest struct {
+	From, To string
+	Chosen   *selector.Selector
+	Drain    time.Duration
+	Shown    *Digest // what the caller was shown; nil: whatever it moves
+}
+
+// MovePlan is what a move does.
+type MovePlan struct {
+	Moves
+	Digest   Digest
+	Effects  []Effect
+	Warnings []string
+	Confirm  []Confirmation
+	// Doubts and Mistake are those of MoveDoubts and MoveMistake.
+	Doubts  []string
+	Mistake string
+	// Chosen counts the definitions that were chosen, whether or not they move.
+	Chosen int
+}
+
+// maxMoved is the most definitions of one move: as many as one batch edits.
+const maxMoved = 10_000
+
+// PlanMove decides what a move does to a state. A *ChangedError says that it is not what the caller was shown.
+func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
+	if err := m.Chosen.Absent(state); err != nil {
+		return nil, err
+	}
+	plan := &MovePlan{Moves: Move(state, leader, m.From, m.To, m.Chosen.Match, m.Chosen.Named)}
+	if n := len(plan.Edits); n > maxMoved {
+		return nil, semaphore.Invalid("selector", strconv.Itoa(n)+" definitions",
+			"must choose at most "+strconv.Itoa(maxMoved)+" definitions, which is what one step can move: do it in parts")
+	}
+	targets := editTargets(plan.Edits)
+	if err := asShown(state, m.Shown, targets); err != nil {
+		return nil, err
+	}
+	plan.Digest = DigestOf(state.Revision(), targets)
+	change := Change{Edits: plan.Edits, Drain: m.Drain, Now: now}
+	plan.Effects, plan.Warnings = Effects(state, leader, change)
+	plan.Confirm = Confirm(state, leader, change, plan.Effects)
+	plan.Doubts = MoveDoubts(state, m.To, plan.Effects)
+	for sd := range state.Definitions("") {
+		if m.Chosen.Match(sd.Definition) {
+			plan.Chosen++
+		}
+	}
+	if len(plan.Edits) == 0 {
+		plan.Mistake = MoveMistake(state, leader, m.From, m.To, m.Chosen.Match)
+	}
+	return plan, nil
 }
 
 // Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let in as
@@ -102,7 +161,7 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(deserted) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("nobody who was ever seen asking would be let in to %s", some(deserted))}
+	return []string{fmt.Sprintf("nobody who was ever seen asking would be let in to %s", phrase.Names(deserted))}
 }
 
 // exchange puts one group for another into a pattern that is a plain list of groups: "a", or "a|b|c", or that in parentheses.

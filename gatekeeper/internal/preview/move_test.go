@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -31,11 +32,11 @@ func TestMove_GroupPatterns(t *testing.T) {
 	} {
 		t.Run(pattern, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", group(pattern))
-			version := c.state().Definition("job").Version
+			c.Define("job", statetest.Group(pattern))
+			version := c.State().Definition("job").Version
 			every := func(*semaphore.Definition) bool { return true }
 			for _, named := range []bool{false, true} {
-				m := Move(c.state(), patterns{}, from, to, every, func(string) bool { return named })
+				m := Move(c.State(), statetest.Patterns{}, from, to, every, func(string) bool { return named })
 				switch want {
 				case "":
 					if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem || !strings.Contains(m.NotMoved[0].Why, "set it by hand") {
@@ -49,7 +50,7 @@ func TestMove_GroupPatterns(t *testing.T) {
 					if len(m.Edits) != 1 || m.Edits[0].Definition.GroupPattern != want || m.Edits[0].ExpectedVersion != version || len(m.NotMoved) != 0 {
 						t.Fatalf("got %+v", m)
 					}
-					if p := m.Edits[0].Definition.GroupPattern; !(patterns{}).Match(p, to) || (patterns{}).Match(p, from) {
+					if p := m.Edits[0].Definition.GroupPattern; !(statetest.Patterns{}).Match(p, to) || (statetest.Patterns{}).Match(p, from) {
 						t.Fatalf("%q does not move anybody", p)
 					}
 				}
@@ -61,9 +62,9 @@ func TestMove_GroupPatterns(t *testing.T) {
 func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"c", "a", "b"} {
-		c.define(name, group("prod"))
+		c.Define(name, statetest.Group("prod"))
 	}
-	m := Move(c.state(), patterns{}, "prod", "dr", func(d *semaphore.Definition) bool { return d.Name != "b" }, func(string) bool { return false })
+	m := Move(c.State(), statetest.Patterns{}, "prod", "dr", func(d *semaphore.Definition) bool { return d.Name != "b" }, func(string) bool { return false })
 	if len(m.Edits) != 2 || m.Edits[0].Name != "a" || m.Edits[1].Name != "c" {
 		t.Fatalf("got %+v", m.Edits)
 	}
@@ -71,8 +72,8 @@ func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
 
 func TestMove_PatternWouldBeTooLong_IsAProblem(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", group("prod|"+strings.Repeat("x", semaphore.MaxPattern-5)))
-	m := Move(c.state(), patterns{}, "prod", "prod2", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
+	c.Define("job", statetest.Group("prod|"+strings.Repeat("x", semaphore.MaxPattern-5)))
+	m := Move(c.State(), statetest.Patterns{}, "prod", "prod2", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
 	if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem {
 		t.Fatalf("got %+v", m)
 	}

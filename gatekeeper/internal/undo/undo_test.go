@@ -1,4 +1,4 @@
-package preview
+package undo
 
 import (
 	"errors"
@@ -12,26 +12,29 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func (c *cluster) undo(change uint64) *Undoing {
-	c.t.Helper()
-	u, err := Undo(c.state(), Undoable{Changes: []uint64{change}}, c.now)
+func (c *cluster) undo(change uint64) *Plan {
+	c.T.Helper()
+	u, err := NewPlan(c.State(), Request{Changes: []uint64{change}}, c.Now)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return u
 }
 
 // carryOut does what was planned, and returns the changes that it made.
-func (c *cluster) carryOut(u *Undoing) (changes []uint64) {
-	c.t.Helper()
+func (c *cluster) carryOut(u *Plan) (changes []uint64) {
+	c.T.Helper()
 	if len(u.Conflicts) > 0 {
-		c.t.Fatalf("cannot be carried out: %+v", u)
+		c.T.Fatalf("cannot be carried out: %+v", u)
 	}
 	if u.Command != nil {
-		changes = append(changes, c.do(*u.Command))
+		changes = append(changes, c.Do(*u.Command))
 	}
 	return changes
 }
@@ -40,39 +43,39 @@ func (c *cluster) carryOut(u *Undoing) (changes []uint64) {
 var undoable = map[string]struct {
 	prepare, change func(c *cluster) uint64
 }{
-	"create":  {nil, func(c *cluster) uint64 { return c.define("new", nil) }},
-	"replace": {nil, func(c *cluster) uint64 { return c.define("job", group("dr")) }},
+	"create":  {nil, func(c *cluster) uint64 { return c.Define("new", nil) }},
+	"replace": {nil, func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }},
 	"edit that ends": {nil, func(c *cluster) uint64 {
-		return c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
+		return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	}},
 	"pause over another": {func(c *cluster) uint64 {
-		return c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Drain: time.Minute, Until: c.now.Add(time.Hour), Author: "ann"})
+		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Drain: time.Minute, Until: c.Now.Add(time.Hour), Author: "ann"})
 	}, func(c *cluster) uint64 {
-		return c.do(fsm.Pause{Names: []string{"job", "other"}, Reason: "moon", Author: "bob"})
+		return c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "moon", Author: "bob"})
 	}},
 	"cordon over another": {func(c *cluster) uint64 {
-		return c.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "dark", Author: "ann", Drain: time.Minute})
-	}, func(c *cluster) uint64 { return c.do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Author: "bob"}) }},
+		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "dark", Author: "ann", Drain: time.Minute})
+	}, func(c *cluster) uint64 { return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Author: "bob"}) }},
 	"delete while paused, with an end to come": {func(c *cluster) uint64 {
-		c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour), Drain: time.Minute})
-		return c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
-	}, func(c *cluster) uint64 { return c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }},
-	"delete": {nil, func(c *cluster) uint64 { return c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }},
+		c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour), Drain: time.Minute})
+		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
+	}, func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }},
+	"delete": {nil, func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }},
 	"batch": {nil, func(c *cluster) uint64 {
-		return c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr")), c.change("new", nil), c.deletion("other")}})
+		return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr")), c.Change("new", nil), c.Deletion("other")}})
 	}},
-	"pause": {nil, func(c *cluster) uint64 { return c.do(fsm.Pause{Names: []string{"job", "other"}, Stop: true}) }},
+	"pause": {nil, func(c *cluster) uint64 { return c.Do(fsm.Pause{Names: []string{"job", "other"}, Stop: true}) }},
 	"resume": {func(c *cluster) uint64 {
-		c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Until: c.now.Add(time.Hour)})
-		return c.do(fsm.Pause{Names: []string{"other"}, Reason: "moon"})
-	}, func(c *cluster) uint64 { return c.do(fsm.Resume{Names: []string{"job", "other"}}) }},
-	"cordon": {nil, func(c *cluster) uint64 { return c.do(fsm.SetCordon{ID: "c", GroupPattern: "prod"}) }},
+		c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Until: c.Now.Add(time.Hour)})
+		return c.Do(fsm.Pause{Names: []string{"other"}, Reason: "moon"})
+	}, func(c *cluster) uint64 { return c.Do(fsm.Resume{Names: []string{"job", "other"}}) }},
+	"cordon": {nil, func(c *cluster) uint64 { return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod"}) }},
 	"uncordon": {func(c *cluster) uint64 {
-		return c.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "dark", Until: c.now.Add(time.Hour)})
-	}, func(c *cluster) uint64 { return c.do(fsm.Uncordon{ID: "c"}) }},
-	"forgetting of firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.now, due(9000), due(9100)) }},
+		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "dark", Until: c.Now.Add(time.Hour)})
+	}, func(c *cluster) uint64 { return c.Do(fsm.Uncordon{ID: "c"}) }},
+	"forgetting of firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
 	"forgetting of firings under the mark": {poisoned, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
-	"fall of the mark":                     {poisoned, func(c *cluster) uint64 { return c.forget(c.now) }},
+	"fall of the mark":                     {poisoned, func(c *cluster) uint64 { return c.forget(c.Now) }},
 }
 
 // rules is what a state lets happen, without versions, authors and revisions.
@@ -89,7 +92,7 @@ func rules(s *fsm.State) (all []string) {
 			line += " ends " + end.Until.String() + end.Drain.String() + strings.Join(semaphore.Changed(end.Before, end.After), ",")
 		}
 		for claim := range s.Claims(sd.Definition.Name) {
-			line += fmt.Sprintf(" firing %s %d %d", FiringText(claim.Firing), claim.Token, claim.State)
+			line += fmt.Sprintf(" firing %s %d %d", phrase.Firing(claim.Firing), claim.Token, claim.State)
 		}
 		all = append(all, line+" forgotten up to "+s.LowWater(sd.Definition.Name).String())
 	}
@@ -103,19 +106,19 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 	for name, x := range undoable {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", nil)
-			c.define("other", nil)
+			c.Define("job", nil)
+			c.Define("other", nil)
 			if x.prepare != nil {
 				x.prepare(c)
 			}
-			before := rules(c.state())
+			before := rules(c.State())
 			change := x.change(c)
-			made := rules(c.state())
+			made := rules(c.State())
 			if slices.Equal(made, before) {
 				t.Fatal("the change changed nothing")
 			}
 			undoing := c.carryOut(c.undo(change))
-			if after := rules(c.state()); !slices.Equal(after, before) {
+			if after := rules(c.State()); !slices.Equal(after, before) {
 				t.Fatalf("it is\n%q, was\n%q", after, before)
 			}
 			for range 2 { // as a caller does whose answer was lost
@@ -127,7 +130,7 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 			for _, change := range undoing {
 				c.carryOut(c.undo(change))
 			}
-			if again := rules(c.state()); !slices.Equal(again, made) {
+			if again := rules(c.State()); !slices.Equal(again, made) {
 				t.Fatalf("the undoing undone is\n%q, want\n%q", again, made)
 			}
 		})
@@ -140,31 +143,31 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 		since  func(c *cluster)
 		want   string
 	}{
-		"same field": {undoable["replace"].change, func(c *cluster) { c.define("job", group("east")) }, "group_pattern was set again since"},
+		"same field": {undoable["replace"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "group_pattern was set again since"},
 		"two fields": {
 			func(c *cluster) uint64 {
-				return c.define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 3, "dr" })
+				return c.Define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 3, "dr" })
 			},
 			func(c *cluster) {
-				c.define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 4, "east" })
+				c.Define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 4, "east" })
 			}, "group_pattern, permits were set again since",
 		},
-		"deleted":       {undoable["replace"].change, func(c *cluster) { c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }, "job: it was deleted since"},
-		"created again": {undoable["delete"].change, func(c *cluster) { c.define("job", group("east")) }, "created again since"},
-		"changed since": {undoable["create"].change, func(c *cluster) { c.define("new", group("east")) }, "group_pattern was set again since it was created"},
+		"deleted":       {undoable["replace"].change, func(c *cluster) { c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }, "job: it was deleted since"},
+		"created again": {undoable["delete"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "created again since"},
+		"changed since": {undoable["create"].change, func(c *cluster) { c.Define("new", statetest.Group("east")) }, "group_pattern was set again since it was created"},
 		"paused again": {func(c *cluster) uint64 {
-			c.do(fsm.Pause{Names: []string{"job"}})
-			return c.do(fsm.Resume{Names: []string{"job"}})
-		}, func(c *cluster) { c.do(fsm.Pause{Names: []string{"job"}, Author: "bob", Reason: "mine"}) }, "paused again since, by bob"},
+			c.Do(fsm.Pause{Names: []string{"job"}})
+			return c.Do(fsm.Resume{Names: []string{"job"}})
+		}, func(c *cluster) { c.Do(fsm.Pause{Names: []string{"job"}, Author: "bob", Reason: "mine"}) }, "paused again since, by bob"},
 		"cordoned again": {func(c *cluster) uint64 {
-			c.do(fsm.SetCordon{ID: "c", GroupPattern: "a"})
-			return c.do(fsm.Uncordon{ID: "c"})
-		}, func(c *cluster) { c.do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set anew since, by bob"},
-		"end of a permit": {func(c *cluster) uint64 { return c.do(fsm.Release{Token: c.grant("job", "prod", "a")}) }, func(*cluster) {}, "is no edit, pause, resume, cordon or forgetting of firings"},
+			c.Do(fsm.SetCordon{ID: "c", GroupPattern: "a"})
+			return c.Do(fsm.Uncordon{ID: "c"})
+		}, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set anew since, by bob"},
+		"end of a permit": {func(c *cluster) uint64 { return c.Do(fsm.Release{Token: c.Grant("job", "prod", "a")}) }, func(*cluster) {}, "is no edit, pause, resume, cordon or forgetting of firings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", nil)
+			c.Define("job", nil)
 			change := x.change(c)
 			x.since(c)
 			u := c.undo(change)
@@ -177,8 +180,8 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 
 // What somebody else created since under the same name is not what the change was made to, even if it is the same by chance.
 func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
-	remove := func(c *cluster) uint64 { return c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }
-	create := func(c *cluster) uint64 { return c.define("job", group("dr")) }
+	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
+	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }
 	for name, x := range map[string]struct {
 		change   func(c *cluster) uint64
 		since    func(c *cluster)
@@ -186,15 +189,15 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 		goesOn   bool // it is the one that the change was made to
 	}{
 		"creation": {create, func(c *cluster) { remove(c); create(c) }, false, false},
-		"edit":     {func(c *cluster) uint64 { c.define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
+		"edit":     {func(c *cluster) uint64 { c.Define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
 		"resume": {func(c *cluster) uint64 {
 			create(c)
-			c.do(fsm.Pause{Names: []string{"job"}})
-			return c.do(fsm.Resume{Names: []string{"job"}})
+			c.Do(fsm.Pause{Names: []string{"job"}})
+			return c.Do(fsm.Resume{Names: []string{"job"}})
 		}, func(c *cluster) { remove(c); create(c) }, true, false},
 		"deletion undone": {create, func(c *cluster) { c.carryOut(c.undo(remove(c))) }, false, true},
 		"undone, and the undo undone": {create, func(c *cluster) {
-			u := c.carryOut(c.undo(c.state().Revision()))
+			u := c.carryOut(c.undo(c.State().Revision()))
 			c.carryOut(c.undo(u[0]))
 		}, false, true},
 		"deleted and undone twice": {create, func(c *cluster) {
@@ -218,7 +221,7 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 			return create(c)
 		}, func(c *cluster) {
 			remove(c)
-			c.carryOut(c.undo(c.state().Revision() - 2)) // the first deletion
+			c.carryOut(c.undo(c.State().Revision() - 2)) // the first deletion
 		}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +232,7 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 			case x.goesOn && (u.Command == nil || len(u.Conflicts) > 0):
 				t.Errorf("it is the same one, and planned is %+v", u)
 			case !x.goesOn && u.Command != nil:
-				t.Errorf("planned is %+v, and there is what change %d created", u.Command, c.state().Definition("job").CreatedRevision)
+				t.Errorf("planned is %+v, and there is what change %d created", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
 				t.Errorf("conflicts %q", u.Conflicts)
 			case !x.goesOn && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; what is there was created by change"):
@@ -242,10 +245,10 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 // What a change set was taken back by hand, and somebody else has set it again: that is his.
 func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", group("prod"))
-	there := c.define("job", group("dr"))
-	c.define("job", group("prod"))
-	c.define("job", group("dr"))
+	c.Define("job", statetest.Group("prod"))
+	there := c.Define("job", statetest.Group("dr"))
+	c.Define("job", statetest.Group("prod"))
+	c.Define("job", statetest.Group("dr"))
 	u := c.undo(there)
 	if u.Command != nil || len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "group_pattern was set again since, by change") {
 		t.Errorf("%+v", u)
@@ -255,31 +258,31 @@ func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 // Neither what was undone since nor what was set for a time stands in the way.
 func TestUndo_SetSinceAndTakenBack_IsNone(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", group("prod"))
-	there := c.define("job", group("dr"))
-	other := c.define("job", group("lab"))
+	c.Define("job", statetest.Group("prod"))
+	there := c.Define("job", statetest.Group("dr"))
+	other := c.Define("job", statetest.Group("lab"))
 	c.carryOut(c.undo(other))
-	timed := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("lab"))}, Until: c.now.Add(time.Hour)})
-	c.now = c.now.Add(time.Hour)
-	c.do(fsm.Revert{Change: timed, Term: 1, Names: []string{"job"}})
+	timed := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("lab"))}, Until: c.Now.Add(time.Hour)})
+	c.Now = c.Now.Add(time.Hour)
+	c.Do(fsm.Revert{Change: timed, Term: 1, Names: []string{"job"}})
 	u := c.undo(there)
 	c.carryOut(u)
-	if got := c.state().Definition("job").Definition.GroupPattern; got != "prod" {
+	if got := c.State().Definition("job").Definition.GroupPattern; got != "prod" {
 		t.Errorf("%q after %+v", got, u)
 	}
 }
 
 func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	change := c.define("job", func(d *semaphore.Definition) {
+	c.Define("job", nil)
+	change := c.Define("job", func(d *semaphore.Definition) {
 		d.GroupPattern, d.Labels = "dr", semaphore.LabelsOf(map[string]string{"team": "x"})
 	})
-	c.define("job", func(d *semaphore.Definition) {
+	c.Define("job", func(d *semaphore.Definition) {
 		d.Permits, d.Labels = 7, semaphore.LabelsOf(map[string]string{"team": "x", "tier": "1"})
 	})
 	c.carryOut(c.undo(change))
-	if d := c.state().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 7 || len(d.Labels) != 1 || d.Labels[0] != (semaphore.Label{Key: "tier", Value: "1"}) {
+	if d := c.State().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 7 || len(d.Labels) != 1 || d.Labels[0] != (semaphore.Label{Key: "tier", Value: "1"}) {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -289,21 +292,21 @@ func TestUndo_OverAlready_NeedsNothing(t *testing.T) {
 		change func(c *cluster) uint64
 		since  func(c *cluster)
 	}{
-		"pause that was replaced":  {undoable["pause"].change, func(c *cluster) { c.do(fsm.Pause{Names: []string{"job", "other"}}) }},
-		"cordon that was replaced": {undoable["cordon"].change, func(c *cluster) { c.do(fsm.SetCordon{ID: "c", GroupPattern: "dr"}) }},
+		"pause that was replaced":  {undoable["pause"].change, func(c *cluster) { c.Do(fsm.Pause{Names: []string{"job", "other"}}) }},
+		"cordon that was replaced": {undoable["cordon"].change, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr"}) }},
 		"pause whose time is over": {func(c *cluster) uint64 {
-			c.do(fsm.Pause{Names: []string{"job"}, Until: c.now.Add(time.Hour)})
-			return c.do(fsm.Resume{Names: []string{"job"}})
-		}, func(c *cluster) { c.now = c.now.Add(time.Hour) }},
+			c.Do(fsm.Pause{Names: []string{"job"}, Until: c.Now.Add(time.Hour)})
+			return c.Do(fsm.Resume{Names: []string{"job"}})
+		}, func(c *cluster) { c.Now = c.Now.Add(time.Hour) }},
 		"cordon whose time is over": {func(c *cluster) uint64 {
-			c.do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Until: c.now.Add(time.Hour)})
-			return c.do(fsm.Uncordon{ID: "c"})
-		}, func(c *cluster) { c.now = c.now.Add(time.Hour) }},
+			c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Until: c.Now.Add(time.Hour)})
+			return c.Do(fsm.Uncordon{ID: "c"})
+		}, func(c *cluster) { c.Now = c.Now.Add(time.Hour) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.define("job", nil)
-			c.define("other", nil)
+			c.Define("job", nil)
+			c.Define("other", nil)
 			change := x.change(c)
 			x.since(c)
 			if u := c.undo(change); u.Command != nil || len(u.Conflicts) > 0 || len(u.Notes) == 0 {
@@ -316,23 +319,23 @@ func TestUndo_OverAlready_NeedsNothing(t *testing.T) {
 // A pause that is to be over when it comes back, and what was set for a time that is over, do not come back.
 func TestUndo_OfADeletion_GivesBackWhatWouldBeThereByNow(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	temporary := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
-	c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", func(d *semaphore.Definition) { d.Permits = 7 })}, Until: c.now.Add(3 * time.Hour)})
-	c.do(fsm.Pause{Names: []string{"job"}, Until: c.now.Add(time.Hour)})
-	deleted := c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}})
-	c.now = c.now.Add(2 * time.Hour)
+	c.Define("job", nil)
+	temporary := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
+	c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", func(d *semaphore.Definition) { d.Permits = 7 })}, Until: c.Now.Add(3 * time.Hour)})
+	c.Do(fsm.Pause{Names: []string{"job"}, Until: c.Now.Add(time.Hour)})
+	deleted := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}})
+	c.Now = c.Now.Add(2 * time.Hour)
 	u := c.undo(deleted)
 	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "set for a time is over by now") {
 		t.Errorf("notes %q", u.Notes)
 	}
 	c.carryOut(u)
-	sd, ends := c.state().Definition("job"), c.state().Ends("job")
+	sd, ends := c.State().Definition("job"), c.State().Ends("job")
 	if sd.Definition.GroupPattern != ".*" || sd.Definition.Permits != 7 || sd.Pause != nil || len(ends) != 1 || ends[0].Revision == temporary {
 		t.Fatalf("got %+v, paused %+v, ends %+v", sd.Definition, sd.Pause, ends)
 	}
-	c.do(fsm.Revert{Change: ends[0].Revision, Term: 1, Names: []string{"job"}})
-	if d := c.state().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 10 {
+	c.Do(fsm.Revert{Change: ends[0].Revision, Term: 1, Names: []string{"job"}})
+	if d := c.State().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 10 {
 		t.Errorf("after its end it is %+v", d)
 	}
 }
@@ -340,16 +343,16 @@ func TestUndo_OfADeletion_GivesBackWhatWouldBeThereByNow(t *testing.T) {
 // Pauses in a pile: each undo lifts its own, whatever was undone before.
 func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	reason := func(c *cluster) string {
-		if p := c.state().Definition("job").Pause; p != nil {
+		if p := c.State().Definition("job").Pause; p != nil {
 			return p.Reason
 		}
 		return ""
 	}
 	pile := func(t *testing.T) (c *cluster, pauses []uint64) {
 		c = newCluster(t)
-		c.define("job", nil)
+		c.Define("job", nil)
 		for _, reason := range []string{"first", "second", "third"} {
-			pauses = append(pauses, c.do(fsm.Pause{Names: []string{"job"}, Reason: reason, Author: "ann"}))
+			pauses = append(pauses, c.Do(fsm.Pause{Names: []string{"job"}, Reason: reason, Author: "ann"}))
 		}
 		return c, pauses
 	}
@@ -369,7 +372,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		}
 		undoing := c.carryOut(c.undo(pauses[2]))
 		c.carryOut(c.undo(pauses[1]))
-		c.carryOut(c.undo(c.state().Revision()))
+		c.carryOut(c.undo(c.State().Revision()))
 		if got := reason(c); got != "second" {
 			t.Fatalf("paused by %q", got)
 		}
@@ -383,12 +386,12 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	})
 	t.Run("one that was undone elsewhere does not come back", func(t *testing.T) {
 		c := newCluster(t)
-		c.define("job", nil)
-		c.define("other", nil)
-		first := c.do(fsm.Pause{Names: []string{"job", "other"}, Reason: "night"})
-		second := c.do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
+		c.Define("job", nil)
+		c.Define("other", nil)
+		first := c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "night"})
+		second := c.Do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
 		c.carryOut(c.undo(first)) // the night is over; what ann paused stays
-		if got := reason(c); got != "broken" || c.state().Definition("other").Pause != nil {
+		if got := reason(c); got != "broken" || c.State().Definition("other").Pause != nil {
 			t.Fatalf("paused by %q", got)
 		}
 		c.carryOut(c.undo(second))
@@ -400,24 +403,24 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 
 func TestUndo_OfTheEndOfAnEdit_GivesBackWhatItHadSet_ForGood(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	change := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
-	u := c.undo(c.do(fsm.Revert{Change: change, Term: 1, Names: []string{"job"}}))
+	c.Define("job", nil)
+	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
+	u := c.undo(c.Do(fsm.Revert{Change: change, Term: 1, Names: []string{"job"}}))
 	c.carryOut(u)
-	if d := c.state().Definition("job").Definition; d.GroupPattern != "dr" || len(c.state().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "now stays") {
+	if d := c.State().Definition("job").Definition; d.GroupPattern != "dr" || len(c.State().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "now stays") {
 		t.Errorf("got %+v, notes %q", d, u.Notes)
 	}
 }
 
 func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	change := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
+	c.Define("job", nil)
+	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	undoing := c.carryOut(c.undo(change))
-	if ends := c.state().Ends("job"); len(ends) != 0 {
+	if ends := c.State().Ends("job"); len(ends) != 0 {
 		t.Fatalf("an end is left: %+v", ends[0])
 	}
-	c.now = c.now.Add(2 * time.Hour)
+	c.Now = c.Now.Add(2 * time.Hour)
 	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "over by now") {
 		t.Errorf("what was for a time would be for good: %+v", u)
 	}
@@ -425,11 +428,11 @@ func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
 
 func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
-	resumed := c.do(fsm.Resume{Names: []string{"job"}})
+	c.Define("job", nil)
+	c.Do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
+	resumed := c.Do(fsm.Resume{Names: []string{"job"}})
 	for drain, want := range map[time.Duration]time.Duration{0: time.Hour, time.Minute: time.Minute} {
-		u, err := Undo(c.state(), Undoable{Changes: []uint64{resumed}, Drain: drain}, c.now)
+		u, err := NewPlan(c.State(), Request{Changes: []uint64{resumed}, Drain: drain}, c.Now)
 		if err != nil || u.Command.Pauses[0].Pause.Drain != want {
 			t.Errorf("drain %v: %+v, %v", drain, u, err)
 		}
@@ -439,18 +442,18 @@ func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
 // The preview of an undo tells of holders that pauses and cordons stop, as that of an edit does.
 func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 	c := newCluster(t)
-	c.define("job", nil)
-	c.define("other", nil)
-	c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
-	resumed := c.do(fsm.Resume{Names: []string{"job"}})
-	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a"})
-	uncordoned := c.do(fsm.Uncordon{ID: "c"})
-	c.define("gone", nil)
-	c.do(fsm.Pause{Names: []string{"gone"}, Stop: true})
-	deleted := c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("gone")}})
-	c.grant("job", "prod", "a")
-	c.grant("job", "prod", "b")
-	c.grant("other", "prod", "a")
+	c.Define("job", nil)
+	c.Define("other", nil)
+	c.Do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
+	resumed := c.Do(fsm.Resume{Names: []string{"job"}})
+	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a"})
+	uncordoned := c.Do(fsm.Uncordon{ID: "c"})
+	c.Define("gone", nil)
+	c.Do(fsm.Pause{Names: []string{"gone"}, Stop: true})
+	deleted := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("gone")}})
+	c.Grant("job", "prod", "a")
+	c.Grant("job", "prod", "b")
+	c.Grant("other", "prod", "a")
 	for _, x := range []struct {
 		what   string
 		change uint64
@@ -459,7 +462,7 @@ func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 		{"resume", resumed, map[string]int{"job": 2}}, {"uncordon", uncordoned, map[string]int{"job": 1, "other": 1}},
 		{"delete", deleted, map[string]int{"gone": 0}},
 	} {
-		effects, _ := Effects(c.state(), patterns{}, Change{Undo: c.undo(x.change).Command})
+		effects, _ := preview.Effects(c.State(), statetest.Patterns{}, preview.Change{Undo: c.undo(x.change).Command})
 		got := make(map[string]int)
 		for _, e := range effects {
 			got[e.Semaphore] = len(e.Stopped)
@@ -473,34 +476,19 @@ func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 	}
 }
 
-func TestEffects_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
-	c := newCluster(t)
-	c.define("job", nil)
-	c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
-	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
-	effects, _ := Effects(c.state(), patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
-	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `paused already, by ann, "dark", without an end`) {
-		t.Errorf("warnings %q", w)
-	}
-	_, warnings := Effects(c.state(), patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
-	if w := strings.Join(warnings, ""); !strings.Contains(w, `in force already, by bob, "moon"`) {
-		t.Errorf("warnings %q", warnings)
-	}
-}
-
 func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 	c := newCluster(t)
 	var names []string
 	for i := range 510 {
 		names = append(names, "job-"+string(rune('a'+i/26))+string(rune('a'+i%26)))
-		c.define(names[i], nil)
+		c.Define(names[i], nil)
 	}
-	pause := c.do(fsm.Pause{Names: names})
+	pause := c.Do(fsm.Pause{Names: names})
 	if u := c.undo(pause); len(u.Command.Pauses) != 1 || len(u.Notes) != 1 {
 		t.Fatalf("planned %d pauses, notes %q", len(u.Command.Pauses), u.Notes)
 	}
-	c.do(fsm.Resume{Names: names})
-	u := c.undo(c.state().Revision())
+	c.Do(fsm.Resume{Names: names})
+	u := c.undo(c.State().Revision())
 	if len(u.Command.Pauses) != 1 || len(u.Notes) != 1 {
 		t.Fatalf("planned %d pauses, notes %q", len(u.Command.Pauses), u.Notes)
 	}
@@ -510,11 +498,11 @@ func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 	c := newCluster(t)
 	var none *NoSuchChangeError
-	if _, err := Undo(c.state(), Undoable{Changes: []uint64{77}}, c.now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
+	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
 		t.Errorf("got %v", err)
 	}
-	first := c.define("job", nil)
-	if _, err := Undo(c.state(), Undoable{Changes: []uint64{77}}, c.now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
+	first := c.Define("job", nil)
+	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -533,27 +521,27 @@ func TestUndo_OfAnyBatch_GivesBackTheDefinitions(t *testing.T) {
 		}
 		names := []string{"a", "b", "c"}
 		for _, name := range names[:2] {
-			c.define(name, draw)
+			c.Define(name, draw)
 		}
-		before := definitions(c.state())
+		before := definitions(c.State())
 		var batch []fsm.Change
 		for _, name := range names {
 			switch {
 			case rapid.Bool().Draw(rt, "leave"):
-			case c.state().Definition(name) != nil && rapid.Bool().Draw(rt, "delete"):
-				batch = append(batch, c.deletion(name))
+			case c.State().Definition(name) != nil && rapid.Bool().Draw(rt, "delete"):
+				batch = append(batch, c.Deletion(name))
 			default:
-				batch = append(batch, c.change(name, draw))
+				batch = append(batch, c.Change(name, draw))
 			}
 		}
 		if len(batch) == 0 {
 			return
 		}
-		c.carryOut(c.undo(c.do(fsm.EditBatch{Changes: batch})))
-		if after := definitions(c.state()); len(after) != len(before) {
+		c.carryOut(c.undo(c.Do(fsm.EditBatch{Changes: batch})))
+		if after := definitions(c.State()); len(after) != len(before) {
 			rt.Fatalf("%d definitions, were %d", len(after), len(before))
 		}
-		for name, d := range definitions(c.state()) {
+		for name, d := range definitions(c.State()) {
 			if was := before[name]; was == nil || len(semaphore.Changed(was, d)) > 0 {
 				rt.Fatalf("%s differs from what it was: %+v", name, d)
 			}

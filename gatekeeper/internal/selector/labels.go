@@ -1,4 +1,4 @@
-package api
+package selector
 
 import (
 	"slices"
@@ -11,15 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-const (
-	// maxSelector is the most bytes of a label selector.
-	maxSelector = 4096
-	// labelsField is where requests carry one.
-	labelsField = "labels"
-)
+// maxLabels is the most bytes of the requirements on labels.
+const maxLabels = 4096
 
-// selector selects definitions by their labels: all its requirements must hold. The empty selector selects all.
-type selector []requirement
+// labels selects definitions by their labels: all the requirements must hold. None selects all.
+type labels []requirement
 
 // requirement asks something of one label. A label that is absent has none of the values, so k!=v and k notin (v) hold.
 type requirement struct {
@@ -28,9 +24,9 @@ type requirement struct {
 	not    bool
 }
 
-func (s selector) match(labels semaphore.Labels) bool {
+func (s labels) match(of semaphore.Labels) bool {
 	for _, r := range s {
-		value, present := labels.Get(r.key)
+		value, present := of.Get(r.key)
 		if len(r.values) > 0 {
 			present = present && slices.Contains(r.values, value)
 		}
@@ -41,9 +37,9 @@ func (s selector) match(labels semaphore.Labels) bool {
 	return true
 }
 
-// matchOf tells whether the semaphore of that name has a definition that the selector selects. The empty selector also selects a
-// name whose definition was deleted.
-func (s selector) matchOf(state *fsm.State, name string) bool {
+// matchOf reports whether the semaphore of that name has a definition with such labels. Without requirements a name is selected too
+// whose definition was deleted.
+func (s labels) matchOf(state *fsm.State, name string) bool {
 	if len(s) == 0 {
 		return true
 	}
@@ -51,43 +47,37 @@ func (s selector) matchOf(state *fsm.State, name string) bool {
 	return sd != nil && s.match(sd.Definition.Labels)
 }
 
-// matchEntry tells whether a journal entry is about a semaphore that the selector selects now, or selected before or after the entry.
-func (s selector) matchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
-	return s.matchOf(state, e.Semaphore) ||
-		e.Before != nil && s.match(e.Before.Labels) || e.After != nil && s.match(e.After.Labels)
-}
-
-// parseSelector reads a selector in the language of Kubernetes:
+// parseLabels reads requirements in the language of Kubernetes; field is theirs in the request:
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy
 //
 // A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, where \" and \\ stand for those
 // characters.
-func parseSelector(text string) (selector, error) {
-	if len(text) > maxSelector {
-		return nil, invalid(labelsField, text, "must be at most "+strconv.Itoa(maxSelector)+" bytes, not "+strconv.Itoa(len(text)))
+func parseLabels(field, text string) (labels, error) {
+	if len(text) > maxLabels {
+		return nil, semaphore.Invalid(field, text, "must be at most "+strconv.Itoa(maxLabels)+" bytes, not "+strconv.Itoa(len(text)))
 	}
-	p := &selectorParser{text: text}
-	s := p.selector()
+	p := &labelsParser{text: text}
+	s := p.labels()
 	if p.broken != "" {
-		return nil, invalid(labelsField, text, "at byte "+strconv.Itoa(p.pos)+": "+p.broken)
+		return nil, semaphore.Invalid(field, text, "at byte "+strconv.Itoa(p.pos)+": "+p.broken)
 	}
 	return s, nil
 }
 
-// selectorParser stands at pos. The first fault stops it there; after one every method does nothing.
-type selectorParser struct {
+// labelsParser stands at pos. The first fault stops it there; after one every method does nothing.
+type labelsParser struct {
 	text   string
 	pos    int
 	broken string
 }
 
-func (p *selectorParser) selector() selector {
+func (p *labelsParser) labels() labels {
 	p.space()
 	if p.pos == len(p.text) {
 		return nil
 	}
-	var s selector
+	var s labels
 	for {
 		s = append(s, p.requirement())
 		switch {
@@ -100,7 +90,7 @@ func (p *selectorParser) selector() selector {
 	}
 }
 
-func (p *selectorParser) requirement() requirement {
+func (p *labelsParser) requirement() requirement {
 	if p.accept("!") {
 		return requirement{key: p.key(), not: true}
 	}
@@ -120,7 +110,7 @@ func (p *selectorParser) requirement() requirement {
 	return r
 }
 
-func (p *selectorParser) list() []string {
+func (p *labelsParser) list() []string {
 	if !p.accept("(") {
 		p.fail("want ( and a list of values")
 		return nil
@@ -135,7 +125,7 @@ func (p *selectorParser) list() []string {
 	return values
 }
 
-func (p *selectorParser) key() string {
+func (p *labelsParser) key() string {
 	key := p.plain()
 	if key == "" {
 		p.fail("want the name of a label")
@@ -144,7 +134,7 @@ func (p *selectorParser) key() string {
 }
 
 // value reads a value, which may be empty, as in k= and k in (a,), and may contain spaces.
-func (p *selectorParser) value() string {
+func (p *labelsParser) value() string {
 	if p.broken != "" || p.pos == len(p.text) || p.text[p.pos] != '"' {
 		return p.until(isReserved)
 	}
@@ -170,12 +160,12 @@ func (p *selectorParser) value() string {
 func isReserved(r rune) bool { return strings.ContainsRune("=,!()\"", r) }
 
 // plain reads a word that contains neither a space nor a character of the selector's own language; no key does.
-func (p *selectorParser) plain() string {
+func (p *labelsParser) plain() string {
 	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
 }
 
 // until reads up to the first character that ends it, and passes over spaces. What it returns does not end with a space.
-func (p *selectorParser) until(ends func(rune) bool) string {
+func (p *labelsParser) until(ends func(rune) bool) string {
 	if p.broken != "" {
 		return ""
 	}
@@ -190,7 +180,7 @@ func (p *selectorParser) until(ends func(rune) bool) string {
 }
 
 // word accepts a word of the language, which must not go on.
-func (p *selectorParser) word(word string) bool {
+func (p *labelsParser) word(word string) bool {
 	rest, ok := strings.CutPrefix(p.text[p.pos:], word)
 	if next, _ := utf8.DecodeRuneInString(rest); !ok || rest != "" && next != '(' && !unicode.IsSpace(next) {
 		return false
@@ -198,7 +188,7 @@ func (p *selectorParser) word(word string) bool {
 	return p.accept(word)
 }
 
-func (p *selectorParser) accept(token string) bool {
+func (p *labelsParser) accept(token string) bool {
 	if p.broken != "" || !strings.HasPrefix(p.text[p.pos:], token) {
 		return false
 	}
@@ -207,11 +197,11 @@ func (p *selectorParser) accept(token string) bool {
 	return true
 }
 
-func (p *selectorParser) space() {
+func (p *labelsParser) space() {
 	p.pos = len(p.text) - len(strings.TrimLeftFunc(p.text[p.pos:], unicode.IsSpace))
 }
 
-func (p *selectorParser) fail(why string) {
+func (p *labelsParser) fail(why string) {
 	if p.broken == "" {
 		p.broken = why
 	}

@@ -1,17 +1,15 @@
-package preview
+package undo
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // takePause lifts a pause, or brings back the one that it had replaced.
-func (p *undoPlan) takePause(entry *fsm.JournalEntry) {
+func (p *planner) takePause(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	switch {
@@ -27,7 +25,7 @@ func (p *undoPlan) takePause(entry *fsm.JournalEntry) {
 }
 
 // pauseUnder is the pause that one had replaced, unless that one was undone: then the one that it had replaced.
-func (p *undoPlan) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
+func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
 	under := entry.Details().PauseBefore
 	for under != nil && p.gone(under.Origin(), about{name: name}) {
 		origin := under.Origin()
@@ -43,7 +41,7 @@ func (p *undoPlan) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.P
 }
 
 // pauseBack is a pause as it comes back; nil when there was none, or it would be over by now.
-func (p *undoPlan) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
+func (p *planner) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
 	if was == nil {
 		return nil
 	}
@@ -59,10 +57,10 @@ func (p *undoPlan) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause
 	return &again
 }
 
-func (p *undoPlan) over(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
+func (p *planner) over(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
 
 // takeResume pauses again what was resumed.
-func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
+func (p *planner) takeResume(entry *fsm.JournalEntry) {
 	name, was := entry.Semaphore, entry.Pause
 	current := p.definition(name)
 	switch {
@@ -84,7 +82,7 @@ func samePause(a, b *semaphore.Pause) bool {
 }
 
 // pause sets or, with nil, lifts the pause of a name.
-func (p *undoPlan) pause(name string, back *semaphore.Pause) {
+func (p *planner) pause(name string, back *semaphore.Pause) {
 	now := *p.definition(name)
 	now.Pause = back
 	p.set(name, undoSemaphore{&now, p.ends(name)})
@@ -110,7 +108,7 @@ func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, 
 }
 
 // tellPauses says what becomes of pauses, once for all that have the same.
-func (p *undoPlan) tellPauses() {
+func (p *planner) tellPauses() {
 	if p.out.Command == nil {
 		return
 	}
@@ -120,51 +118,15 @@ func (p *undoPlan) tellPauses() {
 			names[i] = of.Name
 		}
 		if x.Pause == nil {
-			p.note("Resumed: %s.", someNames(names))
+			p.note("Resumed: %s.", phrase.Names(names))
 		} else {
-			p.note("Paused as before: %s: %s.", someNames(names), pauseWords(x.Pause))
+			p.note("Paused as before: %s: %s.", phrase.Names(names), phrase.Pause(x.Pause))
 		}
 	}
 }
 
-// someNames lists the first names and counts the others.
-func someNames(names []string) string {
-	const shown = 3
-	text := strings.Join(names[:min(shown, len(names))], ", ")
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// pauseWords says what a pause is.
-func pauseWords(p *semaphore.Pause) string {
-	words := closedWords(p.Author, p.Reason, p.Until)
-	switch {
-	case p.Stop && p.Drain > 0:
-		words += ", holders are to stop within " + p.Drain.String()
-	case p.Stop:
-		words += ", holders are to stop"
-	}
-	return words
-}
-
-// closedWords says who closed something, why and until when.
-func closedWords(author, reason string, until time.Time) string {
-	words := "by " + cmp.Or(author, "somebody")
-	if reason != "" {
-		words += fmt.Sprintf(", %q", reason)
-	}
-	if until.IsZero() {
-		return words + ", without an end"
-	}
-	return words + ", until " + instant(until)
-}
-
 // takeCordon lifts a cordon, or brings back the one that it had replaced.
-func (p *undoPlan) takeCordon(entry *fsm.JournalEntry) {
+func (p *planner) takeCordon(entry *fsm.JournalEntry) {
 	id := entry.Cordon.ID
 	current := p.cordonNow(id)
 	switch {
@@ -178,7 +140,7 @@ func (p *undoPlan) takeCordon(entry *fsm.JournalEntry) {
 }
 
 // cordonUnder is pauseUnder for a cordon.
-func (p *undoPlan) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
+func (p *planner) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
 	under := entry.Details().CordonBefore
 	for under != nil && p.gone(under.Origin(), about{cordon: under.ID}) {
 		origin, id := under.Origin(), under.ID
@@ -196,7 +158,7 @@ func (p *undoPlan) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
 }
 
 // cordonBack is pauseBack for a cordon.
-func (p *undoPlan) cordonBack(was *fsm.Cordon) *fsm.Cordon {
+func (p *planner) cordonBack(was *fsm.Cordon) *fsm.Cordon {
 	if was == nil {
 		return nil
 	}
@@ -212,7 +174,7 @@ func (p *undoPlan) cordonBack(was *fsm.Cordon) *fsm.Cordon {
 	return &again
 }
 
-func (p *undoPlan) takeUncordon(entry *fsm.JournalEntry) {
+func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
 	was := entry.Cordon
 	switch current := p.cordonNow(was.ID); {
 	case current != nil && sameCordon(current, was):
@@ -226,11 +188,11 @@ func (p *undoPlan) takeUncordon(entry *fsm.JournalEntry) {
 	}
 }
 
-func (p *undoPlan) cordon(id string, back *fsm.Cordon) {
+func (p *planner) cordon(id string, back *fsm.Cordon) {
 	if back == nil {
 		p.note("Cordon %q is ended.", id)
 	} else {
-		p.note("Cordon %q is as before: %s.", id, closedWords(back.Author, back.Reason, back.Until))
+		p.note("Cordon %q is as before: %s.", id, phrase.Closed(back.Author, back.Reason, back.Until))
 	}
 	if _, planned := p.cordons[id]; !planned {
 		p.cordonOrder = append(p.cordonOrder, id)

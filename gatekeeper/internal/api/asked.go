@@ -72,31 +72,22 @@ func hash(bytes []byte, ends bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// repeated returns the edit of which a call is the repeat; nil if it is none. It looks first: what the call asks for is not looked up
-// again, for the state may have changed since, not least by the edit itself. A *keeper.RequestReusedError refuses an id that belongs to
-// another edit. The state machine decides again: the first attempt may still be on its way.
-func (s *operatorService) repeated(ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64) (*fsm.Remembered, error) {
-	if m.GetRequestId() == "" {
-		return nil, nil //nolint:nilnil // no repeat
-	}
+// decideFrom reads the state that a call is decided from, and returns the edit of which the call is the repeat; nil if it is none. Both
+// are of one reading: an attempt that comes through meanwhile is refused or answered by the state machine, which decides again. What a
+// repeat asks for is not looked up again, for the state may have changed since, not least by the edit itself. A
+// *keeper.RequestReusedError refuses an id that belongs to another edit.
+func (s *operatorService) decideFrom(
+	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
+) (state *fsm.State, done *fsm.Remembered, err error) {
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	state, err := s.reader.Read(ctx)
-	if err != nil {
-		return nil, err
+	if state, err = s.reader.Read(ctx); err != nil || m.GetRequestId() == "" {
+		return state, nil, err
 	}
-	return repeatedIn(state, m, kind, asked)
-}
-
-// repeatedIn is repeated for a call that decides from this state. Its request id is valid.
-func repeatedIn(state *fsm.State, m repeatable, kind fsm.EditKind, asked uint64) (*fsm.Remembered, error) {
-	if m.GetRequestId() == "" {
-		return nil, nil //nolint:nilnil // no repeat
-	}
-	done := state.EditRequest(m.GetRequestId())
+	done = state.EditRequest(m.GetRequestId())
 	if done != nil && (done.Edit != kind || !done.Matches(asked)) {
-		return nil, keeper.Reused(done, kind)
+		return nil, nil, keeper.Reused(done, kind)
 	}
-	return done, nil
+	return state, done, nil
 }

@@ -1,4 +1,4 @@
-package preview
+package undo
 
 import (
 	"cmp"
@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // takeCreation deletes what the change created, if nobody has changed it since.
-func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
+func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	if current == nil {
@@ -30,7 +31,7 @@ func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
 
 // recreated reports whether the definition that the change was made to was deleted since, and another of that name was created,
 // possibly an equal one. A definition that an undo restored is the one that was deleted.
-func (p *undoPlan) recreated(name string) bool {
+func (p *planner) recreated(name string) bool {
 	created := p.definition(name).CreatedRevision
 	for created > p.change {
 		deleted := p.deletionUndone(name, created)
@@ -43,7 +44,7 @@ func (p *undoPlan) recreated(name string) bool {
 }
 
 // deletionUndone is the change whose deletion of a name was undone when it was created; 0 when it was created by hand.
-func (p *undoPlan) deletionUndone(name string, created uint64) uint64 {
+func (p *planner) deletionUndone(name string, created uint64) uint64 {
 	for entry := range p.state.Journal(name, created) {
 		if entry.Revision == created && entry.Kind == fsm.Created {
 			return entry.Details().Undoes
@@ -56,7 +57,7 @@ func (p *undoPlan) deletionUndone(name string, created uint64) uint64 {
 }
 
 // createdBefore is the change that created what was there of a name until that change; 0 when the journal does not go back so far.
-func (p *undoPlan) createdBefore(name string, change uint64) uint64 {
+func (p *planner) createdBefore(name string, change uint64) uint64 {
 	for entry := range p.state.JournalBackward(name, change) {
 		if entry.Kind == fsm.Created {
 			return entry.Revision
@@ -66,7 +67,7 @@ func (p *undoPlan) createdBefore(name string, change uint64) uint64 {
 }
 
 // deletedSince says that what the change was made to is not there any more, and whose is there instead.
-func (p *undoPlan) deletedSince(name string) {
+func (p *planner) deletedSince(name string) {
 	if current := p.definition(name); current != nil {
 		p.conflict("%s: it was deleted since; what is there was created by change %d", name, current.CreatedRevision)
 	} else {
@@ -75,7 +76,7 @@ func (p *undoPlan) deletedSince(name string) {
 }
 
 // takeDeletion brings a definition back with what went with it, as it would be by now.
-func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
+func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	if current := p.definition(name); current != nil {
 		p.conflict("%s: it was created again since, at version %d by %s", name, current.Version, current.UpdatedBy)
@@ -84,13 +85,13 @@ func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
 	e.Definition, e.EndsBack = p.byNow(name, entry.Before, entry.Details().EndsGone)
 	if e.Pause = p.pauseBack(name, entry.Pause); e.Pause != nil {
-		p.noteOf(name, "it comes back paused, as it was: %s.", pauseWords(e.Pause))
+		p.noteOf(name, "it comes back paused, as it was: %s.", phrase.Pause(e.Pause))
 	}
 	p.edit(e)
 }
 
 // takeEdit restores the fields that the change set, unless somebody has set one of them since.
-func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
+func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	if current == nil || p.recreated(name) {
@@ -127,7 +128,7 @@ func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 
 // setAgain names those of the fields that somebody has set after the change, and the first who did: also to a value that they had
 // before, for that is somebody else's will. What was undone counts for nothing, nor does its undo, nor what was set for a time that is over.
-func (p *undoPlan) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
+func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
 	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
 		more := later.Details()
 		over := !more.Until.IsZero() && !slices.ContainsFunc(p.ends(entry.Semaphore), func(e *fsm.EditEnd) bool { return e.Revision == later.Revision })
@@ -144,7 +145,7 @@ func (p *undoPlan) setAgain(entry *fsm.JournalEntry, fields []string) (again []s
 }
 
 // undoesLater reports whether an entry is of an undo of nothing but changes after the one that is being taken back.
-func (p *undoPlan) undoesLater(entry *fsm.JournalEntry) bool {
+func (p *planner) undoesLater(entry *fsm.JournalEntry) bool {
 	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
 		return false
 	}
@@ -152,7 +153,7 @@ func (p *undoPlan) undoesLater(entry *fsm.JournalEntry) bool {
 }
 
 // byNow is a definition with edits that end, as both would be by now: of those whose time is over the values are back.
-func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
+func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
 	ends = slices.Clone(ends)
 	for {
 		over := -1
@@ -178,7 +179,7 @@ func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditE
 		}
 	}
 	for _, end := range ends {
-		p.noteOf(name, "what change %d set ends at %s, as it was to.", end.Revision, instant(end.Until))
+		p.noteOf(name, "what change %d set ends at %s, as it was to.", end.Revision, phrase.Instant(end.Until))
 	}
 	return d, ends
 }
@@ -191,7 +192,7 @@ func setSince(fields []string) string {
 }
 
 // edit does to the plan what an edit does.
-func (p *undoPlan) edit(e fsm.UndoEdit) {
+func (p *planner) edit(e fsm.UndoEdit) {
 	switch e.Kind {
 	case fsm.Create:
 		created := p.createdBefore(e.Name, p.change)

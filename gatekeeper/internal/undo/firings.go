@@ -1,9 +1,10 @@
-package preview
+package undo
 
 import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -15,7 +16,7 @@ type undoFirings struct {
 	mark   time.Time
 }
 
-func (p *undoPlan) firingsOf(name string) *undoFirings {
+func (p *planner) firingsOf(name string) *undoFirings {
 	f := p.firings[name]
 	if f == nil {
 		f = &undoFirings{claims: make(map[semaphore.Firing]*semaphore.Claim), mark: p.state.LowWater(name)}
@@ -25,7 +26,7 @@ func (p *undoPlan) firingsOf(name string) *undoFirings {
 	return f
 }
 
-func (p *undoPlan) claim(name string, firing semaphore.Firing) *semaphore.Claim {
+func (p *planner) claim(name string, firing semaphore.Firing) *semaphore.Claim {
 	if claim, planned := p.firingsOf(name).claims[firing]; planned {
 		return claim
 	}
@@ -33,7 +34,7 @@ func (p *undoPlan) claim(name string, firing semaphore.Firing) *semaphore.Claim 
 }
 
 // takeFirings brings forgotten firings back, or forgets again what an undo brought back.
-func (p *undoPlan) takeFirings(entry *fsm.JournalEntry) {
+func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	name, change := entry.Semaphore, entry.Details().Firings
 	forgotten := entry.Kind == fsm.FiringsForgotten
 	var set []*semaphore.Claim
@@ -41,7 +42,7 @@ func (p *undoPlan) takeFirings(entry *fsm.JournalEntry) {
 		switch now := p.claim(name, was.Firing); {
 		case now != nil && now.Token != was.Token:
 			p.conflict("%s: firing %s was claimed again since, by %s in %s (token %d)",
-				name, FiringText(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
+				name, phrase.Firing(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
 			return // all of an entry is taken back, or nothing
 		case (now == nil) == forgotten:
 			set = append(set, was)
@@ -65,24 +66,24 @@ func (p *undoPlan) takeFirings(entry *fsm.JournalEntry) {
 	case !forgotten && f.mark.Equal(change.MarkAfter):
 		f.mark, moved = change.MarkBefore, true
 	default:
-		p.noteOf(name, "firings are forgotten up to %s by now, and stay so.", instant(f.mark))
+		p.noteOf(name, "firings are forgotten up to %s by now, and stay so.", phrase.Instant(f.mark))
 	}
 	switch {
 	case len(set) == 0 && !moved:
 		p.noteOf(name, "nothing of it is left.")
 	case forgotten:
-		p.noteOf(name, "%s remembered again.", count(len(set), "firing is", "firings are"))
+		p.noteOf(name, "%s remembered again.", phrase.Count(len(set), "firing is", "firings are"))
 	default:
-		p.noteOf(name, "%s forgotten again.", count(len(set), "firing is", "firings are"))
+		p.noteOf(name, "%s forgotten again.", phrase.Count(len(set), "firing is", "firings are"))
 	}
 	if moved {
-		p.noteOf(name, "firings that are due until %s count as forgotten.", instant(f.mark))
+		p.noteOf(name, "firings that are due until %s count as forgotten.", phrase.Instant(f.mark))
 	}
 }
 
 // buildFirings returns the part of the command that turns the present memories of firings into those that the plan
 // leaves.
-func (p *undoPlan) buildFirings() (list []fsm.UndoFirings) {
+func (p *planner) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {
 		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}
 		for _, firing := range f.order {
@@ -101,12 +102,4 @@ func (p *undoPlan) buildFirings() (list []fsm.UndoFirings) {
 		}
 	}
 	return list
-}
-
-// FiringText writes a firing as gkctl takes it: its name, and its due time after an @.
-func FiringText(f semaphore.Firing) string {
-	if f.Due.IsZero() {
-		return f.Name
-	}
-	return f.Name + "@" + f.Due.UTC().Format(time.RFC3339Nano)
 }

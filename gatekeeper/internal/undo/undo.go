@@ -1,4 +1,4 @@
-package preview
+package undo
 
 import (
 	"cmp"
@@ -7,28 +7,31 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Undoing is what takes changes back.
-type Undoing struct {
-	// Command does it, as one change, with what it expects to find; who asks, why and when is to be added. It is nil when there is
-	// nothing to do.
+// Plan is what takes changes back.
+type Plan struct {
+	// Command does it, as one change, with what it expects to find. The caller adds who asks, why and when. It is nil when there is nothing
+	// to do.
 	Command *fsm.Undo
 	// UndoneBy is the change that took all of them back already; 0: none did.
 	UndoneBy uint64
 	// Notes say for a person what the command does that is no edit, and what needs no undoing any more.
 	Notes []string
-	// Conflicts say what was changed since and stands in the way; with any of them nothing is to be done.
+	// Conflicts say what was changed since and stands in the way. With any of them the plan must not be carried out.
 	Conflicts []string
 	// Skipped are the conflicts that are passed over: what they name stays as it is.
 	Skipped []string
-	// Missing is what the journal has forgotten of the changes. Unless the undo may be partial, with any of it nothing is to be done.
+	// Missing is what the journal has forgotten of the changes. With any of it the plan must not be carried out, unless it may be partial.
 	Missing []*Missing
+
+	request Request
 }
 
-// Undoable is what is to be taken back.
-type Undoable struct {
+// Request says which changes to take back, and how.
+type Request struct {
 	// Changes are one or more changes.
 	Changes []uint64
 	// Drain, above 0, takes the place of those that pauses and cordons come back with.
@@ -51,12 +54,13 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
 }
 
-// Undo plans to take changes back as of now, the newest first, as one change: an edit field by field, where nothing else has set the field
+// NewPlan plans to take changes back as of now, the newest first, as one change: an edit field by field, where nothing else has set the field
 // since; a pause, a resume, a cordon or its end whole, where it still is what the change made it. What came before comes back as it stood,
 // or would stand by now: a pause or a cordon that was replaced, the pause and the edits that end of what was deleted. What was undone already
 // needs nothing, so that an undoing that is repeated does nothing: it never undoes itself. The error is a *NoSuchChangeError.
-func Undo(state *fsm.State, what Undoable, now time.Time) (*Undoing, error) {
-	p := undoPlan{
+func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
+	p := planner{
+		out:   Plan{request: what},
 		state: state, drain: what.Drain, now: now, undos: undosOf(state), taken: make(map[taken]bool),
 		semaphores: make(map[string]*undoSemaphore), cordons: make(map[string]*fsm.Cordon), firings: make(map[string]*undoFirings),
 	}
@@ -106,7 +110,7 @@ func Undo(state *fsm.State, what Undoable, now time.Time) (*Undoing, error) {
 	return &p.out, nil
 }
 
-func (p *undoPlan) noteUndone(by *undo) {
+func (p *planner) noteUndone(by *undo) {
 	p.note("Change %d was undone already, by change %d of %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
 }
 
@@ -119,8 +123,8 @@ func noSuchChange(state *fsm.State, change uint64) error {
 	return e
 }
 
-// undoPlan is an undoing that is being planned.
-type undoPlan struct {
+// planner is an undoing that is being planned.
+type planner struct {
 	state  *fsm.State
 	change uint64 // that is being taken back
 	drain  time.Duration
@@ -135,7 +139,7 @@ type undoPlan struct {
 	firingOrder        []string
 	said               []string            // of single names, in order
 	about              map[string][]string // the names of which it is said
-	out                Undoing
+	out                Plan
 }
 
 // taken is what one change did to something.
@@ -151,19 +155,19 @@ type undoSemaphore struct {
 }
 
 // undone returns the undo that took back what a change did to something, or nil.
-func (p *undoPlan) undone(change uint64, what about) *undo {
+func (p *planner) undone(change uint64, what about) *undo {
 	return p.undos.of(change, what, func(change uint64, what about) bool {
 		return change == p.change || p.taken[taken{change, what}]
 	})
 }
 
 // gone reports whether nothing is left of what a change did to something: it was undone, or this plan does so.
-func (p *undoPlan) gone(change uint64, what about) bool {
+func (p *planner) gone(change uint64, what about) bool {
 	return p.taken[taken{change, what}] || p.undone(change, what) != nil
 }
 
 // missing is MissingOf the change, without what was undone already.
-func (p *undoPlan) missing() *Missing {
+func (p *planner) missing() *Missing {
 	m := MissingOf(p.state, p.change)
 	if m == nil {
 		return nil
@@ -179,7 +183,7 @@ func (p *undoPlan) missing() *Missing {
 }
 
 // takeAll takes the entries of one change back, but for what was undone already. If all of it was, it returns the undo that did.
-func (p *undoPlan) takeAll(entries []*fsm.JournalEntry) *undo {
+func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string
 	for _, entry := range entries {
@@ -205,21 +209,21 @@ func (p *undoPlan) takeAll(entries []*fsm.JournalEntry) *undo {
 }
 
 // definition and ends are those of a semaphore as the plan leaves it so far, and cordon is such a cordon.
-func (p *undoPlan) definition(name string) *fsm.StoredDefinition {
+func (p *planner) definition(name string) *fsm.StoredDefinition {
 	if s := p.semaphores[name]; s != nil {
 		return s.definition
 	}
 	return p.state.Definition(name)
 }
 
-func (p *undoPlan) ends(name string) []*fsm.EditEnd {
+func (p *planner) ends(name string) []*fsm.EditEnd {
 	if s := p.semaphores[name]; s != nil {
 		return s.ends
 	}
 	return p.state.Ends(name)
 }
 
-func (p *undoPlan) cordonNow(id string) *fsm.Cordon {
+func (p *planner) cordonNow(id string) *fsm.Cordon {
 	if c, planned := p.cordons[id]; planned {
 		return c
 	}
@@ -227,7 +231,7 @@ func (p *undoPlan) cordonNow(id string) *fsm.Cordon {
 }
 
 // set has the plan leave a semaphore so.
-func (p *undoPlan) set(name string, now undoSemaphore) {
+func (p *planner) set(name string, now undoSemaphore) {
 	if p.semaphores[name] == nil {
 		p.order = append(p.order, name)
 	}
@@ -235,7 +239,7 @@ func (p *undoPlan) set(name string, now undoSemaphore) {
 }
 
 // build makes the command that leads from what there is to what the plan leaves.
-func (p *undoPlan) build(changes []uint64) {
+func (p *planner) build(changes []uint64) {
 	newest := changes[len(changes)-1]
 	command := fsm.Undo{Change: newest, Also: changes[:len(changes)-1], Drain: p.drain}
 	pauses := make(map[semaphore.Pause]int) // of indexes into command.Pauses; the zero pause stands for none
@@ -292,7 +296,7 @@ func (p *undoPlan) build(changes []uint64) {
 }
 
 // take adds what takes one entry back.
-func (p *undoPlan) take(entry *fsm.JournalEntry) {
+func (p *planner) take(entry *fsm.JournalEntry) {
 	switch entry.Kind {
 	case fsm.Created:
 		p.takeCreation(entry)
@@ -315,12 +319,12 @@ func (p *undoPlan) take(entry *fsm.JournalEntry) {
 	}
 }
 
-func (p *undoPlan) note(format string, args ...any) {
+func (p *planner) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
 }
 
 // noteOf notes something of one name; what is said of several is said once.
-func (p *undoPlan) noteOf(name, format string, args ...any) {
+func (p *planner) noteOf(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.about == nil {
 		p.about = make(map[string][]string)
@@ -331,12 +335,12 @@ func (p *undoPlan) noteOf(name, format string, args ...any) {
 	p.about[text] = append(p.about[text], name)
 }
 
-func (p *undoPlan) tellNames() {
+func (p *planner) tellNames() {
 	for _, text := range p.said {
-		p.note("%s: %s", someNames(p.about[text]), text)
+		p.note("%s: %s", phrase.Names(p.about[text]), text)
 	}
 }
 
-func (p *undoPlan) conflict(format string, args ...any) {
+func (p *planner) conflict(format string, args ...any) {
 	p.out.Conflicts = append(p.out.Conflicts, fmt.Sprintf(format, args...))
 }

@@ -1,4 +1,4 @@
-package preview
+package undo
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -17,32 +19,32 @@ func due(seconds int) semaphore.Firing {
 
 // run claims a firing of "job" and completes it.
 func (c *cluster) run(f semaphore.Firing) {
-	c.t.Helper()
-	r, _ := c.apply(fsm.Grant{
+	c.T.Helper()
+	r, _ := c.Apply(fsm.Grant{
 		Semaphore: "job", Identity: semaphore.Identity{Group: "prod", Acquirer: "a"}, Weight: 1, Firing: &f,
-		DefinitionVersion: c.state().Definition("job").Version, CordonRevision: c.state().CordonRevision(),
+		DefinitionVersion: c.State().Definition("job").Version, CordonRevision: c.State().CordonRevision(),
 	}).(fsm.GrantResult)
 	if r.Permit == nil {
-		c.t.Fatalf("not granted: %+v", r)
+		c.T.Fatalf("not granted: %+v", r)
 	}
-	c.do(fsm.Release{Token: r.Permit.Token})
+	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
 // poisoned is a memory that a clock in the future has filled, so that the low-water mark lies there too.
 func poisoned(c *cluster) uint64 {
-	c.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
+	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 	for _, s := range []int{8000, 9000, 9100} {
 		c.run(due(s))
 	}
-	return c.do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(8000).Due})
+	return c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(8000).Due})
 }
 
 func (c *cluster) forget(lowerTo time.Time, firings ...semaphore.Firing) uint64 {
 	cmd := fsm.ForgetFirings{Semaphore: "job", LowerTo: lowerTo, Author: "ann"}
 	for _, f := range firings {
-		cmd.Firings = append(cmd.Firings, fsm.ExpectedClaim{Firing: f, Token: c.state().Claim("job", f).Token})
+		cmd.Firings = append(cmd.Firings, fsm.ExpectedClaim{Firing: f, Token: c.State().Claim("job", f).Token})
 	}
-	return c.do(cmd)
+	return c.Do(cmd)
 }
 
 func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
@@ -62,12 +64,17 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	poisoned(c)
 	change := c.forget(due(60).Due, due(9000), due(9100))
 	back := c.undo(change)
-	if kinds, text := c.confirm(Change{Undo: back.Command}); len(kinds) != 0 {
-		t.Errorf("an undo that brings firings back asks %q", text)
+	confirm := func(u *fsm.Undo) []preview.Confirmation {
+		change := preview.Change{Undo: u}
+		effects, _ := preview.Effects(c.State(), statetest.Patterns{}, change)
+		return preview.Confirm(c.State(), statetest.Patterns{}, change, effects)
 	}
-	kinds, text := c.confirm(Change{Undo: c.undo(c.do(*back.Command)).Command})
-	if !slices.Equal(kinds, []ConfirmationKind{ForgetsFirings, ForgetsFirings}) || !strings.Contains(text, "job: 2 firings are forgotten, and can be claimed again") {
-		t.Errorf("an undo that forgets them again asks %v, %q", kinds, text)
+	if asks := confirm(back.Command); len(asks) != 0 {
+		t.Errorf("an undo that brings firings back asks %v", asks)
+	}
+	asks := confirm(c.undo(c.Do(*back.Command)).Command)
+	if len(asks) != 2 || asks[0].Kind != preview.ForgetsFirings || asks[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
+		t.Errorf("an undo that forgets them again asks %v", asks)
 	}
 }
 
@@ -78,10 +85,10 @@ func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 	}{{10, 8000}, {8500, 8500}} {
 		c := newCluster(t)
 		poisoned(c)
-		change := c.forget(c.now, due(9000))
-		c.do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
+		change := c.forget(c.Now, due(9000))
+		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
 		c.carryOut(c.undo(change))
-		if got := c.state().LowWater("job"); !got.Equal(due(x.want).Due) || c.state().Claim("job", due(9000)) == nil {
+		if got := c.State().LowWater("job"); !got.Equal(due(x.want).Due) || c.State().Claim("job", due(9000)) == nil {
 			t.Errorf("up to %d: the mark is at %v", x.upTo, got)
 		}
 	}
@@ -91,12 +98,12 @@ func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)
-	before := rules(c.state())
+	before := rules(c.State())
 	first := c.forget(due(5000).Due, due(9100))
-	second := c.forget(c.now, due(9000))
-	u := c.plan(Undoable{Changes: []uint64{first, second}})
+	second := c.forget(c.Now, due(9000))
+	u := c.plan(Request{Changes: []uint64{first, second}})
 	c.carryOut(u)
-	if after := rules(c.state()); !slices.Equal(after, before) {
+	if after := rules(c.State()); !slices.Equal(after, before) {
 		t.Errorf("it is\n%q, was\n%q", after, before)
 	}
 	if len(u.Command.Firings) != 1 || len(u.Command.Firings[0].Back) != 2 {

@@ -1,10 +1,12 @@
-package api
+package selector
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 const (
@@ -14,26 +16,27 @@ const (
 	maxGlobs = 100
 )
 
-// globSet selects semaphores by name. The empty set selects all.
-type globSet []*glob
+// Globs selects by name. The empty set selects all.
+type Globs []*glob
 
-// compileGlobs reads the globs of one call; field is theirs in the request.
-func compileGlobs(field string, texts []string) (globSet, error) {
+// ParseGlobs reads the globs of one call; field is theirs in the request.
+func ParseGlobs(field string, texts []string) (Globs, error) {
 	if len(texts) > maxGlobs {
-		return nil, invalid(field, strconv.Itoa(len(texts))+" globs", "must be at most "+strconv.Itoa(maxGlobs)+" globs")
+		return nil, semaphore.Invalid(field, strconv.Itoa(len(texts))+" globs", "must be at most "+strconv.Itoa(maxGlobs)+" globs")
 	}
-	var set globSet
+	var set Globs
 	for i, text := range texts {
 		g, broken := compileGlob(text)
 		if broken != "" {
-			return nil, invalid(at(field, i), text, broken)
+			return nil, semaphore.Invalid(field+"["+strconv.Itoa(i)+"]", text, broken)
 		}
 		set = append(set, g)
 	}
 	return set, nil
 }
 
-func (s globSet) match(name string) bool {
+// Match reports whether a name fits one of the globs.
+func (s Globs) Match(name string) bool {
 	return len(s) == 0 || slices.ContainsFunc(s, func(g *glob) bool { return g.match(name) })
 }
 
@@ -41,6 +44,9 @@ func (s globSet) match(name string) bool {
 // [^a-z] (or [!a-z]) one of a set. Everything else stands for itself, the slash too. There is no escape: semaphore names
 // contain none of *?[].
 type glob struct{ steps []globStep }
+
+// plain reports whether a text is a name and not a glob.
+func plain(text string) bool { return !strings.ContainsAny(text, "*?[]") }
 
 // globStep matches one character, or any run of them.
 type globStep struct {

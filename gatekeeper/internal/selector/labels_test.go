@@ -1,4 +1,4 @@
-package api
+package selector
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestSelector_Matches(t *testing.T) {
+func TestLabels_Matches(t *testing.T) {
 	labels := semaphore.LabelsOf(map[string]string{"team": "data", "zone": "a", "empty": "", "text": `say "no", please`, "cron": "*/7 * * * *"})
 	for text, match := range map[string]bool{
 		"":                               true,
@@ -48,7 +48,7 @@ func TestSelector_Matches(t *testing.T) {
 		"team=data,zone in (a,b),!spam":  true,
 		"team=data,zone in (b)":          false,
 	} {
-		s, err := parseSelector(text)
+		s, err := parseLabels("labels", text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -59,8 +59,8 @@ func TestSelector_Matches(t *testing.T) {
 	}
 }
 
-func TestSelector_LabelCalledIn_IsALabel(t *testing.T) {
-	s, err := parseSelector("in=x,notin,in in (x),inner")
+func TestLabels_LabelCalledIn_IsALabel(t *testing.T) {
+	s, err := parseLabels("labels", "in=x,notin,in in (x),inner")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestSelector_LabelCalledIn_IsALabel(t *testing.T) {
 	}
 }
 
-func TestSelector_Broken_SaysWhere(t *testing.T) {
+func TestLabels_Broken_SaysWhere(t *testing.T) {
 	for text, says := range map[string]string{
 		"=a":                      "at byte 0: want the name of a label",
 		"team=data,":              "at byte 10: want the name of a label",
@@ -84,7 +84,7 @@ func TestSelector_Broken_SaysWhere(t *testing.T) {
 		"team=a=b":                "at byte 6: want a comma or the end",
 		strings.Repeat("a", 4097): "at most 4096 bytes, not 4097",
 	} {
-		_, err := parseSelector(text)
+		_, err := parseLabels("labels", text)
 		bad, ok := errors.AsType[*semaphore.FieldError](err)
 		if !ok || bad.Field != "labels" || !strings.Contains(bad.Rule, says) {
 			t.Errorf("%q: got %v, want it to say %q", text, err, says)
@@ -92,17 +92,17 @@ func TestSelector_Broken_SaysWhere(t *testing.T) {
 	}
 }
 
-// FuzzSelector: what was read and written again reads as the same.
-func FuzzSelector(f *testing.F) {
+// FuzzLabels: what was read and written again reads as the same.
+func FuzzLabels(f *testing.F) {
 	for _, s := range []string{"a=b", "a!=b,c", "x in (a,b)", "!x,y notin (1)", `k="a\"b\\"`, "in in (in)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := parseSelector(text)
+		s, err := parseLabels("labels", text)
 		if err != nil {
 			return
 		}
-		again, err := parseSelector(written(s))
+		again, err := parseLabels("labels", written(s))
 		if err != nil {
 			t.Fatalf("%q was read, but %q is not: %v", text, written(s), err)
 		}
@@ -112,7 +112,7 @@ func FuzzSelector(f *testing.F) {
 	})
 }
 
-func written(s selector) string {
+func written(s labels) string {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	parts := make([]string, len(s))
 	for i, r := range s {

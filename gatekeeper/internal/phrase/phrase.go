@@ -1,0 +1,74 @@
+// Package phrase has the words that sentences for people share: names, numbers, instants, pauses and firings.
+package phrase
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Names lists the first names and counts the others.
+func Names(names []string) string {
+	const shown = 3
+	text := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// List joins the first texts and counts the others.
+func List(texts []string) string {
+	const most = 10
+	text := strings.Join(texts[:min(most, len(texts))], "; ")
+	if more := len(texts) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// Count is a number with the word for one, or for any other number.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Instant is a time in UTC, to the second.
+func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Pause says who paused, why, until when, and what the holders must do.
+func Pause(p *semaphore.Pause) string {
+	words := Closed(p.Author, p.Reason, p.Until)
+	switch {
+	case p.Stop && p.Drain > 0:
+		words += ", holders are to stop within " + p.Drain.String()
+	case p.Stop:
+		words += ", holders are to stop"
+	}
+	return words
+}
+
+// Closed says who closed something, why and until when.
+func Closed(author, reason string, until time.Time) string {
+	words := "by " + cmp.Or(author, "somebody")
+	if reason != "" {
+		words += fmt.Sprintf(", %q", reason)
+	}
+	if until.IsZero() {
+		return words + ", without an end"
+	}
+	return words + ", until " + Instant(until)
+}
+
+// Firing is a firing as gkctl takes it: its name, and its due time after an @.
+func Firing(f semaphore.Firing) string {
+	if f.Due.IsZero() {
+		return f.Name
+	}
+	return f.Name + "@" + f.Due.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,170 @@
+package preview
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// MaxForgotten is the most firings that one step forgets. The journal entry holds them whole, and clients accept messages of 4 MiB.
+const MaxForgotten = 1000
+
+// NoFiringError says that a semaphore does not remember a firing.
+type NoFiringError struct {
+	Semaphore string
+	Firing    semaphore.Firing
+}
+
+func (e *NoFiringError) Error() string {
+	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.Semaphore, phrase.Firing(e.Firing))
+}
+
+// FiringConflictError says what keeps firings from being forgotten. Nothing was done.
+type FiringConflictError struct {
+	Semaphore string
+	Conflicts []string
+}
+
+func (e *FiringConflictError) Error() string {
+	return fmt.Sprintf("nothing of semaphore %q was forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
+}
+
+// Forgetting says which firings of a semaphore to forget: those that are named or, with After or Ahead, those that are due later.
+type Forgetting struct {
+	Semaphore string
+	Firings   []semaphore.Firing
+	After     time.Time
+	Ahead     bool   // later than a caller with a right clock can ask for
+	KeepMark  bool   // the low-water mark stays
+	Shown     string // the id of the plan that the caller was shown; empty: whatever is forgotten
+}
+
+// ForgetPlan is what forgets firings.
+type ForgetPlan struct {
+	// Command does it. The caller adds who asks, why and when. It names the tokens of the claims, so it is refused if one of them changes.
+	Command fsm.ForgetFirings
+	ID      string
+	Change  *fsm.FiringsChange
+	Confirm []Confirmation
+}
+
+// PlanForget decides which firings are forgotten, with now as the time of the leader's clock. The error is a *selector.NoDefinitionError, a
+// *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
+func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, error) {
+	if err := Remembers(state, f.Semaphore); err != nil {
+		return nil, err
+	}
+	claims, lowerTo, err := f.claims(state, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := held(state, f.Semaphore, claims); err != nil {
+		return nil, err
+	}
+	plan := &ForgetPlan{Command: fsm.ForgetFirings{Semaphore: f.Semaphore}}
+	for _, c := range claims {
+		plan.Command.Firings = append(plan.Command.Firings, fsm.ExpectedClaim{Firing: c.Firing, Token: c.Token})
+	}
+	if plan.ID, err = fsm.PlanID(plan.Command); err != nil {
+		return nil, err
+	}
+	if f.Shown != "" && f.Shown != plan.ID {
+		return nil, &FiringConflictError{f.Semaphore, []string{"other firings would be forgotten by now than those that were shown: look again"}}
+	}
+	if !f.KeepMark {
+		plan.Command.LowerTo = lowerTo
+	}
+	mark := state.LowWater(f.Semaphore)
+	plan.Change = &fsm.FiringsChange{Claims: claims, MarkBefore: mark, MarkAfter: mark}
+	if to := plan.Command.LowerTo; !to.IsZero() && to.Before(mark) {
+		plan.Change.MarkAfter = to
+	}
+	plan.Confirm = confirmForgetting(plan.Command.Firings, mark, plan.Change.MarkAfter)
+	return plan, nil
+}
+
+// Remembers returns a *selector.NoDefinitionError for a name that has neither a definition nor a memory of firings.
+func Remembers(state *fsm.State, name string) error {
+	if state.Definition(name) == nil && state.ClaimCount(name) == 0 && state.LowWater(name).IsZero() {
+		return selector.Defined(state, name)
+	}
+	return nil
+}
+
+// claims returns the chosen claims in their order, and to where the low-water mark falls; zero: it stays.
+func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphore.Claim, lowerTo time.Time, err error) {
+	for _, f := range c.Firings {
+		claim := state.Claim(c.Semaphore, f)
+		if claim == nil {
+			return nil, time.Time{}, &NoFiringError{c.Semaphore, f}
+		}
+		claims = append(claims, claim)
+	}
+	if len(c.Firings) > 0 {
+		return claims, time.Time{}, nil
+	}
+	after, lowerTo := c.After, c.After
+	if c.Ahead {
+		// Between now and after lie the firings of hosts whose clocks are right. Those until now stay forgotten:
+		// whether they ran is not known.
+		lowerTo = now.Round(0).UTC()
+		after = lowerTo.Add(maxAhead(state, c.Semaphore))
+	}
+	for claim := range state.ClaimsBackward(c.Semaphore, nil) {
+		if !claim.Firing.Due.After(after) {
+			break
+		}
+		if len(claims) == MaxForgotten {
+			next := fmt.Sprintf("after %s forgets the furthest ones, then go on", claim.Firing.Due.Format(time.RFC3339Nano))
+			if claim.Firing.Due.Equal(claims[0].Firing.Due) {
+				next = fmt.Sprintf("name %d of the firings that are due at %s, then go on", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
+			}
+			return nil, time.Time{}, semaphore.Invalid("after", after.Format(time.RFC3339), fmt.Sprintf(
+				"must choose at most %d firings, which is what one step forgets: %s", MaxForgotten, next))
+		}
+		claims = append(claims, claim)
+	}
+	slices.Reverse(claims)
+	return claims, lowerTo, nil
+}
+
+// maxAhead is how far ahead a firing of a semaphore may be due before it counts as one that nobody meant.
+func maxAhead(state *fsm.State, name string) time.Duration {
+	if sd := state.Definition(name); sd != nil {
+		if ahead, bounded := sd.Definition.MaxAhead(); bounded {
+			return ahead
+		}
+	}
+	return semaphore.DefaultFiringMaxAhead
+}
+
+// held refuses to forget a firing whose permit takes a slot: its job may still run, and another one would run beside
+// it.
+func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
+	var conflicts []string
+	for _, c := range claims {
+		p := state.Permit(c.Token)
+		if c.State != semaphore.ClaimHeld || p == nil {
+			continue
+		}
+		text := fmt.Sprintf("firing %s is claimed by %s in %s (token %d)", phrase.Firing(c.Firing), c.Winner.Acquirer, c.Winner.Group, c.Token)
+		switch p.State {
+		case semaphore.Held:
+			text += fmt.Sprintf(", whose permit is held for an operator: gkctl clear %d frees it", c.Token)
+		case semaphore.Cooling:
+			text += ", whose slot is cooling: wait until it is free"
+		default:
+			text += fmt.Sprintf(", which holds its permit: wait until it is released, or stop it with gkctl revoke %d", c.Token)
+		}
+		conflicts = append(conflicts, text)
+	}
+	if len(conflicts) == 0 {
+		return nil
+	}
+	return &FiringConflictError{name, conflicts}
+}

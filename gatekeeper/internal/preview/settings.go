@@ -1,0 +1,41 @@
+package preview
+
+import (
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// ConfirmSettings returns why a person must agree to a change of the settings: what is beyond a lower bound is lost.
+func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
+	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
+	lower := func(fell bool, text string) {
+		if fell {
+			reasons = append(reasons, Confirmation{LowersBound, text})
+		}
+	}
+	lower(after.JournalPerSemaphore < before.JournalPerSemaphore || after.JournalTotal < before.JournalTotal || after.JournalLife() < before.JournalLife(),
+		"entries of the journal beyond the new bound are lost, and the changes they record cannot be undone")
+	lower(after.RememberedDeletions < before.RememberedDeletions,
+		"versions of deleted definitions beyond the new bound are forgotten")
+	lower(is.Lifetime < was.Lifetime || is.Kept < was.Kept || is.RequestBytes < was.RequestBytes || is.EditBytes < was.EditBytes,
+		"requests are forgotten sooner, so late repeats of them fail")
+	return reasons
+}
+
+// SettingsWarnings are what a person should know of a change of the settings.
+func SettingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
+	if after.MaxDuration >= before.MaxDuration {
+		return nil
+	}
+	longer := 0
+	for d := range state.Definitions("") {
+		if max(d.Definition.Duration, d.Definition.MinHold, d.Definition.LossDelay) > after.MaxDuration {
+			longer++
+		}
+	}
+	if longer == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("definitions with a longer duration, min_hold or loss_delay than %v: %d; they keep it until they are edited", after.MaxDuration, longer)}
+}

@@ -1,0 +1,138 @@
+package selector
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// maxChosen is the most definitions of one change.
+const maxChosen = 100_000
+
+// Selector selects semaphores by their names and by the labels of their definitions. An empty one selects all.
+type Selector struct {
+	given  []string // the globs as they were written
+	names  Globs
+	labels labels
+}
+
+// Parse reads the fields names and labels of the message at that path, which is empty for the request itself.
+func Parse(path string, names []string, labels string) (s *Selector, err error) {
+	if path != "" {
+		path += "."
+	}
+	s = &Selector{given: names}
+	if s.names, err = ParseGlobs(path+"names", names); err != nil {
+		return nil, err
+	}
+	s.labels, err = parseLabels(path+"labels", labels)
+	return s, err
+}
+
+// ParseChoice reads a selector that must say what it selects: names, labels, or all.
+func ParseChoice(path string, m interface {
+	GetNames() []string
+	GetLabels() string
+	GetAll() bool
+}) (*Selector, error) {
+	s, err := Parse(path, m.GetNames(), m.GetLabels())
+	if err != nil {
+		return nil, err
+	}
+	switch chosen := len(m.GetNames()) > 0 || m.GetLabels() != ""; {
+	case m.GetAll() && chosen:
+		return nil, semaphore.Invalid(path, "", "must not choose all and also name names or labels: they contradict each other")
+	case !m.GetAll() && !chosen:
+		return nil, semaphore.Invalid(path, "", "must say which definitions: names, labels or all")
+	}
+	return s, nil
+}
+
+// MatchName reports whether the names select a semaphore, whatever its labels.
+func (s *Selector) MatchName(name string) bool { return s.names.Match(name) }
+
+// Match reports whether a definition is selected.
+func (s *Selector) Match(d *semaphore.Definition) bool {
+	return s.names.Match(d.Name) && s.labels.match(d.Labels)
+}
+
+// MatchNow reports whether the semaphore of that name is selected. Without requirements on labels it needs no definition.
+func (s *Selector) MatchNow(state *fsm.State, name string) bool {
+	return s.names.Match(name) && s.labels.matchOf(state, name)
+}
+
+// MatchEntry reports whether a journal entry is about a semaphore that is selected now, or was before or after the entry. An entry about
+// a cordon is only selected by the empty selector.
+func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
+	if len(s.names) == 0 && len(s.labels) == 0 {
+		return true
+	}
+	return e.Semaphore != "" && s.names.Match(e.Semaphore) && (s.labels.matchOf(state, e.Semaphore) ||
+		e.Before != nil && s.labels.match(e.Before.Labels) || e.After != nil && s.labels.match(e.After.Labels))
+}
+
+// MatchEvent reports whether an event is about a semaphore that is selected before or after it. An event about a permit has no
+// definition: the one in the state counts. A cordon concerns every semaphore.
+func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
+	switch {
+	case e.Semaphore == "":
+		return true
+	case !s.names.Match(e.Semaphore):
+		return false
+	case e.Definition == nil && e.Before == nil:
+		return s.labels.matchOf(state, e.Semaphore)
+	}
+	return e.Definition != nil && s.labels.match(e.Definition.Definition.Labels) ||
+		e.Before != nil && s.labels.match(e.Before.Definition.Labels)
+}
+
+// Named reports whether a semaphore was selected by its name, and not by a glob or its labels.
+func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
+
+// NoDefinitionError says that there is no definition of a name.
+type NoDefinitionError struct{ Name string }
+
+func (e *NoDefinitionError) Error() string { return fmt.Sprintf("there is no definition %q", e.Name) }
+
+// Defined returns a *NoDefinitionError for the first name without a definition.
+func Defined(state *fsm.State, names ...string) error {
+	for _, name := range names {
+		if state.Definition(name) == nil {
+			return &NoDefinitionError{name}
+		}
+	}
+	return nil
+}
+
+// Absent returns a *NoDefinitionError if a semaphore that was selected by its name has no definition.
+func (s *Selector) Absent(state *fsm.State) error {
+	for _, name := range s.given {
+		if !plain(name) {
+			continue
+		}
+		if err := Defined(state, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the selected definitions, in their order. It fails if one that was named does not exist, and for more than
+// one change may be about.
+func (s *Selector) Names(state *fsm.State) ([]string, error) {
+	if err := s.Absent(state); err != nil {
+		return nil, err
+	}
+	var names []string
+	for stored := range state.Definitions("") {
+		if d := stored.Definition; s.Match(d) {
+			names = append(names, d.Name)
+		}
+	}
+	if len(names) > maxChosen {
+		return nil, semaphore.Invalid("selector", "", "must choose at most 100 000 definitions: do it in parts")
+	}
+	return names, nil
+}

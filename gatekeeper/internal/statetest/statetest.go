@@ -1,0 +1,138 @@
+// Package statetest has a state machine for tests of packages that read a state.
+package statetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Cluster is a state machine that fails its test when a command cannot be applied.
+type Cluster struct {
+	T       *testing.T
+	Now     time.Time // of sightings
+	machine *fsm.Machine
+	index   uint64
+}
+
+// New returns an empty state machine of the newest feature level.
+func New(t *testing.T) *Cluster {
+	t.Helper()
+	c := Old(t)
+	c.Do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+	return c
+}
+
+// Old returns an empty state machine of the first feature level.
+func Old(t *testing.T) *Cluster {
+	return &Cluster{T: t, machine: fsm.New("test"), Now: time.Unix(1_800_000_000, 0)}
+}
+
+// State is the present state.
+func (c *Cluster) State() *fsm.State { return c.machine.State() }
+
+// Apply applies a command as the only one of its entry.
+func (c *Cluster) Apply(cmd fsm.Command) fsm.Result {
+	c.T.Helper()
+	entry, err := fsm.Encode(max(1, min(c.State().FeatureLevel(), fsm.SupportedLevel)), []fsm.Command{cmd})
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.index++
+	results, err := c.machine.Apply(c.index, 1, entry)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return results[0]
+}
+
+// Do applies a change that does something, and returns its revision.
+func (c *Cluster) Do(cmd fsm.Command) uint64 {
+	c.T.Helper()
+	before := c.State().Revision()
+	if r := c.Apply(cmd); c.State().Revision() == before {
+		c.T.Fatalf("%+v did nothing: %+v", cmd, r)
+	}
+	return c.State().Revision()
+}
+
+// Define creates a definition with 10 permits that admits everybody, or replaces the one that is there, after set has changed it.
+func (c *Cluster) Define(name string, set func(*semaphore.Definition)) uint64 {
+	c.T.Helper()
+	return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change(name, set)}, Author: "alice"})
+}
+
+// Change is the edit of Define.
+func (c *Cluster) Change(name string, set func(*semaphore.Definition)) fsm.Change {
+	d := &semaphore.Definition{
+		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 10, Duration: time.Minute,
+		OnExpiry: semaphore.OnExpiryFree, FiringOnLoss: semaphore.FiringSpent,
+		FiringRetention: semaphore.DefaultFiringRetention, FiringLimit: semaphore.DefaultFiringLimit,
+	}
+	change := fsm.Change{Kind: fsm.Create, Name: name, Definition: d}
+	if sd := c.State().Definition(name); sd != nil {
+		d = sd.Definition.Clone()
+		change = fsm.Change{Kind: fsm.Replace, Name: name, Definition: d, ExpectedVersion: sd.Version}
+	}
+	if set != nil {
+		set(d)
+	}
+	return change
+}
+
+// Deletion is the edit that deletes a definition.
+func (c *Cluster) Deletion(name string) fsm.Change {
+	return fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: c.State().Definition(name).Version}
+}
+
+// Grant grants a permit of weight 1, and returns its token.
+func (c *Cluster) Grant(name, group, acquirer string) uint64 {
+	c.T.Helper()
+	r, _ := c.Apply(fsm.Grant{
+		Semaphore: name, Identity: semaphore.Identity{Group: group, Acquirer: acquirer}, Weight: 1,
+		DefinitionVersion: c.State().Definition(name).Version, CordonRevision: c.State().CordonRevision(),
+	}).(fsm.GrantResult)
+	if r.Permit == nil {
+		c.T.Fatalf("not granted: %+v", r)
+	}
+	return r.Permit.Token
+}
+
+// Saw notes callers, each a group and an acquirer.
+func (c *Cluster) Saw(callers ...[2]string) {
+	c.T.Helper()
+	var list []fsm.Sighting
+	for _, s := range callers {
+		list = append(list, fsm.Sighting{Group: s[0], Acquirer: s[1], At: c.Now})
+	}
+	c.Apply(fsm.Sight{Term: 1, Sightings: list})
+}
+
+// Patterns match as the keeper's do, and are a leader.
+type Patterns struct{}
+
+// Match matches the whole of a name.
+func (Patterns) Match(pattern, name string) bool {
+	p, err := semaphore.CompilePattern("pattern", pattern)
+	return err == nil && p.Match(name)
+}
+
+// Catches reports whether one of the patterns that are not empty matches.
+func (p Patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
+	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
+}
+
+// StopLeft is that of a leader under which every drain has its whole time left.
+func (Patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
+	for _, d := range s.Drains {
+		left = max(left, d.Duration)
+	}
+	return left
+}
+
+// Group is a change for Define: the group pattern.
+func Group(pattern string) func(*semaphore.Definition) {
+	return func(d *semaphore.Definition) { d.GroupPattern = pattern }
+}

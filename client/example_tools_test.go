@@ -91,6 +91,19 @@ func ExampleClient_AllWaiters() {
 	// Output:
 }
 
+func ExampleClient_AllDenied() {
+	clients, end := connect("app1", "ops")
+	defer end()
+
+	for d, err := range clients[1].AllDenied(context.Background(), &gatekeeperv1.ListDeniedRequest{Names: []string{"nightly-*"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(d.GetText())
+	}
+	// Output:
+}
+
 func ExampleClient_Watch() {
 	clients, end := connect("ops")
 	defer end()

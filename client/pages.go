@@ -9,12 +9,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxPage is the largest page that a server gives.
+// maxPage is the largest page that a server gives. The iterators below ask for pages of this size, and begin with the page that their
+// request names.
 const maxPage = 1000
 
 // AllDefinitions reads the definitions that match req, in the order of their names, page after page. An error is the last element.
 func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefinitionsRequest) iter.Seq2[*gatekeeperv1.DefinitionRecord, error] {
-	return pages(func(token string) ([]*gatekeeperv1.DefinitionRecord, string, error) {
+	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DefinitionRecord, string, error) {
 		page := proto.CloneOf(req)
 		page.PageSize, page.PageToken = maxPage, token
 		r, err := c.Definitions().ListDefinitions(ctx, page)
@@ -24,7 +25,7 @@ func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefin
 
 // AllHolders reads the permits that take slots, in the order of semaphore and token, page after page. An error is the last element.
 func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRequest) iter.Seq2[*gatekeeperv1.Permit, error] {
-	return pages(func(token string) ([]*gatekeeperv1.Permit, string, error) {
+	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Permit, string, error) {
 		page := proto.CloneOf(req)
 		page.PageSize, page.PageToken = maxPage, token
 		r, err := c.Permits().ListHolders(ctx, page)
@@ -34,7 +35,7 @@ func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRe
 
 // AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last element.
 func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) iter.Seq2[*gatekeeperv1.Waiter, error] {
-	return pages(func(token string) ([]*gatekeeperv1.Waiter, string, error) {
+	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Waiter, string, error) {
 		page := proto.CloneOf(req)
 		page.PageSize, page.PageToken = maxPage, token
 		r, err := c.Permits().ListWaiters(ctx, page)
@@ -42,9 +43,21 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 	})
 }
 
-func pages[T any](read func(token string) ([]T, string, error)) iter.Seq2[T, error] {
+// AllDenied reads the callers that were denied for a reason that waiting does not cure, by semaphore, page after page. An error is the last
+// element.
+func (c *Client) AllDenied(ctx context.Context, req *gatekeeperv1.ListDeniedRequest) iter.Seq2[*gatekeeperv1.DeniedCaller, error] {
+	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DeniedCaller, string, error) {
+		page := proto.CloneOf(req)
+		page.PageSize, page.PageToken = maxPage, token
+		r, err := c.Operator().ListDenied(ctx, page)
+		return r.GetCallers(), r.GetNextPageToken(), err
+	})
+}
+
+// pages reads from the page of that token to the last one.
+func pages[T any](token string, read func(token string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for token := ""; ; {
+		for token := token; ; {
 			items, next, err := read(token)
 			for _, item := range items {
 				if !yield(item, nil) {

@@ -1,50 +1,50 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 const (
-	// maxDenied bounds the callers of one answer, and maxMisspelled those of names that look like the one that was
-	// asked about.
-	maxDenied     = 10_000
+	// maxMisspelled bounds the callers of names that look like the one that was asked about.
 	maxMisspelled = 3
 	// maxDenyAll bounds the semaphores that deny every caller which a status names.
 	maxDenyAll = 10
 )
 
-// ListDenied reads what the leader remembers. Whether it still leads is confirmed as for any read.
+// ListDenied pages over what the leader remembers; whether it still leads is confirmed as for any read. A page ends with a semaphore: of
+// one semaphore the order changes with every denial, so a key within it could pass over a caller.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
-	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
+	chosen, limit, from, err := listFrom(m)
 	if err != nil {
 		return nil, err
 	}
-	state, callers, since, err := s.keeper.DeniedCallers(ctx, chosen.MatchName)
+	state, callers, since, err := s.keeper.DeniedCallers(ctx, func(state *fsm.State, name string) bool {
+		return name > from.name && chosen.MatchNow(state, name)
+	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(callers, func(a, b keeper.DeniedCaller) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
 	out := &gatekeeperv1.ListDeniedResponse{Since: toTimestamp(since)}
 	var taken page
-	for i := range callers {
-		if callers[i].Cured && !m.GetCured() || !chosen.MatchNow(state, callers[i].Semaphore) {
+	last := ""
+	for c := range callers {
+		if c.Cured && !m.GetCured() {
 			continue
 		}
-		caller := toDenied(&callers[i])
-		if !taken.add(maxDenied, caller) {
+		caller := toDenied(&c)
+		if !taken.add(limit, caller) && c.Semaphore != last {
+			out.NextPageToken = pageKey{name: last}.String()
 			break
 		}
 		out.Callers = append(out.Callers, caller)
+		last = c.Semaphore
 	}
-	if given := m.GetNames(); len(given) == 1 && semaphore.ValidSemaphoreName(given[0]) == nil && state.Definition(given[0]) != nil {
+	if given := m.GetNames(); from.name == "" && len(given) == 1 && semaphore.ValidSemaphoreName(given[0]) == nil && state.Definition(given[0]) != nil {
 		near := s.keeper.Misspellings(state, given[0])
 		for i := range near[:min(len(near), maxMisspelled)] {
 			out.Misspelled = append(out.Misspelled, toDenied(&near[i]))

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,43 @@ func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
 		d.GetMessage() != "m" || d.GetCount() != 3 || d.GetFirst().AsTime().Unix() != 1 || d.GetLast().AsTime().Unix() != 2 ||
 		d.GetLetIn().GetAcquirer() != "app9" || d.GetFiring() != nil {
 		t.Errorf("it is written as %v", d)
+	}
+}
+
+// A page ends with a semaphore, so a caller that is denied again between two pages is on one of them.
+func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
+	g, op := openOperator(t, "a")
+	g.keeper.misspelled = []keeper.DeniedCaller{deniedCaller("aa", "app5", false)}
+	for _, x := range []string{"a 1", "b 1", "b 2", "b 3", "c 1", "d 1"} {
+		name, acquirer, _ := strings.Cut(x, " ")
+		g.keeper.denied = append(g.keeper.denied, deniedCaller(name, acquirer, name == "c"))
+	}
+	var pages []string
+	req := &gatekeeperv1.ListDeniedRequest{PageSize: 2}
+	for {
+		r, err := op.ListDenied(ctx(t), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, texts(r.GetCallers()))
+		if req.PageToken = r.GetNextPageToken(); req.GetPageToken() == "" {
+			break
+		}
+		// What is listed leaves, and what is not moves to the front.
+		g.keeper.denied = slices.Concat(g.keeper.denied[len(g.keeper.denied)-1:], g.keeper.denied[1:len(g.keeper.denied)-1])
+	}
+	if got, want := strings.Join(pages, " | "), "a: 1 asks, b: 1 asks, b: 2 asks, b: 3 asks | d: 1 asks"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("a", "1", false)}
+	one := &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}, PageToken: pageKey{name: "Z"}.String()}
+	if r, err := op.ListDenied(ctx(t), one); err != nil || len(r.GetCallers()) != 1 || len(r.GetMisspelled()) != 0 {
+		t.Errorf("another page than the first: %v, %v", r, err)
+	}
+	for _, bad := range []*gatekeeperv1.ListDeniedRequest{{PageSize: maxPage + 1}, {PageToken: "?"}} {
+		if _, err := op.ListDenied(ctx(t), bad); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("%v: %v", bad, err)
+		}
 	}
 }
 

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"slices"
 	"sync"
@@ -377,19 +379,19 @@ func (k *fakeKeeper) DeniesAll(_ *fsm.State, sem string) bool {
 
 func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }
 
-func (k *fakeKeeper) DeniedCallers(_ context.Context, wanted func(string) bool) (*fsm.State, []keeper.DeniedCaller, time.Time, error) {
-	var out []keeper.DeniedCaller
-	for _, v := range k.denied {
-		if wanted(v.Semaphore) {
-			out = append(out, v)
-		}
-	}
-	return k.machine.State(), out, k.began, k.notLeader
+func (k *fakeKeeper) DeniedCallers(
+	_ context.Context, wanted func(*fsm.State, string) bool,
+) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error) {
+	state := k.machine.State()
+	chosen := slices.Clone(k.denied)
+	slices.SortStableFunc(chosen, func(a, b keeper.DeniedCaller) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	chosen = slices.DeleteFunc(chosen, func(v keeper.DeniedCaller) bool { return !wanted(state, v.Semaphore) })
+	return state, slices.Values(chosen), k.began, k.notLeader
 }
 
 func (k *fakeKeeper) DeniedCallersOf(_ *fsm.State, name string) []keeper.DeniedCaller {
-	_, out, _, _ := k.DeniedCallers(context.Background(), func(n string) bool { return n == name })
-	return out
+	_, out, _, _ := k.DeniedCallers(context.Background(), func(_ *fsm.State, n string) bool { return n == name })
+	return slices.Collect(out)
 }
 
 func (k *fakeKeeper) Misspellings(*fsm.State, string) []keeper.DeniedCaller { return k.misspelled }

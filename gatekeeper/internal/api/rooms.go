@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -72,7 +73,7 @@ type operatorKeeper interface {
 	// WallClock returns the time with which due times of firings are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
-	DeniedCallers(ctx context.Context, wanted func(name string) bool) (*fsm.State, []keeper.DeniedCaller, time.Time, error)
+	DeniedCallers(ctx context.Context, wanted func(state *fsm.State, name string) bool) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error)
 	Misspellings(state *fsm.State, name string) []keeper.DeniedCaller
 }
 

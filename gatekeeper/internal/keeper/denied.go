@@ -1,8 +1,10 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -63,9 +65,11 @@ func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// DeniedCallers returns the callers that any semaphore denied lately, the last denied first, and since when this server
-// remembers.
-func (k *Keeper) DeniedCallers(ctx context.Context, wanted func(name string) bool) (state *fsm.State, callers []DeniedCaller, since time.Time, err error) {
+// DeniedCallers returns the callers that the wanted semaphores denied lately, by semaphore and the last denied first, and since when this
+// server remembers. Each is held against the state when it is read from the sequence.
+func (k *Keeper) DeniedCallers(
+	ctx context.Context, wanted func(state *fsm.State, name string) bool,
+) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
 	e, err := k.leading()
 	if err != nil {
 		return nil, nil, time.Time{}, err
@@ -73,14 +77,15 @@ func (k *Keeper) DeniedCallers(ctx context.Context, wanted func(name string) boo
 	if state, err = k.Read(ctx); err != nil {
 		return nil, nil, time.Time{}, err
 	}
-	all := k.denials.All(k.cfg.WallClock())
-	chosen := all[:0]
-	for _, d := range all {
-		if wanted(d.Semaphore) {
-			chosen = append(chosen, d)
+	chosen := slices.DeleteFunc(k.denials.All(k.cfg.WallClock()), func(d denials.Denial) bool { return !wanted(state, d.Semaphore) })
+	slices.SortStableFunc(chosen, func(a, b denials.Denial) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	return state, func(yield func(DeniedCaller) bool) {
+		for i := range chosen {
+			if !yield(k.deniedCaller(state, &chosen[i])) {
+				return
+			}
 		}
-	}
-	return state, k.judged(state, chosen), e.began, nil
+	}, e.began, nil
 }
 
 // DenyAll returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied
@@ -129,13 +134,17 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, near)
 }
 
-// judged holds what was denied against the state as it is now.
+// deniedCaller holds what was denied against the state as it is now.
+func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
+	v := DeniedCaller{Denial: *d, Cured: k.cured(state, d), LetIn: letIn(state, d)}
+	v.Text = v.text()
+	return v
+}
+
 func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller {
 	out := make([]DeniedCaller, len(list))
-	for i, d := range list {
-		v := DeniedCaller{Denial: d, Cured: k.cured(state, &d), LetIn: letIn(state, &d)}
-		v.Text = v.text()
-		out[i] = v
+	for i := range list {
+		out[i] = k.deniedCaller(state, &list[i])
 	}
 	return out
 }

@@ -3123,7 +3123,10 @@ type ListDeniedRequest struct {
 	// As in ListDefinitions: only defined semaphores with these labels.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	// Also callers that would not be denied for such a reason now.
-	Cured         bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
+	Cured bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
+	// 1 to 1000; 0 means 100. A page ends with the last caller of a semaphore, so it can have a few more.
+	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3179,15 +3182,31 @@ func (x *ListDeniedRequest) GetCured() bool {
 	return false
 }
 
+func (x *ListDeniedRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListDeniedRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 type ListDeniedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By semaphore; of one semaphore, the most recently denied first.
 	Callers []*DeniedCaller `protobuf:"bytes,1,rep,name=callers,proto3" json:"callers,omitempty"`
-	// When names is one plain name of a definition: callers that ask for a name that is not defined and that looks like a
+	// On the first page, when names is one plain name of a definition: callers that ask for a name that is not defined and that looks like a
 	// misspelling of it.
 	Misspelled []*DeniedCaller `protobuf:"bytes,2,rep,name=misspelled,proto3" json:"misspelled,omitempty"`
 	// When the leader began to remember, by its clock.
-	Since         *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3241,6 +3260,13 @@ func (x *ListDeniedResponse) GetSince() *timestamppb.Timestamp {
 		return x.Since
 	}
 	return nil
+}
+
+func (x *ListDeniedResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 var File_gatekeeper_v1_operator_proto protoreflect.FileDescriptor
@@ -3506,17 +3532,21 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"l\n" +
 	"\x11ListKnownResponse\x12/\n" +
 	"\acallers\x18\x01 \x03(\v2\x15.gatekeeper.v1.CallerR\acallers\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"W\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x01\n" +
 	"\x11ListDeniedRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x14\n" +
-	"\x05cured\x18\x03 \x01(\bR\x05cured\"\xba\x01\n" +
+	"\x05cured\x18\x03 \x01(\bR\x05cured\x12\x1b\n" +
+	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tR\tpageToken\"\xe2\x01\n" +
 	"\x12ListDeniedResponse\x125\n" +
 	"\acallers\x18\x01 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\acallers\x12;\n" +
 	"\n" +
 	"misspelled\x18\x02 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\n" +
 	"misspelled\x120\n" +
-	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since*\xb8\x02\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12&\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken*\xb8\x02\n" +
 	"\x10ConfirmationKind\x12!\n" +
 	"\x1dCONFIRMATION_KIND_UNSPECIFIED\x10\x00\x12#\n" +
 	"\x1fCONFIRMATION_KIND_STOPS_HOLDERS\x10\x01\x12'\n" +

@@ -62,6 +62,13 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	if err != nil {
 		return new(gatekeeperv1.ListDeniedResponse)
 	}
+	if req.PageToken = r.GetNextPageToken(); req.GetPageToken() != "" {
+		for d, err := range c.AllDenied(ctx, req) {
+			if err == nil {
+				r.Callers = append(r.Callers, d)
+			}
+		}
+	}
 	return r
 }
 

@@ -43,7 +43,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 		return nil, ctx.Err() // no outage: nobody was asked
 	}
 	if a.weightless {
-		return nil, errWeightless()
+		return nil, invalidField("weight", "0", "must be above 0") // the API takes 0 for its default
 	}
 	if err := c.renewer.enter(ctx, a); err != nil {
 		return nil, err
@@ -126,10 +126,10 @@ func pausedText(p *gatekeeperv1.Pause) string {
 	return text
 }
 
-// errWeightless is what a server would say if it could tell 0 from nothing.
-func errWeightless() error {
-	s := status.New(codes.InvalidArgument, "the weight is 0 and must be above 0")
-	return &InvalidFieldError{Field: "weight", Value: "0", Rule: "must be above 0", StatusError: &StatusError{
+// invalidField refuses a request that no message can hold, as a server would.
+func invalidField(field, value, rule string) error {
+	s := status.New(codes.InvalidArgument, fmt.Sprintf("the %s is %s and %s", field, value, rule))
+	return &InvalidFieldError{Field: field, Value: value, Rule: rule, StatusError: &StatusError{
 		Code: s.Code(), Reason: reasonInvalidField, Message: s.Message(), status: s,
 	}}
 }

@@ -212,9 +212,9 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how says what is known of a method. Clear, Uncordon and the changes of the cluster are not repeatable: the repeat of one that was carried
-// out is refused, which would sound as if it had not been. Nor are Pause and Cordon, without a request id: a repeat would take the place of
-// the first, and an undo would bring that back.
+// how says what is known of a method. Clear and the changes of the cluster are not repeatable: the repeat of one that was carried out is
+// refused, which would sound as if it had not been. Nor are Pause, Cordon and Uncordon without a request id: a repeated pause or cordon
+// would replace the first one, and an undo would bring that back; a repeated Uncordon would find no cordon.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {

@@ -85,8 +85,8 @@ func (c *Client) Definitions() gatekeeperv1.DefinitionServiceClient {
 	return gatekeeperv1.NewDefinitionServiceClient(caller{c})
 }
 
-// Operator is the API's OperatorService: moves, pauses, cordons, previews, the journal and undo. A cordon is not ended twice: what
-// becomes of an Uncordon whose answer is lost is not known.
+// Operator is the API's OperatorService: the journal, undo, firings, known and denied callers, and the calls that Move, Pause, Resume,
+// Cordon, Uncordon and Preview make. A change is repeated after an unknown outcome only if it carries a request id; see NewRequestID.
 func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
 	return gatekeeperv1.NewOperatorServiceClient(caller{c})
 }

@@ -21,7 +21,7 @@ var (
 	// ErrOutcomeUnknown: the call may have been carried out, or not. It is always in an *UnavailableError.
 	ErrOutcomeUnknown = errors.New("whether the call was carried out is not known")
 	// ErrClosed: the Client was closed.
-	ErrClosed = errors.New("client: closed")
+	ErrClosed = errors.New("the client is closed")
 )
 
 // UnavailableError says which endpoints were tried, and how each failed. It is ErrUnavailable, ErrOutcomeUnknown too when
@@ -159,6 +159,19 @@ type NoSuchPermitError struct {
 	*StatusError
 }
 
+// NoSuchCordonError says that there is no cordon with that id.
+type NoSuchCordonError struct {
+	ID string
+	*StatusError
+}
+
+// ChangedSinceError says that a change would not do what its dry run or preview showed. Nothing was done.
+type ChangedSinceError struct {
+	// Semaphores are those that differ; the message says how. Empty for a change of other things.
+	Semaphores []string
+	*StatusError
+}
+
 // RevisionChangedError says that the semaphore's permit revision is not the expected one: somebody acquired, released or
 // lost a permit since.
 type RevisionChangedError struct {
@@ -181,6 +194,8 @@ func (e *StaleVersionError) Unwrap() error     { return e.StatusError }
 func (e *AlreadyExistsError) Unwrap() error    { return e.StatusError }
 func (e *NoSuchDefinitionError) Unwrap() error { return e.StatusError }
 func (e *NoSuchPermitError) Unwrap() error     { return e.StatusError }
+func (e *NoSuchCordonError) Unwrap() error     { return e.StatusError }
+func (e *ChangedSinceError) Unwrap() error     { return e.StatusError }
 func (e *RevisionChangedError) Unwrap() error  { return e.StatusError }
 func (e *RequestEndedError) Unwrap() error     { return e.StatusError }
 
@@ -232,6 +247,11 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 		return &NoSuchDefinitionError{Name: text["name"], Index: index, StatusError: base}
 	case reasonNoSuchPermit:
 		return &NoSuchPermitError{Token: number("token"), StatusError: base}
+	case reasonNoSuchCordon:
+		return &NoSuchCordonError{ID: text["id"], StatusError: base}
+	case reasonChangedSince:
+		names := strings.FieldsFunc(text["semaphores"], func(r rune) bool { return r == '\n' })
+		return &ChangedSinceError{Semaphores: names, StatusError: base}
 	case reasonRevisionChanged:
 		return &RevisionChangedError{Semaphore: text["semaphore"], Expected: number("expected"), Current: number("current"), StatusError: base}
 	case reasonRequestEnded:

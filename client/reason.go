@@ -29,6 +29,8 @@ const (
 	reasonRequestEnded     = "REQUEST_ENDED"
 	reasonRequestTooOld    = "REQUEST_TOO_OLD"
 	reasonNoSuchPermit     = "NO_SUCH_PERMIT"
+	reasonNoSuchCordon     = "NO_SUCH_CORDON"
+	reasonChangedSince     = "CHANGED_SINCE"
 	reasonRecovering       = "RECOVERING"
 )
 

@@ -26,7 +26,7 @@
 //	Stop, Restart                  the server is gone; it comes back with its data
 //	ClockRate                      a client's clock runs fast or slow
 //	Define, DefineFile, Edit, Delete  what an operator does to definitions
-//	Pause, Resume                  a semaphore grants nothing for a while
+//	Pause, PauseAndStop, Resume    a semaphore grants nothing for a while
 //	Move, Cordon, Uncordon, Drain  holders are told to stop, and may finish what they have begun
 //	Advance, Await                 time passes, until something is so
 //	Holders, Waiters               who holds, and who waits

@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -47,7 +45,7 @@ func TestExport_HostIsPatched_FinishesAndIsNotLetIn(t *testing.T) {
 		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), finishing))
 		srv.Advance(t, time.Minute)
 
-		cordon := srv.Cordon(t, &gatekeeperv1.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: durationpb.New(time.Minute)})
+		cordon := srv.Cordon(t, client.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: time.Minute})
 		if err := <-ended; err != nil {
 			t.Errorf("the export ended with %v", err)
 		}

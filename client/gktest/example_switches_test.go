@@ -1,6 +1,7 @@
 package gktest_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -72,14 +73,20 @@ func TestExport_Paused_WaitsForTheOperator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		s := srv.Dial(t, "app1").Semaphore("nightly-export")
-		srv.Pause(t, "nightly-export", "disk is full", false)
+		srv.Pause(t, "nightly-export", "disk is full")
 		_, err := s.TryAcquire(t.Context())
 		if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != client.ReasonPaused {
 			t.Errorf("got %v", err)
 		}
 		srv.Resume(t, "nightly-export")
-		if _, err := s.TryAcquire(t.Context()); err != nil {
-			t.Error(err)
+		p, err := s.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.PauseAndStop(t, "nightly-export", "disk is full", time.Minute)
+		<-p.Context().Done()
+		if !errors.Is(context.Cause(p.Context()), client.ErrPaused) || p.DrainUntil().IsZero() {
+			t.Errorf("stopped by %v, with a drain until %s", context.Cause(p.Context()), p.DrainUntil())
 		}
 	})
 }

@@ -17,9 +17,10 @@ import (
 func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaphores ...string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {
-		selector := &gatekeeperv1.Selector{Names: semaphores, All: len(semaphores) == 0}
-		move := &gatekeeperv1.MoveRequest{FromGroup: from, ToGroup: to, Selector: selector, Drain: durationpb.New(drain), Author: author, DryRun: true}
-		plan, err := s.ops.Operator().Move(ctx, move)
+		move := client.MoveRequest{
+			Selector: client.Selector{Names: semaphores, All: len(semaphores) == 0}, FromGroup: from, ToGroup: to, Drain: drain, Author: author, DryRun: true,
+		}
+		plan, err := s.ops.Move(ctx, move)
 		if err != nil {
 			return err
 		}
@@ -31,22 +32,19 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 		if len(plan.GetMoves()) == 0 {
 			return fmt.Errorf("nothing that admits %s is to be moved", from)
 		}
-		move.DryRun, move.Expected, move.RequestId = false, plan.GetDigest(), client.NewRequestID()
-		_, err = s.ops.Operator().Move(ctx, move)
+		move.DryRun, move.Expected = false, plan.GetDigest()
+		_, err = s.ops.Move(ctx, move)
 		return err
 	})
 }
 
-// Cordon shuts a group or an acquirer out of every semaphore until Uncordon, and tells its holders to stop: at least a pattern is given,
-// as in {AcquirerPattern: "app1", Drain: durationpb.New(time.Minute)}.
-func (s *Server) Cordon(t testing.TB, cordon *gatekeeperv1.CordonRequest) (id string) {
+// Cordon shuts a group or an acquirer out of every semaphore until Uncordon, and makes its holders stop. At least one pattern is required,
+// as in {AcquirerPattern: "app1", Drain: time.Minute}.
+func (s *Server) Cordon(t testing.TB, cordon client.CordonRequest) (id string) {
 	t.Helper()
+	cordon.Author = author
 	s.do(t, "cordon", func(ctx context.Context) error {
-		req := &gatekeeperv1.CordonRequest{
-			Id: cordon.GetId(), GroupPattern: cordon.GetGroupPattern(), AcquirerPattern: cordon.GetAcquirerPattern(),
-			Reason: cordon.GetReason(), Author: author, End: cordon.GetEnd(), Drain: cordon.GetDrain(),
-		}
-		r, err := s.ops.Operator().Cordon(ctx, req)
+		r, err := s.ops.Cordon(ctx, cordon)
 		id = r.GetCordon().GetId()
 		return err
 	})
@@ -57,7 +55,7 @@ func (s *Server) Cordon(t testing.TB, cordon *gatekeeperv1.CordonRequest) (id st
 func (s *Server) Uncordon(t testing.TB, id string) {
 	t.Helper()
 	s.do(t, "uncordon "+id, func(ctx context.Context) error {
-		_, err := s.ops.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: id, Author: author})
+		_, err := s.ops.Uncordon(ctx, client.UncordonRequest{ID: id, Author: author})
 		return err
 	})
 }

@@ -129,7 +129,7 @@ func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)
-		id := srv.Cordon(t, &gatekeeperv1.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: durationpb.New(time.Minute)})
+		id := srv.Cordon(t, client.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: time.Minute})
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrCordoned)
 		if p.DrainUntil().IsZero() {
@@ -143,7 +143,7 @@ func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
 		}
 		srv.Uncordon(t, id)
 		acquire(t, c, "job")
-		wantFatal(t, "cordon", func(s testing.TB) { srv.Cordon(s, &gatekeeperv1.CordonRequest{}) })
+		wantFatal(t, "cordon", func(s testing.TB) { srv.Cordon(s, client.CordonRequest{}) })
 	})
 }
 

@@ -3,15 +3,28 @@ package gktest
 import (
 	"context"
 	"testing"
+	"time"
 
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Pause pauses a semaphore as an operator does: it grants nothing until Resume. With stop its holders are told to stop too.
-func (s *Server) Pause(t testing.TB, semaphore, reason string, stop bool) {
+// Pause pauses a semaphore as an operator does: it grants nothing until Resume. Its holders keep their permits.
+func (s *Server) Pause(t testing.TB, semaphore, reason string) {
 	t.Helper()
-	s.do(t, "pause "+semaphore, func(ctx context.Context) error {
-		_, err := s.ops.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: only(semaphore), Reason: reason, Author: author, Stop: stop})
+	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason})
+}
+
+// PauseAndStop is Pause, and its holders must stop. Their refreshes are granted for the drain; with a drain of 0 not at all.
+func (s *Server) PauseAndStop(t testing.TB, semaphore, reason string, drain time.Duration) {
+	t.Helper()
+	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason, Stop: true, Drain: drain})
+}
+
+func (s *Server) pause(t testing.TB, req client.PauseRequest) {
+	t.Helper()
+	req.Author = author
+	s.do(t, "pause "+req.Selector.Names[0], func(ctx context.Context) error {
+		_, err := s.ops.Pause(ctx, req)
 		return err
 	})
 }
@@ -20,11 +33,9 @@ func (s *Server) Pause(t testing.TB, semaphore, reason string, stop bool) {
 func (s *Server) Resume(t testing.TB, semaphore string) {
 	t.Helper()
 	s.do(t, "resume "+semaphore, func(ctx context.Context) error {
-		_, err := s.ops.Operator().Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: only(semaphore), Author: author})
+		_, err := s.ops.Resume(ctx, client.ResumeRequest{Selector: only(semaphore), Author: author})
 		return err
 	})
 }
 
-func only(semaphore string) *gatekeeperv1.Selector {
-	return &gatekeeperv1.Selector{Names: []string{semaphore}}
-}
+func only(semaphore string) client.Selector { return client.Selector{Names: []string{semaphore}} }

@@ -11,7 +11,7 @@ import (
 func TestPause_GrantsNothingUntilResume(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
-		srv.Pause(t, "job", "disk is full", false)
+		srv.Pause(t, "job", "disk is full")
 		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonPaused {
 			t.Errorf("%v", d)
 		}
@@ -24,7 +24,7 @@ func TestPause_WithStop_TellsTheHolder(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
-		srv.Pause(t, "job", "disk is full", true)
+		srv.PauseAndStop(t, "job", "disk is full", 0)
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrPaused)
 	})

@@ -61,7 +61,7 @@ func (e *WrongClusterError) Is(target error) bool { return target == ErrWrongClu
 func WithCluster(id string) Option {
 	return dialOption(func(s *settings) error {
 		if seedOf(id) == "" {
-			return fmt.Errorf("client: WithCluster %q: give a cluster id, as `gkctl status` shows it", id)
+			return fmt.Errorf("WithCluster %q: give a cluster id, as `gkctl status` shows it", id)
 		}
 		s.cluster = id
 		return nil

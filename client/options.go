@@ -72,7 +72,7 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 	if s.defaults.acquirer == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("client: this machine does not say its name, give GK_ACQUIRER or WithAcquirer: %w", err)
+			return nil, fmt.Errorf("this machine does not say its name, give GK_ACQUIRER or WithAcquirer: %w", err)
 		}
 		s.defaults.acquirer = host
 	}
@@ -111,14 +111,14 @@ func ofScheme(endpoint string) bool {
 // checkEndpoint refuses what would fail at each call, and not say why.
 func checkEndpoint(endpoint string) error {
 	if strings.HasPrefix(endpoint, "http://") || strings.HasPrefix(endpoint, "https://") {
-		return fmt.Errorf("client: endpoint %q: give host:port alone; WithTLS says whether it is asked by TLS", endpoint)
+		return fmt.Errorf("endpoint %q: give host:port alone; WithTLS says whether it is asked by TLS", endpoint)
 	}
 	if ofScheme(endpoint) {
 		return nil
 	}
 	if _, port, err := net.SplitHostPort(endpoint); err == nil {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return fmt.Errorf("client: endpoint %q: its port must be a number from 1 to 65535", endpoint)
+			return fmt.Errorf("endpoint %q: its port must be a number from 1 to 65535", endpoint)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { 
 func WithAttemptTimeout(d time.Duration) Option {
 	return dialOption(func(s *settings) error {
 		if d <= 0 {
-			return errors.New("client: an attempt needs a timeout above 0")
+			return errors.New("an attempt needs a timeout above 0")
 		}
 		s.attemptTimeout = d
 		return nil
@@ -158,7 +158,7 @@ func WithClock(c Clock) Option {
 func WithLogger(l *slog.Logger) Option {
 	return dialOption(func(s *settings) error {
 		if l == nil {
-			return errors.New("client: WithLogger needs a logger; slog.DiscardHandler keeps it silent")
+			return errors.New("WithLogger needs a logger; slog.DiscardHandler keeps it silent")
 		}
 		s.logger = l
 		return nil
@@ -193,7 +193,7 @@ func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error {
 		cfg, err := t.config()
 		if err != nil {
-			return fmt.Errorf("client: %w", err)
+			return err
 		}
 		s.tls = cfg
 		return nil

@@ -33,7 +33,7 @@ func (f SQL) table() string {
 // Create creates the table unless it is there.
 func (f SQL) Create(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, f.Schema()); err != nil {
-		return fmt.Errorf("fence: the table %s cannot be created: %w", f.table(), err)
+		return fmt.Errorf("the table %s cannot be created: %w", f.table(), err)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (f SQL) Create(ctx context.Context, db *sql.DB) error {
 func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, write func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("fence: %w", err)
+		return fmt.Errorf("the transaction cannot begin: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
 	if err := f.Check(ctx, tx, resource, token); err != nil {
@@ -57,7 +57,7 @@ func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, 
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("fence: %w", err)
+		return fmt.Errorf("the commit failed: %w", err)
 	}
 	return nil
 }
@@ -70,18 +70,18 @@ func (f SQL) Check(ctx context.Context, tx *sql.Tx, resource string, token uint6
 		return ErrNoToken
 	}
 	if token > math.MaxInt64 {
-		return fmt.Errorf("fence: token %d is none of Gatekeeper's", token)
+		return fmt.Errorf("token %d is none of Gatekeeper's", token)
 	}
 	// One statement, so that the row is locked before it is compared.
 	table := f.table()
 	r, err := tx.ExecContext(ctx, "INSERT INTO "+table+" (resource, token) VALUES ($1, $2)"+
 		" ON CONFLICT (resource) DO UPDATE SET token = excluded.token WHERE "+table+".token <= excluded.token", resource, int64(token))
 	if err != nil {
-		return fmt.Errorf("fence: the token cannot be compared in %s: %w", table, err)
+		return fmt.Errorf("the token cannot be compared in %s: %w", table, err)
 	}
 	passed, err := r.RowsAffected()
 	if err != nil {
-		return fmt.Errorf("fence: the driver does not count rows: %w", err)
+		return fmt.Errorf("the driver does not count rows: %w", err)
 	}
 	if passed > 0 {
 		return nil

@@ -3,7 +3,6 @@ package conn
 import (
 	"context"
 	"os"
-	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
@@ -31,7 +30,7 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 	}
 	c, err := f.Dial(ctx, endpoints, append(settings, opts...)...)
 	if err != nil {
-		return ui.Usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
+		return ui.Usagef("%s", err)
 	}
 	defer func() { _ = c.Close() }() // it has none
 	return lookup.Meant(ctx, c, do(ctx, c))

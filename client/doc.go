@@ -57,4 +57,23 @@
 // Goroutines that are denied the same semaphores at the same time ask for them in batches: batch.go. A batch makes denials cheaper and
 // changes nothing else. It never grants, and whatever it does not answer is asked for again, each request alone, as for servers
 // that do not know batches. WithCallsAlone does without them.
+//
+// # Errors
+//
+// An error that carries data is a *XError, for errors.AsType. A sentinel ErrX, for errors.Is, stands for what callers decide on without the data:
+// ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, and the reasons why a permit's context ended. A refusal by a server
+// is a *StatusError or wraps one. Texts are for people: they have no prefix, name what the error is about, and say what to do next. The end of
+// the caller's own context before anything was asked is that context's error, unchanged.
+//
+// # Compatibility
+//
+// Within major version 1, code that compiles with this package and uses what its comments promise continues to compile and to work. New
+// versions may add functions, methods, options, constants, and fields of structs: name the fields in struct literals, and give every switch over
+// a Reason or a policy a default. Texts of errors and log messages may change. What a comment calls "for tests", such as WithClock, may change
+// in a minor version. The messages of package gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or
+// meaning.
+//
+// A client works with servers of the same major version, older or newer. A call that an older server does not know fails with a *StatusError
+// of code Unimplemented; one that the cluster must first be upgraded for has the reason FEATURE_LEVEL. Reasons of a newer server are passed
+// on as they are.
 package client

@@ -20,4 +20,8 @@
 //
 // A result is one type a command, never a bool or a string or an error. Errors of Apply mean that this server cannot follow the
 // log and must stop. See DESIGN.md for what is stored, in which trees, and at what cost.
+//
+// # Compatibility
+//
+// None for this package's Go API, which may change in any version. What it stores is read by every later version.
 package fsm

@@ -106,7 +106,7 @@ func TestValidate_BadDefinition_NamesIt(t *testing.T) {
 	} {
 		err := Config{DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, test.bad}}.Validate()
 		e, ok := errors.AsType[*DefinitionError](err)
-		if !ok || e.Index != 1 || e.Name != test.bad.GetName() || e.Err.Field != test.field {
+		if !ok || e.Index != 1 || e.Name != test.bad.GetName() || e.Field != test.field {
 			t.Errorf("%s: %v; want definition 1, field %s", name, err, test.field)
 		}
 	}

@@ -36,11 +36,11 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 			err = &semaphore.FieldError{Field: "name", Value: m.GetName(), Rule: fmt.Sprintf("must be used once, and definition %d has it too", first)}
 		}
 		if err != nil {
-			field, ok := errors.AsType[*semaphore.FieldError](err)
-			if !ok {
-				field = &semaphore.FieldError{Rule: err.Error()}
+			broken := &DefinitionError{Index: i, Name: m.GetName(), Err: err}
+			if field, ok := errors.AsType[*semaphore.FieldError](err); ok {
+				broken.Field = field.Field
 			}
-			return nil, &DefinitionError{Index: i, Name: m.GetName(), Err: field}
+			return nil, broken
 		}
 		seen[m.GetName()], all[i] = i, d
 	}

@@ -41,4 +41,12 @@
 // death, then lets calls under way end, then closes. Permits are not touched: their holders refresh them at the next
 // leader. A server that cannot go on, because its disk fails for example, refuses to guess: it stops serving, closes Done
 // with Err, and leaves the rest to whoever runs it.
+//
+// # Compatibility
+//
+// Within major version 1, code that compiles with this package continues to compile and to work. New versions may add functions, methods,
+// constants and fields: name the fields in struct literals. Texts of errors, log messages and the names of metrics may change in a minor
+// version, and the changelog says so. A data folder of a version is opened by every later one, and servers of neighbouring minor versions
+// work in one cluster; a version that is older than the feature level in force refuses to start. Memory and ExpireNow are for tests and may
+// change in a minor version.
 package gatekeeper

@@ -3,8 +3,6 @@ package gatekeeper
 import (
 	"errors"
 	"fmt"
-
-	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // Errors of Open, for errors.Is. Bad configurations are a *ConfigError or a *DefinitionError instead.
@@ -41,9 +39,13 @@ var (
 
 // DefinitionError says which of Config.Definitions breaks which rule.
 type DefinitionError struct {
+	// Index is its place in Config.Definitions, from 0.
 	Index int
 	Name  string
-	Err   *semaphore.FieldError
+	// Field is the field at fault, as the API names it: "group_pattern". Empty when the fault is not in one field.
+	Field string
+	// Err says what is wrong, for a person.
+	Err error
 }
 
 func (e *DefinitionError) Error() string {

@@ -36,4 +36,8 @@
 // Patterns are RE2 and match whole names. They are compiled by themselves before they are wrapped, so that none can close
 // the group that anchors it, and bounded in size, so that matching is bounded in time. What people miss from other
 // engines is refused with the reason.
+//
+// # Compatibility
+//
+// None: this package is importable so that its rules can be read and tested, and may change in any version. Use package client.
 package semaphore

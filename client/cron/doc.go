@@ -17,4 +17,9 @@
 //
 // An "@every 5m" counts from the start of each process, so due times differ. They are cut down to multiples of the delay since
 // the beginning of time in UTC: one process runs in each such interval.
+//
+// # Compatibility
+//
+// As package client, within major version 1. Package robfig/cron/v3 is a part of this package's API: a new major version of it gets a new
+// package here.
 package cron

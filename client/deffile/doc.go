@@ -19,4 +19,9 @@
 // An absent key stays absent in the message: the server fills the defaults in. This package knows the shape of a
 // definition and none of its rules; those (ranges, patterns) are the server's to check, and Entry.Position says to which
 // line its answer belongs.
+//
+// # Compatibility
+//
+// As package client, within major version 1. A file that a version reads, every later one reads to the same definitions; new keys may come,
+// which older versions refuse. What Marshal writes may change in its layout, and Parse reads it back.
 package deffile

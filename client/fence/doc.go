@@ -13,4 +13,9 @@
 // A token is compared within one semaphore only. The name of the resource keeps different semaphores apart: give it the semaphore's,
 // or one of your own for whatever that semaphore guards. It works for semaphores of one permit: of several holders at once all
 // but the newest would be refused.
+//
+// # Compatibility
+//
+// As package client, within major version 1. The table and its columns, the Header, and the status codes that Handler answers are part of
+// that: processes of different versions share them.
 package fence

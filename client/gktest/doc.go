@@ -35,4 +35,9 @@
 //
 // All that a server starts has ended when its test has ended; in a bubble, synctest fails the test of a job that goes on.
 // A server in memory is for tests only, as gatekeeper.Memory says.
+//
+// # Compatibility
+//
+// As package client, within major version 1, for the functions and methods here. Times that a test observes on virtual time follow the server's
+// rules, and these may become better in a minor version: test what a job promises, not how many milliseconds a step takes.
 package gktest

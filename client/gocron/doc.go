@@ -28,4 +28,9 @@
 //
 // The Locker spreads jobs over all schedulers, and each firing runs once. With the Elector one scheduler runs everything; on a
 // change of leaders a firing that the old one has run may be run again by the new one, if their clocks differ.
+//
+// # Compatibility
+//
+// As package client, within major version 1. Package go-co-op/gocron/v2 is a part of this package's API: a new major version of it gets a
+// new package here. Which due time a run belongs to may become more exact in a minor version, where gocron says more than it does today.
 package gocron

@@ -3,6 +3,10 @@
 //
 // What it cannot show is loss: a permit of a cluster can be lost, and then the program must stop what it does under it. So heed
 // Context, or use package client itself.
+//
+// # Compatibility
+//
+// As package client, within major version 1.
 package weighted
 
 import (

@@ -67,7 +67,7 @@ func readDefinitions(path string) (*deffile.File, error) {
 // definitions file instead of indexes.
 func explain(err error, definitions *deffile.File) error {
 	if e, ok := errors.AsType[*gatekeeper.DefinitionError](err); ok && definitions != nil {
-		return definitions.Errorf(e.Index, e.Err.Field, "definition %q: %v", e.Name, e.Err)
+		return definitions.Errorf(e.Index, e.Field, "definition %q: %v", e.Name, e.Err)
 	}
 	if e, ok := errors.AsType[*gatekeeper.ConfigError](err); ok {
 		return &gatekeeper.ConfigError{Field: flagOf(e.Field), Value: e.Value, Rule: e.Rule}

@@ -1,0 +1,97 @@
+package client
+
+import (
+	"cmp"
+	"flag"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	diff "github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata/exported")
+
+// public are the packages whose comments have a compatibility statement that promises something.
+var public = []string{".", "cron", "deffile", "fence", "gktest", "gocron", "weighted", "../gatekeeper"}
+
+// A change of an exported declaration must be deliberate: after the first release it can break programs.
+func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	for _, dir := range public {
+		name, got := exported(t, dir)
+		file := filepath.Join("testdata", "exported", name+".txt")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := diff.Diff(string(want), got); d != "" {
+			t.Errorf("package %s exports something else than %s (-want +got); if that is intended, run go test ./client -run ExportWhat -update:\n%s", name, file, d)
+		}
+	}
+}
+
+// exported is the name of a package, and every exported declaration, sorted, without comments, bodies and the values of variables.
+func exported(t *testing.T, dir string) (pkgName, text string) {
+	t.Helper()
+	pkg, err := build.ImportDir(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	var all []string
+	for _, name := range pkg.GoFiles {
+		file, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.FileExports(file)
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv != nil && !receives(d.Recv.List[0].Type) {
+					continue
+				}
+				d.Body = nil
+			case *ast.GenDecl:
+				if d.Tok == token.IMPORT {
+					continue
+				}
+				for _, s := range d.Specs {
+					if v, ok := s.(*ast.ValueSpec); ok && d.Tok == token.VAR {
+						v.Values = nil
+						v.Type = cmp.Or(v.Type, ast.Expr(ast.NewIdent("error"))) // of every such variable
+					}
+				}
+			}
+			var b strings.Builder
+			if err := printer.Fprint(&b, fset, d); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // where comments stood
+		}
+	}
+	slices.Sort(all)
+	return pkg.Name, strings.Join(all, "\n") + "\n"
+}
+
+// receives reports whether methods of a type are exported.
+func receives(receiver ast.Expr) bool {
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	name, ok := receiver.(*ast.Ident)
+	return ok && name.IsExported()
+}

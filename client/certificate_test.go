@@ -164,22 +164,22 @@ func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.
 	}{
 		{
 			"unknown authority",
-			&tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, TLS{CA: ours.file}, false,
+			&tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, TLS{CAFile: ours.file}, false,
 			as[x509.UnknownAuthorityError], "the server's certificate is not trusted: certificate signed by unknown authority",
 		},
 		{
 			"another host",
-			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.2", later)}}, TLS{CA: ours.file}, false,
+			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.2", later)}}, TLS{CAFile: ours.file}, false,
 			as[x509.HostnameError], "the server's certificate is not trusted: certificate is valid for 127.0.0.2, not 127.0.0.1",
 		},
 		{
 			"another name",
-			&tls.Config{Certificates: []tls.Certificate{good}}, TLS{CA: ours.file, ServerName: "gk1.example"}, false,
+			&tls.Config{Certificates: []tls.Certificate{good}}, TLS{CAFile: ours.file, ServerName: "gk1.example"}, false,
 			as[x509.HostnameError], "the server's certificate is not trusted: certificate is not valid for any names, but wanted to match gk1.example",
 		},
 		{
 			"expired",
-			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(-time.Minute))}}, TLS{CA: ours.file}, false,
+			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(-time.Minute))}}, TLS{CAFile: ours.file}, false,
 			func(err error) bool {
 				e, ok := errors.AsType[x509.CertificateInvalidError](err)
 				return ok && e.Reason == x509.Expired
@@ -187,19 +187,19 @@ func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.
 			"the server's certificate is not trusted: certificate has expired or is not yet valid",
 		},
 		{
-			"none of the client", mutual, TLS{CA: ours.file}, true, as[*net.OpError],
+			"none of the client", mutual, TLS{CAFile: ours.file}, true, as[*net.OpError],
 			"the server wants a client certificate by TLS: give one with its key",
 		},
 		{
-			"one of the client's that is not sent", mutual, TLS{CA: ours.file, Cert: strange, Key: strangeKey}, true, as[*net.OpError],
+			"one of the client's that is not sent", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server wants a client certificate by TLS: give one with its key",
 		},
 		{
-			"one of the client's by an unknown authority", unnamed, TLS{CA: ours.file, Cert: strange, Key: strangeKey}, true, as[*net.OpError],
+			"one of the client's by an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: bad certificate",
 		},
 		{
-			"one of the client's that has expired", mutual, TLS{CA: ours.file, Cert: expired, Key: expiredKey}, true, as[*net.OpError],
+			"one of the client's that has expired", mutual, TLS{CAFile: ours.file, CertFile: expired, KeyFile: expiredKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: expired certificate",
 		},
 	} {
@@ -240,7 +240,7 @@ func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
 	for _, endpoints := range [][]string{{wrong, good}, {good, wrong}} {
-		c := dialTLS(t, TLS{CA: ours.file}, endpoints...)
+		c := dialTLS(t, TLS{CAFile: ours.file}, endpoints...)
 		p, err := c.Semaphore("free").TryAcquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
 func TestCertificateError_BesideAnOutage_IsFoundAtTheEndOfTheContext(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
-	c := dialTLS(t, TLS{CA: ours.file}, wrong, "127.0.0.1:1")
+	c := dialTLS(t, TLS{CAFile: ours.file}, wrong, "127.0.0.1:1")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	_, err := c.Semaphore("free").TryAcquire(ctx)
@@ -287,7 +287,7 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	accepted := make(chan net.Conn, 16)
 	server := &benchServer{}
 	address := serveTLS(t, config, server)
-	c, err := Dial(t.Context(), []string{address}, WithTLS(TLS{CA: ours.file}), WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
+	c, err := Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", a)
 		if err == nil {
 			accepted <- conn
@@ -317,7 +317,7 @@ func TestMembers_CertificateOfOne_IsItsError(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
-	c := dialTLS(t, TLS{CA: ours.file}, good, wrong)
+	c := dialTLS(t, TLS{CAFile: ours.file}, good, wrong)
 	_, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong {
 		t.Errorf("%v, want the certificate of %s", err, wrong)

@@ -96,7 +96,7 @@ func TestErrors_HaveNoPrefix(t *testing.T) {
 	for _, kind := range errorKinds() {
 		all = append(all[:len(all):len(all)], kind.err)
 	}
-	for _, opts := range [][]Option{{WithAttemptTimeout(0)}, {WithLogger(nil)}, {WithCluster("")}, {WithTLS(TLS{CA: "/no/such/file"})}} {
+	for _, opts := range [][]Option{{WithAttemptTimeout(0)}, {WithLogger(nil)}, {WithCluster("")}, {WithTLS(TLS{CAFile: "/no/such/file"})}} {
 		_, err := Dial(t.Context(), nil, opts...)
 		all = append(all, err)
 	}

@@ -111,9 +111,9 @@ func ExampleWithTLS() {
 	_, err = c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 	fmt.Println(errors.Is(err, client.ErrUnavailable), strings.Contains(err.Error(), "certificate signed by unknown authority"))
 
-	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{CA: "/etc/gatekeeper/none.pem"}))
+	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{CAFile: "/etc/gatekeeper/none.pem"}))
 	fmt.Println(errors.Is(err, fs.ErrNotExist))
-	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{Cert: "client.pem"}))
+	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{CertFile: "client.pem"}))
 	fmt.Println(err)
 	// Output:
 	// true true

@@ -179,10 +179,10 @@ func WithCallsAlone() Option {
 
 // TLS names the PEM files by which connections are protected.
 type TLS struct {
-	// CA are the authorities by which servers are verified; empty means those of the system.
-	CA string
-	// Cert and Key are the client's own certificate and key; both or neither.
-	Cert, Key string
+	// CAFile has the authorities by which servers are verified; empty means those of the system.
+	CAFile string
+	// CertFile and KeyFile are the client's own certificate and key; both or neither.
+	CertFile, KeyFile string
 	// ServerName is what the servers' certificates must name; empty means the host of each endpoint.
 	ServerName string
 }
@@ -202,21 +202,21 @@ func WithTLS(t TLS) Option {
 
 func (t TLS) config() (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: t.ServerName}
-	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
+	if t.CAFile != "" {
+		pem, err := os.ReadFile(t.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("TLS authorities: %w", err)
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("TLS authorities: %s holds no PEM certificate", t.CA)
+			return nil, fmt.Errorf("TLS authorities: %s holds no PEM certificate", t.CAFile)
 		}
 	}
-	if (t.Cert == "") != (t.Key == "") {
+	if (t.CertFile == "") != (t.KeyFile == "") {
 		return nil, errors.New("TLS certificate and key are given together, or neither")
 	}
-	if t.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if t.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
 			return nil, fmt.Errorf("TLS certificate: %w", err)
 		}

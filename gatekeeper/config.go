@@ -125,10 +125,10 @@ const (
 
 // TLS names PEM files. The zero value means no TLS.
 type TLS struct {
-	// Cert and Key are this server's certificate, with its chain, and private key.
-	Cert, Key string
-	// CA are the authorities by which others are verified. API: certificates that clients present. Peers: every certificate.
-	CA string
+	// CertFile and KeyFile are this server's certificate, with its chain, and private key.
+	CertFile, KeyFile string
+	// CAFile has the authorities by which others are verified. API: certificates that clients present. Peers: every certificate.
+	CAFile string
 }
 
 // withDefaults fills in what follows from the configuration alone.

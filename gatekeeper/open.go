@@ -14,7 +14,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
@@ -137,7 +136,7 @@ func (s *Server) agree(ctx context.Context, folder *consensus.Folder) error {
 	listener, err := folder.Agree(ctx, consensus.Agreement{
 		Listener: s.listeners.Peer,
 		Dial:     s.cfg.dial(),
-		TLS:      certs.Files(s.cfg.PeerTLS),
+		TLS:      s.cfg.PeerTLS.files(),
 		Logger:   s.log,
 	})
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		Members:       cfg.members(),
 		Timeouts:      cfg.timeouts(),
 		Level:         fsm.SupportedLevel,
-		TLS:           certs.Files(cfg.PeerTLS),
+		TLS:           cfg.PeerTLS.files(),
 		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
 		Retire:        s.retire,
 		WallClock:     cfg.wallClock,
@@ -201,8 +200,8 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 		Consensus: s.member(),
 		Machine:   s.machine,
 		Hub:       hub,
-		TLS:       certs.Files(s.cfg.TLS),
-		PeerTLS:   certs.Files(s.cfg.PeerTLS),
+		TLS:       s.cfg.TLS.files(),
+		PeerTLS:   s.cfg.PeerTLS.files(),
 		Dial:      s.cfg.dial(),
 		Version:   Version(),
 		Started:   time.Now(),

@@ -233,7 +233,7 @@ func TestOpen_DataFolder_InUseForeignOrUnusable_IsTold(t *testing.T) {
 func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	cfg.TLS = TLS{Cert: "no-such-cert", Key: "no-such-key", CA: "no-such-ca"}
+	cfg.TLS = TLS{CertFile: "no-such-cert", KeyFile: "no-such-key", CAFile: "no-such-ca"}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "TLS" || !strings.Contains(err.Error(), "no-such-cert") {
 		t.Errorf("Open = %v, want a ConfigError naming the certificate", err)

@@ -9,13 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
+func (t TLS) files() certs.Files { return certs.Files{Cert: t.CertFile, Key: t.KeyFile, CA: t.CAFile} }
+
 // client returns the credentials by which this server calls another one's API. Reading the files, it finds out whether they are any
 // good; the error is a *ConfigError of that field.
 func (t TLS) client(field string) (credentials.TransportCredentials, error) {
 	if t == (TLS{}) {
 		return insecure.NewCredentials(), nil
 	}
-	cfg, err := certs.Files(t).Config()
+	cfg, err := t.files().Config()
 	if err != nil {
 		return nil, unusable(field, err)
 	}
@@ -27,7 +29,7 @@ func (t TLS) peer() error {
 	if t == (TLS{}) {
 		return nil
 	}
-	_, err := certs.Files(t).Peer()
+	_, err := t.files().Peer()
 	return unusable("PeerTLS", err)
 }
 

@@ -64,7 +64,7 @@ func certificates(t *testing.T) (files TLS, pool *x509.CertPool) {
 	must(err)
 	pool = x509.NewCertPool()
 	pool.AddCert(parsed)
-	return TLS{Cert: write("cert.pem", "CERTIFICATE", ownDER), Key: write("key.pem", "PRIVATE KEY", keyDER), CA: write("ca.pem", "CERTIFICATE", authorityDER)}, pool
+	return TLS{CertFile: write("cert.pem", "CERTIFICATE", ownDER), KeyFile: write("key.pem", "PRIVATE KEY", keyDER), CAFile: write("ca.pem", "CERTIFICATE", authorityDER)}, pool
 }
 
 func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {

@@ -194,14 +194,14 @@ func (c *Config) checkTLS() error {
 		field string
 		TLS
 	}{{"TLS", c.TLS}, {"PeerTLS", c.PeerTLS}} {
-		if (files.Cert == "") != (files.Key == "") {
-			return &ConfigError{files.field, files.Cert + files.Key, "needs a certificate and its key together"}
+		if (files.CertFile == "") != (files.KeyFile == "") {
+			return &ConfigError{files.field, files.CertFile + files.KeyFile, "needs a certificate and its key together"}
 		}
-		if files.CA != "" && files.Cert == "" {
-			return &ConfigError{files.field, files.CA, "needs a certificate and its key beside the authorities"}
+		if files.CAFile != "" && files.CertFile == "" {
+			return &ConfigError{files.field, files.CAFile, "needs a certificate and its key beside the authorities"}
 		}
 	}
-	if c.PeerTLS.Cert != "" && c.PeerTLS.CA == "" {
+	if c.PeerTLS.CertFile != "" && c.PeerTLS.CAFile == "" {
 		return &ConfigError{"PeerTLS", "", "needs authorities (CA): members verify one another"}
 	}
 	return nil

@@ -73,7 +73,7 @@ func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
 	if err := load(flags, env); err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, o.tls.Cert, o.peerTLS.CA, o.shutdownTimeout.String())
+	got = append(got, o.tls.CertFile, o.peerTLS.CAFile, o.shutdownTimeout.String())
 	if diff := cmp.Diff([]string{"c", "ca", "3s"}, got); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}

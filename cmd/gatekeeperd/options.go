@@ -58,12 +58,12 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: follow without a vote, so that this server never leads and never counts for a majority")
 	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (1 to 2 s), or fast (half of that, for networks and machines that never stand still for 400 ms)")
 
-	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")
-	f.StringVar(&o.tls.Key, "tls-key", "", "PEM file with its private key")
-	f.StringVar(&o.tls.CA, "tls-ca", "", "PEM file with the authorities that certificates of clients and servers are verified by")
-	f.StringVar(&o.peerTLS.Cert, "peer-tls-cert", "", "as --tls-cert, between members (default: the same three files)")
-	f.StringVar(&o.peerTLS.Key, "peer-tls-key", "", "as --tls-key, between members")
-	f.StringVar(&o.peerTLS.CA, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
+	f.StringVar(&o.tls.CertFile, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")
+	f.StringVar(&o.tls.KeyFile, "tls-key", "", "PEM file with its private key")
+	f.StringVar(&o.tls.CAFile, "tls-ca", "", "PEM file with the authorities that certificates of clients and servers are verified by")
+	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members (default: the same three files)")
+	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "as --tls-key, between members")
+	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
 
 	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions, created if they were never there; never overwrites, never brings back what was deleted")
 	f.IntVar(&o.maxCalls, "max-calls", gatekeeper.DefaultMaxCalls, "how many calls are worked on at once; what comes beyond is refused, to be tried again")

@@ -32,9 +32,9 @@ func (o *globalOptions) Register(root *cobra.Command) {
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
 	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the point: servers of another one are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
-	f.StringVar(&o.Tls.CA, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
-	f.StringVar(&o.Tls.Cert, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
-	f.StringVar(&o.Tls.Key, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
+	f.StringVar(&o.Tls.CAFile, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.Tls.CertFile, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
+	f.StringVar(&o.Tls.KeyFile, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
 	f.StringVar(&o.Tls.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
 	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to try")
 	f.StringVar(&o.Author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
@@ -55,9 +55,9 @@ func (o *globalOptions) Connection() (endpoints []string, opts []client.Option, 
 		endpoints = strings.Split(e, ",")
 	}
 	tls := client.TLS{
-		CA:         o.pick("tls-ca", o.Tls.CA, saved.TLS.CA),
-		Cert:       o.pick("tls-cert", o.Tls.Cert, saved.TLS.Cert),
-		Key:        o.pick("tls-key", o.Tls.Key, saved.TLS.Key),
+		CAFile:     o.pick("tls-ca", o.Tls.CAFile, saved.TLS.CA),
+		CertFile:   o.pick("tls-cert", o.Tls.CertFile, saved.TLS.Cert),
+		KeyFile:    o.pick("tls-key", o.Tls.KeyFile, saved.TLS.Key),
 		ServerName: o.pick("tls-server-name", o.Tls.ServerName, saved.TLS.ServerName),
 	}
 	if tls != (client.TLS{}) {

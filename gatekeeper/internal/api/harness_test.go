@@ -429,34 +429,43 @@ type fakeListener struct {
 	log []string   // what was done, in order
 }
 
-func (l *fakeListener) Receive() keeper.Receipt { return keeper.Receipt{Received: time.Now()} }
+func (l *fakeListener) Receive() Frame { return &fakeFrame{listener: l, received: time.Now()} }
 
-// Refresh leaves it to the answer to notice a fault, as the real one may.
-func (l *fakeListener) Refresh(ctx context.Context, receipt keeper.Receipt, _ *semaphore.Identity, r []keeper.TokenRefresh, ready func(keeper.Results)) {
+type fakeFrame struct {
+	listener *fakeListener
+	received time.Time
+	results  []keeper.TokenResult
+	err      error
+	fault    any
+}
+
+func (*fakeFrame) Drop() {}
+
+func (f *fakeFrame) Refresh(ctx context.Context, _ *semaphore.Identity, r []keeper.TokenRefresh, ready func()) {
 	if len(r) == 0 {
-		ready(func() ([]keeper.TokenResult, error) { return nil, nil })
+		ready()
 		return
 	}
 	go func() {
-		var out []keeper.TokenResult
-		var err error
-		var panicked any
 		func() {
-			defer func() { panicked = recover() }()
-			out, err = l.keeper.refresh(ctx, receipt.Received, r)
+			defer func() { f.fault = recover() }()
+			f.results, f.err = f.listener.keeper.refresh(ctx, f.received, r)
 		}()
-		l.mu.Lock()
+		f.listener.mu.Lock()
 		for _, token := range r {
-			l.log = append(l.log, fmt.Sprint("refreshed ", token.Token))
+			f.listener.log = append(f.listener.log, fmt.Sprint("refreshed ", token.Token))
 		}
-		l.mu.Unlock()
-		ready(func() ([]keeper.TokenResult, error) {
-			if panicked != nil {
-				panic(panicked)
-			}
-			return out, err
-		})
+		f.listener.mu.Unlock()
+		ready()
 	}()
+}
+
+// Results panics with the fault of Refresh, as the real one does.
+func (f *fakeFrame) Results() ([]keeper.TokenResult, error) {
+	if f.fault != nil {
+		panic(f.fault)
+	}
+	return f.results, f.err
 }
 
 func (l *fakeListener) Forget(tokens ...uint64) {

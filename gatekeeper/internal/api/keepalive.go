@@ -68,7 +68,7 @@ type keepAlive struct {
 type refreshed struct {
 	number  uint64
 	grouped bool // the client reads groups
-	results keeper.Results
+	frame   Frame
 }
 
 // receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when the handler
@@ -111,8 +111,8 @@ func (k *keepAlive) release(n int) {
 }
 
 // take validates a frame and refreshes it. One that forgets waits for those before it: they may follow the same tokens.
-func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receipt keeper.Receipt) error {
-	defer receipt.Drop() // whatever happens; nothing is left of it after Refresh
+func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
+	defer frame.Drop() // whatever happens; after Refresh it does nothing
 	if m.GetFrame() != number {
 		return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered from 1 and rise by one")
 	}
@@ -128,7 +128,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receip
 		return err
 	}
 	if len(m.GetForget()) > 0 {
-		late := time.AfterFunc(holdUp, receipt.Drop)
+		late := time.AfterFunc(holdUp, frame.Drop)
 		defer late.Stop()
 		if err := k.reserve(maxFrames - 1); err != nil {
 			return err
@@ -136,9 +136,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receip
 		k.release(maxFrames - 1)
 		k.listener.Forget(m.GetForget()...)
 	}
-	k.listener.Refresh(k.ctx, receipt, holder, tokens, func(answer keeper.Results) {
-		k.ready <- refreshed{number, m.GetGrouped(), answer}
-	})
+	frame.Refresh(k.ctx, holder, tokens, func() { k.ready <- refreshed{number, m.GetGrouped(), frame} })
 	return nil
 }
 
@@ -169,7 +167,7 @@ func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error 
 func (k *keepAlive) answer(r refreshed, send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	var results []keeper.TokenResult
 	err := k.caught(func() (err error) {
-		results, err = r.results()
+		results, err = r.frame.Results()
 		return err
 	})
 	if err != nil {

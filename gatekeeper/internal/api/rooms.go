@@ -87,10 +87,7 @@ type clusterKeeper interface {
 
 // Listener is one stream on which permits are kept alive; a *keeper.Listener is one.
 type Listener interface {
-	// Receive takes note of a frame when it comes in; one Refresh or Drop follows.
-	Receive() keeper.Receipt
-	// Refresh follows the tokens and refreshes them; it calls ready once, which must not block.
-	Refresh(ctx context.Context, r keeper.Receipt, holder *semaphore.Identity, tokens []keeper.TokenRefresh, ready func(keeper.Results))
+	Receive() Frame
 	// Forget ends the notices for these tokens.
 	Forget(tokens ...uint64)
 	// Notices is closed when the leadership ends.
@@ -98,12 +95,23 @@ type Listener interface {
 	Close()
 }
 
+// Frame is one frame of such a stream; a *keeper.Frame is one.
+type Frame interface {
+	Drop()
+	Refresh(ctx context.Context, holder *semaphore.Identity, tokens []keeper.TokenRefresh, ready func())
+	Results() ([]keeper.TokenResult, error)
+}
+
 // FromKeeper makes a keeper fit for Config.
 func FromKeeper(k *keeper.Keeper) Keeper { return keeperRoom{k} }
 
 type keeperRoom struct{ *keeper.Keeper }
 
-func (k keeperRoom) Listen() Listener { return k.Keeper.Listen() }
+func (k keeperRoom) Listen() Listener { return listenerRoom{k.Keeper.Listen()} }
+
+type listenerRoom struct{ *keeper.Listener }
+
+func (l listenerRoom) Receive() Frame { return l.Listener.Receive() }
 
 // Consensus is who leads and who belongs to the cluster; a *consensus.Node is one.
 type Consensus interface {

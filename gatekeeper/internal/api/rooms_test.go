@@ -11,7 +11,7 @@ import (
 // The rooms below fit.
 var (
 	_ Keeper    = keeperRoom{}
-	_ Listener  = (*keeper.Listener)(nil)
+	_ Listener  = listenerRoom{}
 	_ Consensus = (*consensus.Node)(nil)
 	_ Machine   = (*fsm.Machine)(nil)
 	_ Hub       = (*watch.Hub)(nil)

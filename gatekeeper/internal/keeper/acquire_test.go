@@ -334,7 +334,7 @@ func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *t
 		p := w.granted(ask("a", "1"))
 		l := w.Listen()
 		defer l.Close()
-		if _, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
+		if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
 			t.Fatal(err)
 		}
 		w.sleep(30 * time.Second)
@@ -433,7 +433,7 @@ func TestRevoke_IsCooperative(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		l := w.Listen()
 		defer l.Close()
-		if _, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
+		if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "op", Reason: "disk is full"}); err != nil {

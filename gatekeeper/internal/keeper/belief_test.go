@@ -368,7 +368,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		if c.rng.IntN(5) == 0 {
 			r, err = c.w.Refresh(ctx, time.Now(), nil, refresh)
 		} else {
-			r, err = refreshWithin(ctx, l, l.Receive(), refresh)
+			r, err = refreshWithin(ctx, l.Receive(), refresh)
 		}
 		cancel()
 		if !time.Now().Before(x.until) {

@@ -95,7 +95,7 @@ func (w *world) shut(way *shutOut, token uint64, drain time.Duration) {
 func (w *world) follow(token uint64) *Listener {
 	w.t.Helper()
 	l := w.Listen()
-	r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: token}})
+	r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token}})
 	if err != nil || r[0].Status != StatusRefreshed {
 		w.t.Fatal(r, err)
 	}

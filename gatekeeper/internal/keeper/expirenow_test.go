@@ -13,7 +13,7 @@ func TestExpireNow_LivePermit_EndsAndItsHolderIsTold(t *testing.T) {
 		p := w.granted(ask("app1", "r1"))
 		l := w.Listen()
 		defer l.Close()
-		if _, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
+		if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.ExpireNow(w.t.Context(), p.Token); err != nil {

@@ -211,7 +211,7 @@ func TestMaxHold_RefreshingForTooLong_IsToldAndRefused(t *testing.T) {
 		defer l.Close()
 		for range 14 {
 			w.sleep(20 * time.Second)
-			if r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil || r[0].Status != StatusRefreshed {
+			if r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil || r[0].Status != StatusRefreshed {
 				t.Fatal(r, err)
 			}
 		}
@@ -273,7 +273,7 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 	})
 }
 
-func TestReceipt_FrameWaitsBehindOthers_NothingExpiresMeanwhile(t *testing.T) {
+func TestFrame_FrameWaitsBehindOthers_NothingExpiresMeanwhile(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -282,7 +282,7 @@ func TestReceipt_FrameWaitsBehindOthers_NothingExpiresMeanwhile(t *testing.T) {
 		w.sleep(59 * time.Second)
 		receipt := l.Receive() // and its turn has not come yet
 		w.sleep(10 * time.Second)
-		r, err := refreshOn(l, receipt, []TokenRefresh{{Token: p.Token}})
+		r, err := refreshOn(receipt, []TokenRefresh{{Token: p.Token}})
 		if err != nil || r[0].Status != StatusRefreshed {
 			t.Fatalf("a frame that had come in before the deadline is answered with %+v, %v", r, err)
 		}

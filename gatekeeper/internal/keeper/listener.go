@@ -40,44 +40,74 @@ func (k *Keeper) Listen() *Listener {
 // or the listener is closed.
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
-// Receipt is a frame that has come in on a stream. Until it was refreshed or dropped, no permit of the server expires. The
-// zero Receipt holds nothing up.
-type Receipt struct {
-	Received  time.Time
-	processed func()
+// Frame is a frame of refreshes on a stream. It is received, then refreshed or dropped, soon: until then no permit of the server expires.
+// A frame that was refreshed is answered with its Results. Apart from Drop it belongs to one goroutine at a time.
+type Frame struct {
+	listener  *Listener
+	received  time.Time
+	processed func() // the permits of the server may expire
+	renewal   *renewal
+	err       error // instead of results
+	fault     any   // a panic, instead of results
 }
 
-// Receive takes note of a frame, first of all when it comes in. Exactly one call of Refresh or Drop has to follow, soon.
-func (l *Listener) Receive() Receipt {
-	return Receipt{Received: time.Now(), processed: l.k.lessor.Receive()}
+// Receive takes note of a frame, first of all when it comes in.
+func (l *Listener) Receive() *Frame {
+	return &Frame{listener: l, received: time.Now(), processed: l.k.lessor.Receive()}
 }
 
-// Drop gives up a frame that is not going to be refreshed.
-func (r Receipt) Drop() {
-	if r.processed != nil {
-		r.processed()
-	}
-}
+// Drop gives up a frame that will not be refreshed. After Refresh it does nothing.
+func (f *Frame) Drop() { f.processed() }
 
-// Refresh is Keeper.Refresh for one frame of the stream, without the wait. It has moved the deadlines when it returns. It calls
-// ready once the frame can be answered, before or after it returns, on any goroutine, even when ctx has ended; ready must not
-// block. From here on, a stop or a loss of these tokens is a notice on this stream.
-func (l *Listener) Refresh(
-	ctx context.Context, r Receipt, holder *semaphore.Identity, tokens []TokenRefresh, ready func(Results),
-) {
+// Refresh is Keeper.Refresh for one frame of the stream, without the wait. It has moved the deadlines when it returns. It calls ready once
+// when Results may be called, before or after it returns, on any goroutine; ready must not block. ctx limits how long it waits for longer
+// durations to be committed, and nothing else. From here on, a stop or a loss of these tokens is a notice on this stream.
+func (f *Frame) Refresh(ctx context.Context, holder *semaphore.Identity, tokens []TokenRefresh, ready func()) {
+	l, k := f.listener, f.listener.k
 	l.follow(tokens) // first, so that nothing between the answer and the following is missed
-	frame := lessor.Frame{Received: r.Received, Stream: l.stream, Holder: holder}
-	l.k.refreshLater(ctx, frame, tokens, r.Drop, func(answer Results) {
-		ready(func() ([]TokenResult, error) {
-			results, err := answer()
-			for i := range results {
-				if results[i].Status == StatusLost {
-					l.Forget(results[i].Token)
-				}
-			}
-			return results, err
+	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Holder: holder}, tokens, f.processed)
+	if f.renewal == nil {
+		ready()
+		return
+	}
+	confirm := func() {
+		k.cfg.Leadership.ConfirmLater(f.renewal.epoch.term, f.received, func(err error) {
+			f.err = k.confirmed(f.renewal.epoch, err)
+			ready()
 		})
-	})
+	}
+	if !longer(f.renewal.before) {
+		confirm()
+		return
+	}
+	go func() { // for a tenth of the duration at most
+		defer func() {
+			if fault := recover(); fault != nil {
+				f.fault = fault
+				ready()
+			}
+		}()
+		k.lengthen(ctx, f.renewal.before)
+		confirm()
+	}()
+}
+
+// Results works out the answer, once, on the goroutine that sends it, because a frame may hold thousands of tokens. An error says nothing
+// about any of them. A panic of Refresh on another goroutine is a panic here.
+func (f *Frame) Results() ([]TokenResult, error) {
+	if f.fault != nil {
+		panic(f.fault)
+	}
+	if f.err != nil || f.renewal == nil {
+		return nil, f.err
+	}
+	results, err := f.renewal.results()
+	for i := range results {
+		if results[i].Status == StatusLost {
+			f.listener.Forget(results[i].Token)
+		}
+	}
+	return results, err
 }
 
 func (l *Listener) follow(tokens []TokenRefresh) {

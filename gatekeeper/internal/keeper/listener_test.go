@@ -14,7 +14,7 @@ func TestListener_PermitsThatEnded_AreFollowedNoLonger(t *testing.T) {
 		defer l.Close()
 		for i := range 20 {
 			p := w.granted(ask("a", fmt.Sprint(i)))
-			if _, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: time.Minute}}); err != nil {
+			if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: time.Minute}}); err != nil {
 				t.Fatal(err)
 			}
 			w.release(p.Token)

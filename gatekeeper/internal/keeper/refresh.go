@@ -29,44 +29,6 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaph
 	return r.results()
 }
 
-// Results works out the answer to a frame. It is called once, by the goroutine that sends the answer, because a frame may
-// hold thousands of tokens.
-type Results func() ([]TokenResult, error)
-
-func unanswered(err error) Results { return func() ([]TokenResult, error) { return nil, err } }
-
-// refreshLater is Refresh without the wait. It calls ready on any goroutine, before or after it returns; ready must not
-// block. ctx limits how long it waits for longer durations to be committed, and nothing else.
-func (k *Keeper) refreshLater(ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(), ready func(Results)) {
-	r, err := k.renew(frame, tokens, processed)
-	if err != nil || len(tokens) == 0 {
-		ready(unanswered(err))
-		return
-	}
-	confirm := func() {
-		k.cfg.Leadership.ConfirmLater(r.epoch.term, frame.Received, func(err error) {
-			if err = k.confirmed(r.epoch, err); err != nil {
-				ready(unanswered(err))
-				return
-			}
-			ready(r.results)
-		})
-	}
-	if !longer(r.before) {
-		confirm()
-		return
-	}
-	go func() { // for a tenth of the duration at most
-		defer func() {
-			if fault := recover(); fault != nil {
-				ready(func() ([]TokenResult, error) { panic(fault) }) // the goroutine that answers turns it into an error
-			}
-		}()
-		k.lengthen(ctx, r.before)
-		confirm()
-	}()
-}
-
 // renewal is a refresh whose deadlines have been moved out. It may be answered once leadership is confirmed.
 type renewal struct {
 	k         *Keeper

@@ -19,7 +19,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger
 		"by a stream": func(w *world, token uint64) {
 			l := w.Listen()
 			defer l.Close()
-			r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: token, Duration: time.Minute}})
+			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: time.Minute}})
 			if err != nil || r[0].Status != StatusRefreshed || r[0].Duration != time.Minute {
 				t.Fatalf("the other process is answered %+v, %v", r, err)
 			}
@@ -41,7 +41,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger
 				l := w.Listen()
 				defer l.Close()
 				for _, states := range []time.Duration{time.Minute, time.Second} {
-					if _, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}}); err != nil {
+					if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}}); err != nil {
 						t.Fatal(err)
 					}
 					w.sleep(time.Millisecond)
@@ -67,7 +67,7 @@ func TestRefresh_ShorterDuration_FollowsOnceNobodyElseCanCountOnTheLonger(t *tes
 		defer l.Close()
 		for range 7 {
 			w.sleep(10 * time.Second)
-			if _, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: 20 * time.Second}}); err != nil {
+			if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: 20 * time.Second}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -356,7 +356,7 @@ func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
 			t.Helper()
-			r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -406,7 +406,7 @@ func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
 			t.Helper()
-			r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
 			if err != nil {
 				t.Fatal(err)
 			}

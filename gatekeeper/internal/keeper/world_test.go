@@ -176,16 +176,16 @@ func (w *world) refresh1(token uint64) TokenResult {
 }
 
 // refreshOn refreshes on a stream and waits for the answer.
-func refreshOn(l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
-	return refreshWithin(context.Background(), l, r, tokens)
+func refreshOn(f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
+	return refreshWithin(context.Background(), f, tokens)
 }
 
-func refreshWithin(ctx context.Context, l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
-	ready := make(chan func() ([]TokenResult, error), 1)
-	l.Refresh(ctx, r, nil, tokens, func(answer Results) { ready <- answer })
+func refreshWithin(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
+	ready := make(chan struct{})
+	f.Refresh(ctx, nil, tokens, func() { close(ready) })
 	select {
-	case answer := <-ready:
-		return answer()
+	case <-ready:
+		return f.Results()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

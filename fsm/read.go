@@ -407,3 +407,19 @@ func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts 
 	}
 	return f
 }
+
+// gate returns what is kept under a name. It must not be written; see draft.write.
+func (s *State) gate(name string) *gate {
+	if g, ok := s.gates.Get(name); ok {
+		return g
+	}
+	return noGate
+}
+
+// due returns what is due under a name, as a value to change.
+func (s *State) due(name string) due {
+	if now, ok := s.dues.Get(name); ok {
+		return *now
+	}
+	return due{}
+}

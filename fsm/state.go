@@ -101,14 +101,6 @@ func (g *gate) empty() bool {
 	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.edits.len() == 0 && g.runLog().entries.len() == 0
 }
 
-// due returns what is due under a name, as a value to change.
-func (s *State) due(name string) due {
-	if now, ok := s.dues.Get(name); ok {
-		return *now
-	}
-	return due{}
-}
-
 func newState(clusterID string) *State {
 	settings := DefaultSettings()
 	return &State{
@@ -158,14 +150,6 @@ func (s *State) fork() *State {
 	c.runs = s.runs.Copy()
 	c.sightings = s.sightings.Copy()
 	return &c
-}
-
-// gate returns what is kept under a name. It must not be written; see draft.write.
-func (s *State) gate(name string) *gate {
-	if g, ok := s.gates.Get(name); ok {
-		return g
-	}
-	return noGate
 }
 
 func search[T any](list []T, id string, key func(T) string) (int, bool) {

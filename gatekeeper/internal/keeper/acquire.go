@@ -1,10 +1,8 @@
 package keeper
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
@@ -51,30 +49,6 @@ func (k *Keeper) counted(call *AcquireCall, r round) (Answer, error) {
 	return a, nil
 }
 
-// turn is how a call stands to the queue.
-type turn struct {
-	// queued reports whether another call waits ahead.
-	queued func() bool
-	// waits: the call waits for a free permit rather than be denied for the lack of one.
-	waits bool
-	// me is the call in the queue; nil when it is not there.
-	me *waiting
-	// freed is the weight of permits that end in the entry which takes the grant.
-	freed uint64
-}
-
-// rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give up.
-func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
-	if !t.waits {
-		return semaphore.Decide(&call.Request, facts), false
-	}
-	d, waits = semaphore.DecideWaiting(&call.Request, facts)
-	if d.Reason == semaphore.Paused && (call.LeaveOnPause || replay) {
-		waits = false
-	}
-	return d, waits
-}
-
 func keyOf(call *AcquireCall) requestKey {
 	return requestKey{semaphore: call.Semaphore, identity: call.Identity, requestID: call.RequestID}
 }
@@ -84,6 +58,7 @@ type round struct {
 	next   next
 	answer Answer // of a finished round without err
 	err    error
+	left   bool // a waiting call gives its place up for good
 }
 
 // next is what follows a round.
@@ -96,6 +71,12 @@ const (
 )
 
 func failed(err error) round { return round{err: err} }
+
+// leaving says whether a waiting call gives its place up for good with this round.
+func (r round) leaving(left bool) round {
+	r.left = left
+	return r
+}
 
 func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
 
@@ -132,74 +113,6 @@ func (k *Keeper) once(ctx context.Context, e *epoch, call *AcquireCall, t turn) 
 		return failed(err)
 	}
 	return d.answer
-}
-
-// decision is what the state in memory says of a call. Unless one of its first three fields is set, answer is the call's
-// as soon as leadership is confirmed: it changes nothing.
-type decision struct {
-	waits   bool
-	replays *semaphore.Permit // the request holds this permit
-	grant   *fsm.Grant        // to be proposed
-	answer  round
-}
-
-func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
-	if err := k.ended(state, call); err != nil {
-		return decision{answer: failed(err)}
-	}
-	facts := k.facts(state, call)
-	replay := facts.Own != nil && call.RequestID != "" && facts.Own.RequestID == call.RequestID
-	if !replay {
-		if err := cmp.Or(k.fresh(state, call), sameRevision(state, call)); err != nil {
-			return decision{answer: failed(err)}
-		}
-	}
-	facts.Used -= t.freed
-	facts.WaitsAhead = t.queued()
-	d, waits := t.rule(call, &facts, replay)
-	switch {
-	case waits:
-		return decision{waits: true}
-	case d.Outcome == semaphore.Refreshed:
-		return decision{replays: facts.Own}
-	case d.Outcome == semaphore.Denied:
-		return decision{answer: denied(k.denial(state, call, &facts, d))}
-	case state.Quarantine() > 0:
-		return decision{answer: failed(k.recovering())}
-	}
-	grant := k.grant(call, state, &facts)
-	return decision{grant: &grant}
-}
-
-// sameRevision refuses a call that expects another permit revision than the state's.
-func sameRevision(state *fsm.State, call *AcquireCall) error {
-	current := state.PermitRevision(call.Semaphore)
-	if call.ExpectedRevision == nil || *call.ExpectedRevision == current {
-		return nil
-	}
-	return &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, current}
-}
-
-func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Facts) fsm.Grant {
-	var supersedes uint64
-	if facts.Own != nil {
-		supersedes = facts.Own.Token
-	}
-	return fsm.Grant{
-		Semaphore:         call.Semaphore,
-		Identity:          call.Identity,
-		Weight:            call.Weight,
-		Firing:            call.Firing,
-		RequestID:         call.RequestID,
-		Metadata:          call.Metadata,
-		DefinitionVersion: state.Definition(facts.Definition.Name).Version,
-		CordonRevision:    state.CordonRevision(),
-		ExpectedRevision:  call.ExpectedRevision,
-		At:                time.Now(),
-		RequestRevision:   asOf(state, call.knownSince()),
-		Supersedes:        supersedes,
-		Replaces:          supersedes != 0 && call.ReplacesToken == supersedes,
-	}
 }
 
 // await waits for what becomes of a proposed grant and turns it into an answer.
@@ -271,35 +184,6 @@ func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *s
 	p := *v.Permit
 	p.Duration = v.Answer
 	return round{answer: Answer{Outcome: semaphore.Refreshed, Permit: &p}}
-}
-
-// facts gathers what a decision looks at. WaitsAhead is left to the caller.
-func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
-	facts := state.Facts(&call.Request, call.RequestID)
-	facts.Admission = k.patterns.admission(state, state.Definition(call.Semaphore), call.Identity)
-	facts.OwnOverheld = facts.Own != nil && k.lessor.Overheld(facts.Own)
-	facts.LeaderClock = k.cfg.WallClock().UTC()
-	if !call.SentAt.IsZero() {
-		facts.CallerClock = call.SentAt.Add(time.Since(call.Received))
-	}
-	return facts
-}
-
-// admit is the lessor's question: does the rule still admit the holder of this permit?
-func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
-	facts := k.holding(state, p)
-	facts.OwnOverheld = overheld
-	return semaphore.Admit(p, &facts)
-}
-
-// holding gathers what a decision on the holder of a permit looks at.
-func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
-	sd := state.Definition(p.Semaphore)
-	facts := semaphore.Facts{Own: p, Admission: k.patterns.admission(state, sd, p.Identity), Drains: state.Drains(p.Semaphore)}
-	if sd != nil {
-		facts.Definition, facts.Pause = sd.Definition, sd.Pause
-	}
-	return facts
 }
 
 // failure says what an error of the log means for a call.

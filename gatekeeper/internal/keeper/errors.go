@@ -40,6 +40,39 @@ func (e *RequestEndedError) Error() string {
 // Is makes errors.Is(err, ErrRequestEnded) true.
 func (e *RequestEndedError) Is(target error) bool { return target == ErrRequestEnded }
 
+// ErrRequestReused is what every RequestReusedError is.
+var ErrRequestReused = errors.New("the request id belongs to another request")
+
+// RequestReusedError refuses a request whose id belongs to one that asked for something else. Nothing happened.
+type RequestReusedError struct {
+	fsm.Remembered // the request that has the id
+	Why            string
+}
+
+func (e *RequestReusedError) Error() string { return e.Why }
+
+// Is makes errors.Is(err, ErrRequestReused) true.
+func (e *RequestReusedError) Is(target error) bool { return target == ErrRequestReused }
+
+// Reused is the error for an edit of that kind whose request id belongs to another edit.
+func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
+	return &RequestReusedError{*done, fmt.Sprintf("request id %q %s", done.RequestID, done.Used(kind))}
+}
+
+// ErrRequestTooOld is what every RequestTooOldError is.
+var ErrRequestTooOld = errors.New("the request is too old to be told from one that was carried out")
+
+// RequestTooOldError refuses a request that is not remembered and may have been carried out and forgotten. Nothing happened.
+type RequestTooOldError struct {
+	fsm.TooOld
+	Why string
+}
+
+func (e *RequestTooOldError) Error() string { return e.Why }
+
+// Is makes errors.Is(err, ErrRequestTooOld) true.
+func (e *RequestTooOldError) Is(target error) bool { return target == ErrRequestTooOld }
+
 // ErrNoSuchPermit is what every NoSuchPermitError is.
 var ErrNoSuchPermit = errors.New("no such permit")
 
@@ -147,4 +180,15 @@ func invalid(r fsm.Result) error {
 		return refused(bad)
 	}
 	return fmt.Errorf("the state machine answered with %T, which this command does not have", r)
+}
+
+// refused turns the refusal of a command into an error.
+func refused(bad fsm.InvalidResult) error {
+	switch {
+	case bad.Used != nil:
+		return &RequestReusedError{*bad.Used, bad.Why}
+	case bad.TooOld != nil:
+		return &RequestTooOldError{*bad.TooOld, bad.Why}
+	}
+	return &RefusedError{bad.Why}
 }

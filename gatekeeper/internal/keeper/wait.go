@@ -79,13 +79,13 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	me.decide.Store(true)
 	me.poke()
 	k.news.touch(call.Semaphore)
-	r, left := k.wait(ctx, e, call, w, me, progress)
+	r = k.wait(ctx, e, call, w, me, progress)
 	if k.giveUp(me) {
-		left = true // the grant is abandoned, and the acquisition ends with it
+		r.left = true // the grant is abandoned, and the acquisition ends with it
 	}
 	switch {
 	case k.placeOf(w).Place == 0: // what is under that key now is another's
-	case left, call.RequestID == "":
+	case r.left, call.RequestID == "":
 		k.leave(place, me)
 	default:
 		k.queue.Detach(w, me, time.Now())
@@ -115,10 +115,8 @@ func (k *Keeper) leave(place queue.Key, me *waiting) {
 	}
 }
 
-// wait stays in the queue until there is an answer. left tells whether the place is given up for good.
-func (k *Keeper) wait(
-	ctx context.Context, e *epoch, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error,
-) (r round, left bool) {
+// wait stays in the queue until there is an answer.
+func (k *Keeper) wait(ctx context.Context, e *epoch, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
 	var told Place
@@ -126,7 +124,7 @@ func (k *Keeper) wait(
 		if now := k.placeOf(w); now != told && now.Place > 0 {
 			told = now
 			if err := progress(now); err != nil {
-				return failed(err), false
+				return failed(err)
 			}
 		}
 		select {
@@ -134,13 +132,13 @@ func (k *Keeper) wait(
 		case <-limit.C:
 			over = true
 		case <-e.done:
-			return failed(k.notLeader()), true
+			return failed(k.notLeader()).leaving(true)
 		case <-k.closed:
-			return failed(k.notLeader()), true
+			return failed(k.notLeader()).leaving(true)
 		case <-ctx.Done():
 		}
 		if err := ctx.Err(); err != nil {
-			return failed(err), false
+			return failed(err)
 		}
 		k.freshen(call)
 		offered := k.queue.Offered(w)
@@ -149,7 +147,7 @@ func (k *Keeper) wait(
 			r := k.settle(ctx, e, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
 			if r.next != queueUp {
 				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
-				return r, settled(r.err) || ctx.Err() != nil
+				return r.leaving(settled(r.err) || ctx.Err() != nil)
 			}
 			if offered {
 				k.queue.Return(w)
@@ -162,11 +160,11 @@ func (k *Keeper) wait(
 		case !cancels && !superseded && !over:
 		case !k.withdraw(me): // it was woken to hear what became of its grant
 		case cancels:
-			return failed(&RequestEndedError{cancelled(call)}), true
+			return failed(&RequestEndedError{cancelled(call)}).leaving(true)
 		case superseded:
-			return failed(ErrSuperseded), false
+			return failed(ErrSuperseded)
 		default:
-			return round{answer: Answer{Repeat: &told, RepeatRevision: call.knownSince()}}, false
+			return round{answer: Answer{Repeat: &told, RepeatRevision: call.knownSince()}}
 		}
 	}
 }

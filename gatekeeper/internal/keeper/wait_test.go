@@ -355,13 +355,9 @@ func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
 		l := w.Listen()
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
-			t.Helper()
-			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := w.refreshStating(l, p.Token, states)
 			w.sleep(time.Millisecond)
-			return r[0]
+			return r
 		}
 		replicated := func() time.Duration { return w.machine.State().Permit(p.Token).Duration }
 
@@ -404,14 +400,7 @@ func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
 		l := w.Listen()
 		defer l.Close()
-		frame := func(states time.Duration) TokenResult {
-			t.Helper()
-			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r[0]
-		}
+		frame := func(states time.Duration) TokenResult { return w.refreshStating(l, p.Token, states) }
 		frame(time.Minute)
 		w.tape.hold()
 		frame(10 * time.Second) // claims the shortening, which is held back

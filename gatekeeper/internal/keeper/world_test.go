@@ -191,6 +191,16 @@ func refreshWithin(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]Toke
 	}
 }
 
+// refreshStating refreshes one token on a stream, with the duration that its client counts by.
+func (w *world) refreshStating(l *Listener, token uint64, states time.Duration) TokenResult {
+	w.t.Helper()
+	r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: states}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r[0]
+}
+
 func (w *world) wantStatus(token uint64, want Status) TokenResult {
 	w.t.Helper()
 	r := w.refresh1(token)

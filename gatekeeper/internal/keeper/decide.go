@@ -1,0 +1,272 @@
+package keeper
+
+import (
+	"cmp"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// turn is how a call stands to the queue.
+type turn struct {
+	// queued reports whether another call waits ahead.
+	queued func() bool
+	// waits: the call waits for a free permit rather than be denied for the lack of one.
+	waits bool
+	// me is the call in the queue; nil when it is not there.
+	me *waiting
+	// freed is the weight of permits that end in the entry which takes the grant.
+	freed uint64
+}
+
+// rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give up.
+func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
+	if !t.waits {
+		return semaphore.Decide(&call.Request, facts), false
+	}
+	d, waits = semaphore.DecideWaiting(&call.Request, facts)
+	if d.Reason == semaphore.Paused && (call.LeaveOnPause || replay) {
+		waits = false
+	}
+	return d, waits
+}
+
+// decision is what the state in memory says of a call. Without its first three fields it changes nothing, and answer is the call's as soon
+// as leadership is confirmed.
+type decision struct {
+	waits   bool
+	replays *semaphore.Permit // the request holds this permit
+	grant   *fsm.Grant        // to be proposed
+	answer  round
+}
+
+func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
+	if err := k.ended(state, call); err != nil {
+		return decision{answer: failed(err)}
+	}
+	facts := k.facts(state, call)
+	replay := facts.Own != nil && call.RequestID != "" && facts.Own.RequestID == call.RequestID
+	if !replay {
+		if err := cmp.Or(k.fresh(state, call), sameRevision(state, call)); err != nil {
+			return decision{answer: failed(err)}
+		}
+	}
+	facts.Used -= t.freed
+	facts.WaitsAhead = t.queued()
+	d, waits := t.rule(call, &facts, replay)
+	switch {
+	case waits:
+		return decision{waits: true}
+	case d.Outcome == semaphore.Refreshed:
+		return decision{replays: facts.Own}
+	case d.Outcome == semaphore.Denied:
+		return decision{answer: denied(k.denial(state, call, &facts, d))}
+	case state.Quarantine() > 0:
+		return decision{answer: failed(k.recovering())}
+	}
+	grant := k.grant(call, state, &facts)
+	return decision{grant: &grant}
+}
+
+// sameRevision refuses a call that expects another permit revision than the state's.
+func sameRevision(state *fsm.State, call *AcquireCall) error {
+	current := state.PermitRevision(call.Semaphore)
+	if call.ExpectedRevision == nil || *call.ExpectedRevision == current {
+		return nil
+	}
+	return &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, current}
+}
+
+func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Facts) fsm.Grant {
+	var supersedes uint64
+	if facts.Own != nil {
+		supersedes = facts.Own.Token
+	}
+	return fsm.Grant{
+		Semaphore:         call.Semaphore,
+		Identity:          call.Identity,
+		Weight:            call.Weight,
+		Firing:            call.Firing,
+		RequestID:         call.RequestID,
+		Metadata:          call.Metadata,
+		DefinitionVersion: state.Definition(facts.Definition.Name).Version,
+		CordonRevision:    state.CordonRevision(),
+		ExpectedRevision:  call.ExpectedRevision,
+		At:                time.Now(),
+		RequestRevision:   asOf(state, call.knownSince()),
+		Supersedes:        supersedes,
+		Replaces:          supersedes != 0 && call.ReplacesToken == supersedes,
+	}
+}
+
+// facts gathers what a decision looks at. WaitsAhead is left to the caller.
+func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
+	facts := state.Facts(&call.Request, call.RequestID)
+	facts.Admission = k.patterns.admission(state, state.Definition(call.Semaphore), call.Identity)
+	facts.OwnOverheld = facts.Own != nil && k.lessor.Overheld(facts.Own)
+	facts.LeaderClock = k.cfg.WallClock().UTC()
+	if !call.SentAt.IsZero() {
+		facts.CallerClock = call.SentAt.Add(time.Since(call.Received))
+	}
+	return facts
+}
+
+// admit is the lessor's question: does the rule still admit the holder of this permit?
+func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
+	facts := k.holding(state, p)
+	facts.OwnOverheld = overheld
+	return semaphore.Admit(p, &facts)
+}
+
+// holding gathers what a decision on the holder of a permit looks at.
+func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
+	sd := state.Definition(p.Semaphore)
+	facts := semaphore.Facts{Own: p, Admission: k.patterns.admission(state, sd, p.Identity), Drains: state.Drains(p.Semaphore)}
+	if sd != nil {
+		facts.Definition, facts.Pause = sd.Definition, sd.Pause
+	}
+	return facts
+}
+
+// ended returns the error for a request of which the state remembers how it ended; nil for any other.
+func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
+	if call.RequestID == "" {
+		return nil
+	}
+	ended := state.Request(call.Semaphore, call.Identity, call.RequestID)
+	switch {
+	case ended == nil:
+		return nil
+	case !ended.Matches(fsm.AskedBy(call.Weight, call.Firing)):
+		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and had asked for another weight or firing: "+
+			"a request id belongs to one request; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
+	default:
+		return &RequestEndedError{*ended}
+	}
+}
+
+// fresh returns nil if a request that the state neither remembers nor has a permit of was never granted, as far as its caller knows. That is
+// then known as of the state's revision: however long the call waits, it does not become too old to be granted.
+func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
+	known := call.knownSince()
+	if call.RequestID == "" || known == 0 {
+		return nil
+	}
+	if old := state.TooOld(call.Semaphore, known); old != nil {
+		return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", call.RequestID, old)}
+	}
+	for now := state.Revision(); ; {
+		since := atomic.LoadUint64(&call.notGrantedAt)
+		if since >= now || atomic.CompareAndSwapUint64(&call.notGrantedAt, since, now) {
+			return nil
+		}
+	}
+}
+
+// freshen is fresh for a call that waits, unless its request has ended or holds a permit.
+func (k *Keeper) freshen(call *AcquireCall) {
+	state := k.cfg.Machine.State()
+	if own := state.Own(call.Semaphore, call.Identity); k.ended(state, call) == nil && (own == nil || own.RequestID != call.RequestID) {
+		_ = k.fresh(state, call) // a request that is too old is refused when it is decided
+	}
+}
+
+// knownSince is the newest revision at which the request is known to have had no permit; 0: none is known.
+func (c *AcquireCall) knownSince() uint64 {
+	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
+}
+
+// asOf is what a command says of the age of a request: nothing, as long as a member may not know that field.
+func asOf(state *fsm.State, revision uint64) uint64 {
+	if state.FeatureLevel() < 3 {
+		return 0
+	}
+	return revision
+}
+
+// asOfLevel leaves out what an edit says of its request, as long as a member may not know those fields.
+func (k *Keeper) asOfLevel(asked, revision *uint64) {
+	if k.cfg.Machine.State().FeatureLevel() < 3 {
+		*asked, *revision = 0, 0
+	}
+}
+
+// denial says why not, who has it, and when it can help to ask again.
+func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Facts, d semaphore.Decision) *Denial {
+	n := &Denial{
+		Decision:       d,
+		Message:        k.sentence(state, &call.Request, facts, d),
+		HolderCount:    state.HolderCount(call.Semaphore),
+		QueueLength:    k.queue.Len(call.Semaphore),
+		RetryAfter:     -1,
+		Pause:          facts.Pause,
+		PermitRevision: state.PermitRevision(call.Semaphore),
+	}
+	if facts.WaitsAhead {
+		n.QueueLength = max(1, n.QueueLength) // who waited may have left since the decision
+	}
+	for p := range state.Holders(call.Semaphore) {
+		if len(n.Holders) == MaxHolders {
+			break
+		}
+		n.Holders = append(n.Holders, p)
+	}
+	if d.Reason == semaphore.FiringTooFarAhead {
+		n.LeaderClock, n.CallerClock = facts.LeaderClock, facts.CallerClock
+	}
+	switch {
+	case timeHelps(d.Reason):
+		n.RetryAfter = k.soonest(n.Holders)
+	case d.Reason == semaphore.FiringClaimed:
+		n.RetryAfter = k.unclaimed(state, d.Claim)
+	}
+	return n
+}
+
+// sentence says the decision for a person. It names a cordon and its author, so that the reader knows whom to ask.
+func (k *Keeper) sentence(state *fsm.State, req *semaphore.Request, facts *semaphore.Facts, d semaphore.Decision) string {
+	s := d.Sentence(req, facts)
+	if d.Reason == semaphore.Cordoned {
+		if which := k.patterns.whyCordoned(state, req.Identity); which != "" {
+			s += " " + which
+		}
+	}
+	return s
+}
+
+// timeHelps reports whether the same request can be granted later without an edit.
+func timeHelps(r semaphore.Reason) bool {
+	switch r {
+	case semaphore.NoFreePermit, semaphore.Stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// unclaimed is when the permit of a claim ends unless it is refreshed: the loss of its holder may free the firing, and in any case
+// says what became of it. Negative when nothing but a person ends it, and when it has ended.
+func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
+	if c == nil || c.State != semaphore.ClaimHeld {
+		return -1
+	}
+	p := state.Permit(c.Token)
+	if p == nil {
+		return -1
+	}
+	return k.soonest([]*semaphore.Permit{p})
+}
+
+// soonest is when the first of these permits ends unless it is refreshed; negative when none of them does.
+func (k *Keeper) soonest(holders []*semaphore.Permit) time.Duration {
+	soonest := time.Duration(-1)
+	for _, p := range holders {
+		if d, ok := k.lessor.Remaining(p); ok && (soonest < 0 || d < soonest) {
+			soonest = d
+		}
+	}
+	return soonest
+}

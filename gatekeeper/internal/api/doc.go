@@ -4,7 +4,7 @@
 // # One call
 //
 // A unary call of gatekeeper.v1 passes, in this order: admission, which refuses what is too much before it is read
-// (admit.go); the codec, which names the field that is not valid UTF-8 (wire.go); the interceptor, which catches panics,
+// (intercept.go); the codec, which names the field that is not valid UTF-8 (wire.go); the interceptor, which catches panics,
 // counts, and turns errors into statuses (intercept.go, errors.go); forwarding to the leader (forward.go); the handler,
 // whose first line reads the time at which the call was received; conversion (convert_*.go); the keeper. Streams pass the
 // same rooms.

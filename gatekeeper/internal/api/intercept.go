@@ -10,10 +10,50 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
+
+// Calls are refused where their goroutine begins, before their message is read, and not earlier in grpc.InTapHandle: gRPC forgets to end
+// the context of a call that is refused there (operateHeaders in internal/transport/http2_server.go of 1.85), and so keeps some
+// kilobytes of each until its deadline, which the caller chooses.
+
+// describe returns the description of a service whose unary requests are admitted, and received by receive. Streams are wrapped by
+// the interceptor, which for unary requests comes too late: after the message was read.
+func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
+	d := *service
+	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
+	for i, m := range service.Methods {
+		name := "/" + service.ServiceName + "/" + m.MethodName
+		kind := kindOf(name)
+		d.Methods[i] = m
+		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+			began := time.Now()
+			call, err := a.admit(ctx, kind)
+			if err != nil {
+				return nil, a.ended(ctx, name, began, err)
+			}
+			defer call.End()
+			receiving := func(message any) error {
+				err := receive(dec, message)
+				if err == nil {
+					err = a.work(ctx, call, message)
+				}
+				if err != nil {
+					return a.ended(ctx, name, began, err) // it never comes to the interceptor
+				}
+				return nil
+			}
+			return m.Handler(srv, ctx, receiving, interceptor)
+		}
+	}
+	return &d
+}
 
 // unary is what every unary call passes.
 func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
@@ -50,7 +90,37 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	return a.ended(ctx, info.FullMethod, began, err)
 }
 
-// cut says that a stream ended because the server drains, and for nothing else: what is unknown stays unknown.
+// receiving is a stream whose messages pass through receive. It is in work from its first message to its first answer.
+type receiving struct {
+	grpc.ServerStream
+	ctx  context.Context //nolint:containedctx // a stream's context is asked of the stream
+	api  *API
+	call *admission.Call
+
+	received bool // only the receiver touches it
+	answered bool // only the sender touches it
+}
+
+func (s *receiving) Context() context.Context { return s.ctx }
+
+func (s *receiving) RecvMsg(m any) error {
+	err := receive(s.ServerStream.RecvMsg, m)
+	if err != nil || s.received {
+		return err
+	}
+	s.received = true
+	return s.api.work(s.ctx, s.call, m)
+}
+
+func (s *receiving) SendMsg(m any) error {
+	if !s.answered {
+		s.answered = true
+		s.call.Wait()
+	}
+	return s.ServerStream.SendMsg(m)
+}
+
+// cut reports whether a stream ended only because the server drains. An unknown outcome stays unknown.
 func cut(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), ErrShuttingDown) && !errors.Is(err, consensus.ErrUnknownOutcome) &&
 		(errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled)
@@ -83,12 +153,46 @@ func (a *API) ended(ctx context.Context, method string, began time.Time, err err
 	return err
 }
 
-// unready rewords a NotLeaderError that names this server itself: it was elected and is not ready to lead, so there is
-// nobody to go to yet.
+// unready rewords a NotLeaderError that names this server: it was elected and is not ready to lead, so there is no other server to ask.
 func (a *API) unready(err error) error {
 	e, ok := errors.AsType[*consensus.NotLeaderError](err)
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {
 		return err
 	}
 	return fmt.Errorf("this server was elected and prepares to lead: %w", &consensus.NotLeaderError{})
+}
+
+// admit lets a call in or refuses it, before anything of it is read.
+func (a *API) admit(ctx context.Context, kind admission.Kind) (*admission.Call, error) {
+	call, err := a.cfg.Admission.Open(kind, connectionOf(ctx))
+	if err != nil {
+		a.overloads.note(ctx, a.cfg.Logger, err, admission.Identity{})
+	}
+	return call, err
+}
+
+// work begins the work of a call that was let in, once its message was read.
+func (a *API) work(ctx context.Context, call *admission.Call, message any) error {
+	var identity admission.Identity
+	if m, ok := message.(interface {
+		GetIdentity() *gatekeeperv1.Identity
+	}); ok {
+		id := identityFrom(m.GetIdentity())
+		identity = admission.Identity{Group: id.Group, Acquirer: id.Acquirer}
+	}
+	err := call.Work(ctx, identity)
+	if err != nil && ctx.Err() == nil {
+		a.overloads.note(ctx, a.cfg.Logger, err, identity)
+	}
+	return err
+}
+
+// connectionOf distinguishes the connections of clients. It is nil for a connection on which another member passes on its clients' calls.
+// gRPC makes one peer.Peer for each connection and gives it to all calls on it.
+func connectionOf(ctx context.Context) any {
+	p, ok := peer.FromContext(ctx)
+	if !ok || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {
+		return nil
+	}
+	return p
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -71,6 +73,58 @@ func harmlessMethods() []string {
 		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
 		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
 	}
+}
+
+// kindOf is what a method is for, when many calls compete. A method that is not named here is Ordinary.
+func kindOf(fullMethod string) admission.Kind {
+	switch fullMethod {
+	case gatekeeperv1.PermitService_Acquire_FullMethodName,
+		gatekeeperv1.WatchService_Watch_FullMethodName:
+		return admission.Waiting
+
+	case gatekeeperv1.PermitService_ListHolders_FullMethodName,
+		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
+		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.OperatorService_Preview_FullMethodName,
+		gatekeeperv1.OperatorService_Move_FullMethodName,
+		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
+		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
+		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
+		gatekeeperv1.OperatorService_ListDenied_FullMethodName:
+		return admission.Heavy
+
+	case gatekeeperv1.PermitService_Revoke_FullMethodName,
+		gatekeeperv1.PermitService_Clear_FullMethodName,
+		gatekeeperv1.DefinitionService_CreateDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_ReplaceDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_DeleteDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
+		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.OperatorService_Pause_FullMethodName,
+		gatekeeperv1.OperatorService_Resume_FullMethodName,
+		gatekeeperv1.OperatorService_Cordon_FullMethodName,
+		gatekeeperv1.OperatorService_Uncordon_FullMethodName,
+		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
+		gatekeeperv1.OperatorService_ForgetFirings_FullMethodName,
+		gatekeeperv1.OperatorService_Undo_FullMethodName,
+		gatekeeperv1.ClusterService_AddMember_FullMethodName,
+		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
+		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
+		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
+		gatekeeperv1.ClusterService_SetSettings_FullMethodName:
+		return admission.Operator
+
+	case gatekeeperv1.PermitService_KeepAlive_FullMethodName,
+		gatekeeperv1.PermitService_Refresh_FullMethodName,
+		gatekeeperv1.PermitService_Release_FullMethodName,
+		gatekeeperv1.PermitService_Cancel_FullMethodName,
+		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+		healthpb.Health_Check_FullMethodName,
+		healthpb.Health_Watch_FullMethodName,
+		healthpb.Health_List_FullMethodName:
+		return admission.Vital
+	}
+	return admission.Ordinary
 }
 
 // methodsOf finds out from the descriptors which messages each method takes and gives.

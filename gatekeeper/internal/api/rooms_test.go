@@ -12,6 +12,7 @@ import (
 var (
 	_ Keeper    = keeperRoom{}
 	_ Listener  = listenerRoom{}
+	_ Frame     = (*keeper.Frame)(nil)
 	_ Consensus = (*consensus.Node)(nil)
 	_ Machine   = (*fsm.Machine)(nil)
 	_ Hub       = (*watch.Hub)(nil)

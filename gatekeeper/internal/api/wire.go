@@ -1,12 +1,9 @@
 package api
 
 import (
-	"context"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/encoding"
 	encodingproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
@@ -14,7 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -101,66 +97,4 @@ func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field,
 		data = data[n:]
 	}
 	return "", ""
-}
-
-// receiving is a stream whose messages are received as above. It is in work from its first message to its first answer.
-type receiving struct {
-	grpc.ServerStream
-	ctx  context.Context //nolint:containedctx // a stream's context is asked of the stream
-	api  *API
-	call *admission.Call
-
-	received bool // only the receiver touches it
-	answered bool // only the sender touches it
-}
-
-func (s *receiving) Context() context.Context { return s.ctx }
-
-func (s *receiving) RecvMsg(m any) error {
-	err := receive(s.ServerStream.RecvMsg, m)
-	if err != nil || s.received {
-		return err
-	}
-	s.received = true
-	return s.api.work(s.ctx, s.call, m)
-}
-
-func (s *receiving) SendMsg(m any) error {
-	if !s.answered {
-		s.answered = true
-		s.call.Wait()
-	}
-	return s.ServerStream.SendMsg(m)
-}
-
-// describe returns the description of a service whose unary requests are admitted, and received as above. Streams are wrapped by
-// the interceptor, which for unary requests comes too late: after the message was read.
-func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
-	d := *service
-	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
-	for i, m := range service.Methods {
-		name := "/" + service.ServiceName + "/" + m.MethodName
-		kind := kindOf(name)
-		d.Methods[i] = m
-		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-			began := time.Now()
-			call, err := a.admit(ctx, kind)
-			if err != nil {
-				return nil, a.ended(ctx, name, began, err)
-			}
-			defer call.End()
-			receiving := func(message any) error {
-				err := receive(dec, message)
-				if err == nil {
-					err = a.work(ctx, call, message)
-				}
-				if err != nil {
-					return a.ended(ctx, name, began, err) // it never comes to the interceptor
-				}
-				return nil
-			}
-			return m.Handler(srv, ctx, receiving, interceptor)
-		}
-	}
-	return &d
 }

@@ -9,10 +9,11 @@ import (
 	"syscall"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/root"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+	os.Exit(root.Execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/root"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -120,7 +121,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 	a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 	}}
-	code := execute(w.t.Context(), a, args)
+	code := root.Execute(w.t.Context(), a, args)
 	return code, out.String()
 }
 

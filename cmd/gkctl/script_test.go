@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/root"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		"gkctl": func() {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			os.Exit(execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+			os.Exit(root.Execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 		},
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/root"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -36,7 +37,7 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 			return client.Dial(ctx, w.endpoints, opts...)
 		},
 	}
-	if code := execute(ctx, a, []string{"watch", "--from", "1000000"}); code != ui.ExitOK && code != ui.ExitInterrupted {
+	if code := root.Execute(ctx, a, []string{"watch", "--from", "1000000"}); code != ui.ExitOK && code != ui.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(said, "revision 1000000 lies ahead, the cluster is at ") || out.Len() > 0 {
@@ -84,7 +85,7 @@ func TestWatch_MissedEvents_SaysSo(t *testing.T) {
 		a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &said}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, []string{listener.Addr().String()}, opts...)
 		}}
-		code := execute(t.Context(), a, []string{"watch", "-n", "1", "-o", format})
+		code := root.Execute(t.Context(), a, []string{"watch", "-n", "1", "-o", format})
 		if code != ui.ExitOK || !strings.Contains(said.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
 			t.Errorf("%s: exit code %d\n%s\n%s", format, code, &said, &out)
 		}

@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"context"
@@ -91,8 +91,8 @@ func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	return nil
 }
 
-// execute runs a command line, and returns the exit code.
-func execute(ctx context.Context, f *conn.Factory, args []string) int {
+// Execute runs a command line, and returns the exit code.
+func Execute(ctx context.Context, f *conn.Factory, args []string) int {
 	root := newRoot(f)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"bytes"
@@ -85,7 +85,7 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 // Scripts read what docs/gkctl.md says of -o json.
 func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/gkctl.md")
+	page, err := os.ReadFile("../../../../docs/gkctl.md")
 	if err != nil {
 		t.Fatal(err)
 	}

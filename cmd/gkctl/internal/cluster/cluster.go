@@ -67,9 +67,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 	if o.stateHash {
 		opts = append(opts, client.WithAttemptTimeout(o.f.Global.Timeout))
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: o.stateHash})
 		if err != nil {
 			return err
@@ -205,9 +203,7 @@ the command without --non-voter, and start the server without it.`,
 
 // onCluster runs do, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
 func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.Context, *client.Client) error) error {
-	return f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := f.Bounded(ctx)
-		defer cancel()
+	return f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		err := do(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether it was done."}

@@ -69,9 +69,7 @@ func (o *settingsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		if len(o.args) == 0 {
 			return o.show(ctx, c)
 		}

@@ -42,9 +42,7 @@ func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error)
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 		if err != nil {
 			return err

@@ -36,6 +36,15 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 	return lookup.Meant(ctx, c, do(ctx, c))
 }
 
+// Ask is Connected for a command that is one step: it has --timeout for it.
+func (f *Factory) Ask(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
+	return f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := f.Bounded(ctx)
+		defer cancel()
+		return do(ctx, c)
+	}, opts...)
+}
+
 // Bounded is a context for one step of a command.
 func (f *Factory) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, f.Global.Timeout)

@@ -58,12 +58,9 @@ func (o *deleteOptions) run(ctx context.Context) error {
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		records, err := lookup.Definitions(reading, c, o.names, o.labels)
+		records, err := lookup.Chosen(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
-		}
-		if len(records) == 0 {
-			return lookup.NothingChosen(reading, c, o.names, o.labels)
 		}
 		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}

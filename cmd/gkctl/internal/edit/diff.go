@@ -65,9 +65,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		plan, err := planOf(ctx, c, files, o.labels)
 		if ui.Is[*staleError](err) {
 			_, hint := ui.Classify(nil, err)

@@ -62,12 +62,9 @@ func (o *editOptions) run(ctx context.Context) error {
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		records, err := lookup.Definitions(reading, c, o.names, o.labels)
+		records, err := lookup.Chosen(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
-		}
-		if len(records) == 0 {
-			return lookup.NothingChosen(reading, c, o.names, o.labels)
 		}
 		before, err := editable(records)
 		if err != nil {

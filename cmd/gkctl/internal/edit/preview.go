@@ -69,9 +69,7 @@ func (o *previewOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		plan, err := planned(ctx, c)
 		if err != nil {
 			return err
@@ -92,12 +90,9 @@ func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]ste
 	}
 	names, fields, err := assignments(o.args, o.labels)
 	return func(ctx context.Context, c *client.Client) ([]step, error) {
-		records, err := lookup.Definitions(ctx, c, names, o.labels)
+		records, err := lookup.Chosen(ctx, c, names, o.labels)
 		if err != nil {
 			return nil, err
-		}
-		if len(records) == 0 {
-			return nil, lookup.NothingChosen(ctx, c, names, o.labels)
 		}
 		return assigned(records, fields)
 	}, err

@@ -151,12 +151,9 @@ func (o *setOptions) run(ctx context.Context) error {
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		records, err := lookup.Definitions(reading, c, o.names, o.labels)
+		records, err := lookup.Chosen(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
-		}
-		if len(records) == 0 {
-			return lookup.NothingChosen(reading, c, o.names, o.labels)
 		}
 		plan, err := assigned(records, o.fields)
 		if err == nil {

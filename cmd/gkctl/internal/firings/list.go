@@ -69,9 +69,7 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 		}
 		req.DueAfter = timestamppb.New(after)
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
 			return err
@@ -186,9 +184,7 @@ func (o *firingsShowOptions) run(ctx context.Context) error {
 	if want.GetDue() != nil {
 		req.DueAfter = timestamppb.New(want.GetDue().AsTime().Add(-1))
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
 			return err

@@ -53,6 +53,15 @@ func Definitions(ctx context.Context, c *client.Client, names []string, labels s
 	return all, nil
 }
 
+// Chosen is as Definitions, for a command that changes what it reads: when nothing matches, that is an error.
+func Chosen(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
+	all, err := Definitions(ctx, c, names, labels)
+	if err == nil && len(all) == 0 {
+		err = NothingChosen(ctx, c, names, labels)
+	}
+	return all, err
+}
+
 // Remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does
 // not know the call, is not worth an error.
 func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {

@@ -111,11 +111,8 @@ func (o *cordonOptions) run(ctx context.Context) error {
 }
 
 func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, preview)
-	case ui.Name:
-		return o.f.PrintNames(change.EffectNames(preview.GetEffects()))
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, preview, change.EffectNames(preview.GetEffects()))
 	}
 	fmt.Fprintf(o.f.Out, "%s (dry run)\n", change.StopText(preview.GetEffects()))
 	if err := change.PrintEffects(o.f.IO, preview.GetEffects(), preview.GetWarnings(), change.EveryLine); err != nil {
@@ -138,11 +135,8 @@ func (o *cordonOptions) name() string {
 }
 
 func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, c)
-	case ui.Name:
-		return o.f.PrintNames([]string{c.GetId()})
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, c, []string{c.GetId()})
 	}
 	until := ""
 	if c.GetUntil() != nil {

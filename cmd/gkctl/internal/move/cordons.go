@@ -23,9 +23,7 @@ func newCordons(f *conn.Factory) *cobra.Command {
   gkctl cordons -o name`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				ctx, cancel := f.Bounded(ctx)
-				defer cancel()
+			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 				if err != nil {
 					return err

@@ -130,11 +130,8 @@ func (o *moveOptions) run(ctx context.Context) error {
 
 // printPlan is what a dry run prints.
 func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, moves)
-	case ui.Name:
-		return o.f.PrintNames(words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, moves, words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
 	if len(moves.GetMoves()) == 0 {
 		o.noteNotMoved(moves)

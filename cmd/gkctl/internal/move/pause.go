@@ -148,11 +148,8 @@ type paused struct {
 }
 
 func (o *pauseOptions) print(p *paused) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, p)
-	case ui.Name:
-		return o.f.PrintNames(p.Names)
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, p, p.Names)
 	}
 	end := p.end.Text()
 	if !p.end.Given() {

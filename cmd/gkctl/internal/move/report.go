@@ -103,11 +103,8 @@ func protoDuration(d *durationpb.Duration) string {
 
 // printReport prints what a move has done. h is nil when nothing was moved.
 func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, r)
-	case ui.Name:
-		return o.f.PrintNames(words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, r, words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
 	fmt.Fprintf(o.f.Out, "moved %s from %s to %s\n", r.what, r.From, r.To)
 	for _, n := range r.NotMoved {

@@ -112,11 +112,8 @@ type resumed struct {
 }
 
 func (o *resumeOptions) print(r *resumed) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, r)
-	case ui.Name:
-		return o.f.PrintNames(r.Names)
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, r, r.Names)
 	}
 	if len(r.Names) == 0 {
 		if o.change != 0 {

@@ -34,9 +34,7 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := f.Bounded(ctx)
-			defer cancel()
+		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			if dryRun {
 				return uncordonDry(ctx, f, c, output, ids)
 			}

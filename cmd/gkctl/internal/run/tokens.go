@@ -47,9 +47,7 @@ func tokenCommand(
 				return err
 			}
 		}
-		return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := f.Bounded(ctx)
-			defer cancel()
+		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			var failed []error
 			done := []tokenDone{}
 			for _, t := range all {

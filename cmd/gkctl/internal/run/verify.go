@@ -50,9 +50,7 @@ permit may end. Where the write itself can compare tokens, let it.`,
 }
 
 func (o *verifyOptions) run(ctx context.Context) error {
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: o.semaphore, Token: o.token})
 		if err != nil {
 			return err

@@ -79,9 +79,7 @@ func (o *explainOptions) run(ctx context.Context) error {
 	if req.Identity, err = o.Identity(&o.f.Global); err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		names, err := o.chosen(ctx, c)
 		if err != nil {
 			return err
@@ -103,12 +101,9 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	if o.one() {
 		return o.names, nil // whether it is defined shows when it is explained
 	}
-	records, err := lookup.Definitions(ctx, c, o.names, o.labels)
+	records, err := lookup.Chosen(ctx, c, o.names, o.labels)
 	if err != nil {
 		return nil, err
-	}
-	if len(records) == 0 {
-		return nil, lookup.NothingChosen(ctx, c, o.names, o.labels)
 	}
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }

@@ -54,9 +54,7 @@ one of them since. -o json writes the API's records, with version and state.`,
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		records, err := lookup.Definitions(ctx, c, o.globs, o.labels)
 		if err != nil {
 			return err

@@ -90,9 +90,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		entries, missing, err := o.read(ctx, c, req)
 		if err != nil {
 			return err

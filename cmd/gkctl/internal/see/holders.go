@@ -53,9 +53,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 	if o.past {
 		return o.runAt(ctx, time.Now())
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		permits := []*gatekeeperv1.Permit{}
 		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels}) {
 			if err != nil {

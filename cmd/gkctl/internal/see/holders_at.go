@@ -31,9 +31,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 	if at.After(now) {
 		return ui.Usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, At: timestamppb.New(at), PageSize: 1000})
 		if err != nil {
 			return err

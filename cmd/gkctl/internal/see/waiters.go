@@ -40,9 +40,7 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 }
 
 func (o *waitersOptions) run(ctx context.Context) error {
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.Bounded(ctx)
-		defer cancel()
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		waiters := []*gatekeeperv1.Waiter{}
 		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels}) {
 			if err != nil {

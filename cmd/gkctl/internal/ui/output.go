@@ -200,6 +200,14 @@ func (s *IO) Print(o Output, l Listing) error {
 	return w.Flush()
 }
 
+// PrintAs prints an object in a format that is not a table: as it is, or only names.
+func (s *IO) PrintAs(o Output, object any, names []string) error {
+	if o.Is(Name) {
+		return s.PrintNames(names)
+	}
+	return s.PrintObject(o, object)
+}
+
 // PrintObject prints an object as JSON or YAML.
 func (s *IO) PrintObject(o Output, object any) error {
 	data, err := ToJSON(object)

@@ -74,15 +74,14 @@ type stops struct {
 
 func countStops(ctx context.Context, c *client.Client) (*stops, error) {
 	s := new(stops)
-	for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {
-		if err != nil {
-			return nil, err
-		}
-		if r.GetPause() != nil {
-			s.Paused++
-		}
-		if r.GetMissed() != nil {
-			s.Missed++
+	for state, count := range map[gatekeeperv1.DefinitionState]*int{
+		gatekeeperv1.DefinitionState_DEFINITION_STATE_PAUSED: &s.Paused, gatekeeperv1.DefinitionState_DEFINITION_STATE_MISSED: &s.Missed,
+	} {
+		for _, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{States: []gatekeeperv1.DefinitionState{state}}) {
+			if err != nil {
+				return nil, err
+			}
+			*count++
 		}
 	}
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})

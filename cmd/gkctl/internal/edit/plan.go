@@ -113,7 +113,9 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 			wanted[name] = true
 			ch := step{name: name, before: current[name], after: e.Definition, file: f, entry: i}
 			if e.Version != 0 && e.Version != ch.before.GetVersion() {
-				ch.before = recordAt(ctx, c, name, e.Version, current[name])
+				if ch.before, err = recordAt(ctx, c, name, e.Version); err != nil {
+					return nil, err
+				}
 				return nil, stale(ctx, c, &ch, &deffile.Error{
 					File: f.Name, Line: e.Line, Column: e.Column, Msg: fmt.Sprintf("%q is no longer version %d", name, e.Version),
 				}, againFromNow)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -23,26 +22,16 @@ type staleError struct{ err error }
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }
 
-// recordAt is a definition as it was at an older version. Its Definition is nil when the servers no longer know.
-func recordAt(ctx context.Context, c *client.Client, name string, version uint64, now *gatekeeperv1.DefinitionRecord) *gatekeeperv1.DefinitionRecord {
-	if version < now.GetVersion() { // else there is nothing to wait for
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-		defer cancel()
-		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: version, Names: []string{name}}) {
-			if err != nil || r.GetMissed() || r.GetRevision() > now.GetVersion() && len(r.GetEvents()) == 0 {
-				break
-			}
-			for _, e := range r.GetEvents() {
-				if d := e.GetDefinition(); d.GetVersion() == version && d.GetDefinition().GetName() == name {
-					return d
-				}
-			}
-			if len(r.GetEvents()) > 0 {
-				break // the version would have been the first
-			}
+// recordAt is a definition as it was at an older version. Its Definition is nil when the journal no longer knows.
+func recordAt(ctx context.Context, c *client.Client, name string, version uint64) (*gatekeeperv1.DefinitionRecord, error) {
+	out := &gatekeeperv1.DefinitionRecord{Version: version}
+	r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: []string{name}, Change: version})
+	for _, e := range r.GetEntries() {
+		if e.GetSemaphore() == name && e.GetAfter() != nil {
+			out.Definition = e.GetAfter()
 		}
 	}
-	return &gatekeeperv1.DefinitionRecord{Version: version}
+	return out, err
 }
 
 // stale says what somebody else did to a definition since it was read: which fields, who, when, why. again says how to go on.

@@ -28,14 +28,23 @@ func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 // Max is the most names and globs of one call.
 const Max = 100
 
-// Definitions reads the definitions that match names and labels. A name that is no glob and is not there is an error.
+// Definitions reads the definitions that match names and labels. A name that is not a glob and is of no definition is an error, unless
+// there are labels too.
 func Definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
-	var all []*gatekeeperv1.DefinitionRecord
-	seen := make(map[string]bool)
+	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels})
+	if err == nil && labels == "" {
+		err = RefuseUnknown(ctx, c, names, namesOf(all))
+	}
+	return all, err
+}
+
+// List reads the definitions that a request is about, each once. It may have more names than one call takes.
+func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDefinitionsRequest) (all []*gatekeeperv1.DefinitionRecord, err error) {
+	names, seen := req.GetNames(), make(map[string]bool)
 	for first := true; first || len(names) > 0; first = false {
-		some := names[:min(len(names), Max)]
-		names = names[len(some):]
-		for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: some, Labels: labels}) {
+		req.Names = names[:min(len(names), Max)]
+		names = names[len(req.Names):]
+		for r, err := range c.AllDefinitions(ctx, req) {
 			if err != nil {
 				return nil, err
 			}
@@ -44,13 +53,12 @@ func Definitions(ctx context.Context, c *client.Client, names []string, labels s
 				all = append(all, r)
 			}
 		}
-		for _, name := range some {
-			if labels == "" && !IsGlob(name) && !seen[name] {
-				return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(NoDefinition(ctx, c, name)), Hint: "`gkctl get` lists the definitions."}
-			}
-		}
 	}
 	return all, nil
+}
+
+func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
+	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
 // Chosen is as Definitions, for a command that changes what it reads: when nothing matches, that is an error.
@@ -176,14 +184,8 @@ func NoDefinition(ctx context.Context, c *client.Client, name string) string {
 
 // DefinitionNames are the names of the definitions that match globs; of all when there are none.
 func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]string, error) {
-	var names []string
-	for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: globs}) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, r.GetDefinition().GetName())
-	}
-	return names, nil
+	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: globs})
+	return namesOf(all), err
 }
 
 // NothingChosen is the error of a command that was to change definitions when its names, globs and labels match none. An empty

@@ -240,20 +240,18 @@ func (t *handover) forget(gone *oldHolder) {
 
 // endOf says how the holder of a permit came to its end; empty when the event is none. A cooling permit has no holder any more.
 func endOf(e *gatekeeperv1.Event) string {
-	switch e.GetKind() {
-	case gatekeeperv1.EventKind_EVENT_KIND_RELEASED, gatekeeperv1.EventKind_EVENT_KIND_ABANDONED:
-		return howReleased
-	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED:
-		return howExpired
-	case gatekeeperv1.EventKind_EVENT_KIND_COOLING:
-		if e.GetEnded() == gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED {
-			return howExpired
-		}
-		return howReleased
-	case gatekeeperv1.EventKind_EVENT_KIND_HELD:
+	if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_HELD {
 		return howHeld
-	case gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY:
-		return howFreed
 	}
-	return ""
+	switch e.GetEnded() {
+	case gatekeeperv1.PermitEnd_PERMIT_END_UNSPECIFIED:
+		return ""
+	case gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED:
+		return howExpired
+	case gatekeeperv1.PermitEnd_PERMIT_END_FREED_UNSAFELY:
+		return howFreed
+	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder has it under another token
+		return howGone
+	}
+	return howReleased
 }

@@ -31,7 +31,12 @@ func permitIn(name, group string, token, granted uint64) *gatekeeperv1.Permit {
 }
 
 func permitEvent(revision uint64, kind gatekeeperv1.EventKind, p *gatekeeperv1.Permit) *gatekeeperv1.Event {
-	return &gatekeeperv1.Event{Revision: revision, Kind: kind, Semaphore: p.GetSemaphore(), Permit: p}
+	ended := map[gatekeeperv1.EventKind]gatekeeperv1.PermitEnd{
+		gatekeeperv1.EventKind_EVENT_KIND_RELEASED: gatekeeperv1.PermitEnd_PERMIT_END_RELEASED,
+		gatekeeperv1.EventKind_EVENT_KIND_EXPIRED:  gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED,
+		gatekeeperv1.EventKind_EVENT_KIND_HELD:     gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED,
+	}[kind]
+	return &gatekeeperv1.Event{Revision: revision, Kind: kind, Semaphore: p.GetSemaphore(), Permit: p, Ended: ended}
 }
 
 func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {

@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,13 +23,15 @@ type getOptions struct {
 	output ui.Output
 	globs  []string
 	labels string
+	group  string
+	states statesFlag
 }
 
 func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobra.Command {
 	o := &getOptions{f: f}
 	cmd := &cobra.Command{
 		GroupID:    ui.GroupSee,
-		Use:        "get [NAME|GLOB...] [-l SELECTOR]",
+		Use:        "get [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--state STATE,...]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
 		Short:      "Show definitions, and how much of them is taken",
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
@@ -41,6 +44,7 @@ For names or labels, it also shows callers that are denied for a reason that wai
 one of them since. -o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
+  gkctl get --state missed,denied
   gkctl get -l team=data,tier!=test -o yaml > data.yaml`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,12 +54,14 @@ one of them since. -o json writes the API's records, with version and state.`,
 	}
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	ui.RegisterSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
+	cmd.Flags().StringVar(&o.group, "group", "", "only those that let this group in")
+	o.states.register(cmd)
 	return cmd
 }
 
 func (o *getOptions) run(ctx context.Context) error {
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
-		records, err := lookup.Definitions(ctx, c, o.globs, o.labels)
+		records, err := o.read(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -67,7 +73,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			_, err = o.f.Out.Write(data)
 			return err
 		}
-		draining, err := o.draining(ctx, c)
+		draining, err := o.draining(ctx, c, records)
 		if err != nil {
 			return err
 		}
@@ -85,6 +91,19 @@ func (o *getOptions) run(ctx context.Context) error {
 		}
 		return err
 	})
+}
+
+// read reads the definitions that are asked for. With a filter a name that matches nothing is an answer, and one that is of no definition
+// an error.
+func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv1.DefinitionRecord, error) {
+	if o.group == "" && len(o.states) == 0 {
+		return lookup.Definitions(ctx, c, o.globs, o.labels)
+	}
+	records, err := lookup.List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: o.globs, Labels: o.labels, Group: o.group, States: o.states})
+	if err == nil {
+		err = lookup.RefuseUnknown(ctx, c, o.globs, nil)
+	}
+	return records, err
 }
 
 // drains are the holders of a semaphore that were told to stop and may still go on, and the slots that are held for an operator.
@@ -108,29 +127,35 @@ func (d drains) text() string {
 	return fmt.Sprintf("%s go on for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
-// draining finds out whose drains run, by the semaphore: an edit's drain is its holders'. It is asked for where a person looks
-// closely, at a few names or with -o wide.
-func (o *getOptions) draining(ctx context.Context, c *client.Client) (map[string]drains, error) {
+// draining finds out how long holders that must stop may go on, and which slots are held for an operator, where the states say that
+// there are any. It is asked for where a person looks closely, at a few names or with -o wide.
+func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
 	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
 		return nil, nil
 	}
-	req := &gatekeeperv1.ListHoldersRequest{}
-	if len(o.globs) <= lookup.Max {
-		req.Names = o.globs
+	var names []string
+	for _, r := range records {
+		if slices.ContainsFunc(r.GetStates(), func(s gatekeeperv1.DefinitionState) bool {
+			return s == gatekeeperv1.DefinitionState_DEFINITION_STATE_STOPPING || s == gatekeeperv1.DefinitionState_DEFINITION_STATE_HELD
+		}) {
+			names = append(names, r.GetDefinition().GetName())
+		}
 	}
 	out := make(map[string]drains)
-	for p, err := range c.AllHolders(ctx, req) {
-		if err != nil {
-			return nil, err
+	for some := range slices.Chunk(names, lookup.Max) {
+		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: some}) {
+			if err != nil {
+				return nil, err
+			}
+			d := out[p.GetSemaphore()]
+			if left := p.GetDrainLeft(); left != nil {
+				d.holders, d.longest = d.holders+1, max(d.longest, left.AsDuration())
+			}
+			if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+				d.held = append(d.held, p.GetToken())
+			}
+			out[p.GetSemaphore()] = d
 		}
-		d := out[p.GetSemaphore()]
-		if left := p.GetDrainLeft(); left != nil {
-			d.holders, d.longest = d.holders+1, max(d.longest, left.AsDuration())
-		}
-		if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
-			d.held = append(d.held, p.GetToken())
-		}
-		out[p.GetSemaphore()] = d
 	}
 	return out, nil
 }

@@ -19,6 +19,7 @@ type holdersOptions struct {
 	output ui.Output
 	globs  []string
 	labels string
+	group  string
 	at     string
 	past   bool // --at was given, be it empty
 }
@@ -27,7 +28,7 @@ func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) erro
 	o := &holdersOptions{f: f}
 	cmd := &cobra.Command{
 		GroupID:    ui.GroupSee,
-		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--at TIME]",
+		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
 		Short:      "Show who holds permits, or held them at a time",
 		Long: `Shows who holds permits. With --at it shows who held them then, by the clocks of the leaders, as far as the journal remembers, and
@@ -35,6 +36,7 @@ says where its memory begins.`,
 		Example: `  gkctl holders 'nightly-*'
   gkctl holders nightly-export --at 03:12
   gkctl holders -l team=data
+  gkctl holders --group prod
   gkctl holders --at 10m`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,6 +47,7 @@ says where its memory begins.`,
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "who held them then: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago")
 	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")
+	cmd.Flags().StringVar(&o.group, "group", "", "only those of this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -55,7 +58,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 	}
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		permits := []*gatekeeperv1.Permit{}
-		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels}) {
+		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, Group: o.group}) {
 			if err != nil {
 				return err
 			}

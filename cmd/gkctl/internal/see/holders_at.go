@@ -32,7 +32,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		return ui.Usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
 	}
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
-		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, At: timestamppb.New(at), PageSize: 1000})
+		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, Group: o.group, At: timestamppb.New(at), PageSize: 1000})
 		if err != nil {
 			return err
 		}

@@ -18,13 +18,14 @@ type waitersOptions struct {
 	output ui.Output
 	globs  []string
 	labels string
+	group  string
 }
 
 func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) error) *cobra.Command {
 	o := &waitersOptions{f: f}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
-		Use:     "waiters [NAME|GLOB...] [-l SELECTOR]",
+		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
 		Short:   "Show who waits for a permit, and at which place",
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
@@ -35,6 +36,7 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")
+	cmd.Flags().StringVar(&o.group, "group", "", "only those of this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -42,7 +44,7 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 func (o *waitersOptions) run(ctx context.Context) error {
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		waiters := []*gatekeeperv1.Waiter{}
-		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels}) {
+		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels, Group: o.group}) {
 			if err != nil {
 				return err
 			}

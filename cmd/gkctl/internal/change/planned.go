@@ -1,8 +1,13 @@
 package change
 
 import (
+	"context"
+	"errors"
+
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -14,29 +19,40 @@ type planned interface {
 	GetPlan() string
 }
 
-// PlannedChange makes a change in two calls: the first plans it, the second carries out that plan or nothing.
+// PlannedChange is a change in two calls: the first plans it, the second carries out that plan or nothing.
 type PlannedChange[R planned] struct {
 	// Call asks the servers. A dry run only plans; plan is the one that was agreed to, or empty.
-	Call func(dryRun bool, plan string) (R, error)
+	Call func(ctx context.Context, dryRun bool, plan string) (R, error)
+	// Refused says how to go on after an error.
+	Refused func(error) error
 	// Settled reports whether a planned change needs no second call.
 	Settled func(R) bool
-	// Ask shows the plan, and fails unless it is agreed to.
-	Ask func(R) error
+	// Proposal is the plan as a person is asked about it.
+	Proposal func(R) *Proposal
 }
 
-// Run returns the last answer.
-func (c *PlannedChange[R]) Run(dryRun, yes bool) (R, error) {
-	if yes && !dryRun {
-		return c.Call(false, "")
+// Run makes the change as the flags say, and returns the last answer.
+func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *AskFlags) (R, error) {
+	call := func(dryRun bool, plan string) (R, error) {
+		ctx, cancel := to.Bounded(ctx)
+		defer cancel()
+		r, err := p.Call(ctx, dryRun, plan)
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			return r, flags.Unknown(err)
+		}
+		return r, p.Refused(err)
 	}
-	r, err := c.Call(true, "")
-	if err != nil || dryRun || c.Settled(r) {
+	if flags.Yes && !flags.DryRun {
+		return call(false, "")
+	}
+	r, err := call(true, "")
+	if err != nil || flags.DryRun || p.Settled(r) {
 		return r, err
 	}
-	if err := c.Ask(r); err != nil {
+	if _, err := Agree(ctx, to.IO, p.Proposal(r), flags.YesFlag); err != nil {
 		return r, err
 	}
-	return c.Call(false, r.GetPlan())
+	return call(false, r.GetPlan())
 }
 
 // PrintPlanned prints a planned change as an object. The object always has a revision, 0 after a dry run.

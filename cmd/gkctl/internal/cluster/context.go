@@ -73,8 +73,8 @@ func newContextList(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// changeContexts reads the file, calls change with it, and writes it.
-func changeContexts(change func(*conn.ContextFile) error) error {
+// changeContexts reads the file, calls change with it, writes it, and says what was done to the context of that name.
+func changeContexts(f *conn.Factory, name, done string, change func(*conn.ContextFile) error) error {
 	path, err := conn.ContextPath()
 	if err != nil {
 		return err
@@ -86,7 +86,11 @@ func changeContexts(change func(*conn.ContextFile) error) error {
 	if err := change(file); err != nil {
 		return err
 	}
-	return file.Write(path)
+	if err := file.Write(path); err != nil {
+		return err
+	}
+	fmt.Fprintf(f.Out, "context %s %s\n", name, done)
+	return nil
 }
 
 func newContextUse(f *conn.Factory) *cobra.Command {
@@ -97,17 +101,13 @@ func newContextUse(f *conn.Factory) *cobra.Command {
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeContexts(func(file *conn.ContextFile) error {
+			return changeContexts(f, args[0], "in use", func(file *conn.ContextFile) error {
 				if file.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q: `gkctl context list` shows them", args[0])
 				}
 				file.Current = args[0]
 				return nil
 			})
-			if err == nil {
-				fmt.Fprintf(f.Out, "context %s in use\n", args[0])
-			}
-			return err
 		},
 	}
 }
@@ -121,7 +121,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
   gkctl context set prod --group prod`,
 		Args: ui.Exactly(1, "the name of a context"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := changeContexts(func(file *conn.ContextFile) error {
+			return changeContexts(f, args[0], "set", func(file *conn.ContextFile) error {
 				c := file.Find(args[0])
 				if c == nil {
 					file.Contexts = append(file.Contexts, conn.SavedContext{Name: args[0]})
@@ -161,10 +161,6 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 				}
 				return nil
 			})
-			if err == nil {
-				fmt.Fprintf(f.Out, "context %s set\n", args[0])
-			}
-			return err
 		},
 	}
 	cmd.Flags().StringVar(&group, "group", "", "group that we are in")
@@ -180,7 +176,7 @@ func newContextDelete(f *conn.Factory) *cobra.Command {
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeContexts(func(file *conn.ContextFile) error {
+			return changeContexts(f, args[0], "deleted", func(file *conn.ContextFile) error {
 				if file.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q", args[0])
 				}
@@ -190,10 +186,6 @@ func newContextDelete(f *conn.Factory) *cobra.Command {
 				}
 				return nil
 			})
-			if err == nil {
-				fmt.Fprintf(f.Out, "context %s deleted\n", args[0])
-			}
-			return err
 		},
 	}
 }

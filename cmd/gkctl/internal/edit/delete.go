@@ -8,22 +8,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-type deleteOptions struct {
-	f      *conn.Factory
-	output ui.Output
-	names  []string
-	labels string
-	batchFlags
-}
+type deleteOptions struct{ chosenOptions }
 
 func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error) *cobra.Command {
-	o := &deleteOptions{f: f}
+	o := &deleteOptions{chosenOptions{f: f}}
 	cmd := &cobra.Command{
 		GroupID:    ui.GroupChange,
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
@@ -38,30 +31,18 @@ are released or expire; with --drain holders may go on for so long first.
   gkctl delete 'old-*' --yes`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && o.labels == "" {
-				return ui.Usagef("give names, globs or -l")
+			if err := o.choose(args); err != nil {
+				return err
 			}
-			o.names = args
 			return run(o, cmd.Context())
 		},
 	}
-	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
-	o.batchFlags.register(cmd)
-	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	o.register(cmd)
 	return cmd
 }
 
 func (o *deleteOptions) run(ctx context.Context) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.Bounded(ctx)
-		defer cancel()
-		records, err := lookup.Chosen(reading, c, o.names, o.labels)
-		if err != nil {
-			return err
-		}
+	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
 		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}
 		})

@@ -15,21 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-type editOptions struct {
-	f      *conn.Factory
-	output ui.Output
-	names  []string
-	labels string
-	batchFlags
-}
+type editOptions struct{ chosenOptions }
 
 func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *cobra.Command {
-	o := &editOptions{f: f}
+	o := &editOptions{chosenOptions{f: f}}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
@@ -42,30 +35,18 @@ when somebody else has changed one of them meanwhile; what was written is then k
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && o.labels == "" {
-				return ui.Usagef("give names, globs or -l")
+			if err := o.choose(args); err != nil {
+				return err
 			}
-			o.names = args
 			return run(o, cmd.Context())
 		},
 	}
-	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
-	o.batchFlags.register(cmd)
-	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	o.register(cmd)
 	return cmd
 }
 
 func (o *editOptions) run(ctx context.Context) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.Bounded(ctx)
-		defer cancel()
-		records, err := lookup.Chosen(reading, c, o.names, o.labels)
-		if err != nil {
-			return err
-		}
+	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
 		before, err := editable(records)
 		if err != nil {
 			return err

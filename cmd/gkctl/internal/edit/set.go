@@ -17,7 +17,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
@@ -25,13 +24,9 @@ import (
 )
 
 type setOptions struct {
-	f      *conn.Factory
-	output ui.Output
-	names  []string
-	labels string
+	chosenOptions
 	fields []assignment
 	ending change.EndingFlags
-	batchFlags
 }
 
 // assignment is FIELD=VALUE, label.KEY=VALUE, or label.KEY- to remove a label.
@@ -43,7 +38,7 @@ type assignment struct {
 const labelPrefix = "label."
 
 func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobra.Command {
-	o := &setOptions{f: f}
+	o := &setOptions{chosenOptions: chosenOptions{f: f}}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
@@ -72,10 +67,8 @@ With --drain holders that are shut out may go on for so long.
 			return run(o, cmd.Context())
 		},
 	}
-	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
 	o.ending.Register(cmd, "when the fields get their old values back")
-	o.batchFlags.register(cmd)
-	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	o.register(cmd)
 	return cmd
 }
 
@@ -145,16 +138,7 @@ func (o *setOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.Bounded(ctx)
-		defer cancel()
-		records, err := lookup.Chosen(reading, c, o.names, o.labels)
-		if err != nil {
-			return err
-		}
+	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
 		plan, err := assigned(records, o.fields)
 		if err == nil {
 			err = ofAShortTime(plan, o.fields)

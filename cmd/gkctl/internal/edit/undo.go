@@ -23,10 +23,8 @@ type undoOptions struct {
 	changes                []uint64
 	partial, skipConflicts bool
 	drain                  change.DrainFlag
-	dryRun                 bool
-	yes                    change.YesFlag
-	repeat                 change.RepeatFlag
-	output                 ui.Output
+	change.AskFlags
+	output ui.Output
 }
 
 func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *cobra.Command {
@@ -58,9 +56,7 @@ change; --partial undoes what it still knows. It shows what it would do, and ask
 	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still knows of the changes")
 	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores as they are that were changed since")
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
-	o.yes.Register(cmd)
-	o.repeat.Register(cmd)
+	o.AskFlags.Register(cmd, "show what would be done")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -72,21 +68,17 @@ func (o *undoOptions) run(ctx context.Context) error {
 	}
 	req := &gatekeeperv1.UndoRequest{
 		Change: o.changes[0], Also: o.changes[1:], Partial: o.partial, SkipConflicts: o.skipConflicts,
-		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.repeat.RequestID(),
+		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.RequestID(),
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		change := change.PlannedChange[*gatekeeperv1.UndoResponse]{
-			Call: func(dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
-				ctx, cancel := o.f.Bounded(ctx)
-				defer cancel()
+		undo := change.PlannedChange[*gatekeeperv1.UndoResponse]{
+			Call: func(ctx context.Context, dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
 				req.DryRun, req.Plan = dryRun, plan
-				r, err := c.Operator().Undo(ctx, req)
-				return r, o.refused(err)
+				return c.Operator().Undo(ctx, req)
 			},
-			Settled: (*gatekeeperv1.UndoResponse).GetNothing,
-			Ask:     func(r *gatekeeperv1.UndoResponse) error { return o.ask(ctx, r) },
+			Refused: o.refused, Settled: (*gatekeeperv1.UndoResponse).GetNothing, Proposal: o.proposal,
 		}
-		r, err := change.Run(o.dryRun, o.yes.Yes)
+		r, err := undo.Run(ctx, o.f, &o.AskFlags)
 		if err != nil {
 			return err
 		}
@@ -96,9 +88,6 @@ func (o *undoOptions) run(ctx context.Context) error {
 
 // refused says how to go on after a change could not be taken back.
 func (o *undoOptions) refused(err error) error {
-	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return o.repeat.Unknown(err)
-	}
 	e, ok := errors.AsType[*client.StatusError](err)
 	switch {
 	case !ok || e.Code != codes.FailedPrecondition && e.Code != codes.Aborted:
@@ -122,13 +111,12 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	}
 }
 
-// ask shows what would be done, and asks.
-func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	_, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+// proposal is what would be done, as a person is asked about it.
+func (o *undoOptions) proposal(r *gatekeeperv1.UndoResponse) *change.Proposal {
+	return &change.Proposal{
 		What: "this undoes " + words.ChangesText(o.changes), Question: "Undo it?", Declined: "nothing was undone", Always: true,
 		Effects: r.GetEffects(), Warnings: r.GetWarnings(), Confirm: r.GetConfirm(), Notes: slices.Concat(r.GetNotes(), words.Mapped(r.GetMissing(), words.MissingText), r.GetSkipped()),
-	}, o.yes)
-	return err
+	}
 }
 
 func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
@@ -154,7 +142,7 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 		fmt.Fprintf(o.f.Out, "nothing of %s is left to undo\n", words.ChangesText(o.changes))
 		return nil
 	}
-	if o.dryRun {
+	if o.DryRun {
 		fmt.Fprintf(o.f.Out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), change.StopText(r.GetEffects()))
 		return change.PrintEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), change.EveryLine)
 	}

@@ -24,10 +24,8 @@ type firingsForgetOptions struct {
 	after    string
 	ahead    bool
 	keepMark bool
-	dryRun   bool
-	yes      change.YesFlag
-	repeat   change.RepeatFlag
-	output   ui.Output
+	change.AskFlags
+	output ui.Output
 }
 
 func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.Context) error) *cobra.Command {
@@ -55,16 +53,14 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 	flags.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
 	flags.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
 	flags.BoolVar(&o.keepMark, "keep-mark", false, "leave the time up to which firings count as forgotten")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be forgotten; do nothing")
-	o.yes.Register(cmd)
-	o.repeat.Register(cmd)
+	o.AskFlags.Register(cmd, "show what would be forgotten")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, error) {
 	r := &gatekeeperv1.ForgetFiringsRequest{
-		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.RequestID(),
+		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
 	}
 	given := 0
 	for _, there := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
@@ -98,26 +94,23 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		change := change.PlannedChange[*gatekeeperv1.ForgetFiringsResponse]{
-			Call: func(dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
-				ctx, cancel := o.f.Bounded(ctx)
-				defer cancel()
+		forget := change.PlannedChange[*gatekeeperv1.ForgetFiringsResponse]{
+			Call: func(ctx context.Context, dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
 				req.DryRun, req.Plan = dryRun, plan
-				r, err := c.Operator().ForgetFirings(ctx, req)
-				return r, o.refused(err)
+				return c.Operator().ForgetFirings(ctx, req)
 			},
+			Refused: o.refused,
 			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
 			},
-			Ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
-				_, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			Proposal: func(r *gatekeeperv1.ForgetFiringsResponse) *change.Proposal {
+				return &change.Proposal{
 					What: "this changes which firings " + o.name + " remembers", Question: "Forget them?", Declined: "nothing was forgotten",
 					Confirm: r.GetConfirm(), Notes: o.lines(r, change.SomeOf),
-				}, o.yes)
-				return err
+				}
 			},
 		}
-		r, err := change.Run(o.dryRun, o.yes.Yes)
+		r, err := forget.Run(ctx, o.f, &o.AskFlags)
 		if err != nil {
 			return err
 		}
@@ -127,9 +120,6 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 
 // refused says how to go on after nothing was forgotten.
 func (o *firingsForgetOptions) refused(err error) error {
-	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return o.repeat.Unknown(err)
-	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
 		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
 	}

@@ -23,10 +23,8 @@ type cordonOptions struct {
 	group, acquirer string
 	ending          change.EndingFlags
 	drain           change.DrainFlag
-	repeat          change.RepeatFlag
-	dryRun          bool
-	yes             change.YesFlag
-	output          ui.Output
+	change.AskFlags
+	output ui.Output
 }
 
 func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error) *cobra.Command {
@@ -50,9 +48,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	cmd.Flags().StringVar(&o.id, "id", "", "name of the cordon, default: what it catches")
 	o.ending.Register(cmd, "when it ends by itself")
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
-	o.yes.Register(cmd)
-	o.repeat.Register(cmd)
+	o.AskFlags.Register(cmd, "show who would be told to stop")
 	f.CompleteGroups(cmd, "group")
 	f.CompleteAcquirers(cmd, "acquirer")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -64,7 +60,7 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 		return nil, ui.Usagef("give --group or --acquirer: the pattern of whom to shut out")
 	}
 	r = &gatekeeperv1.CordonRequest{
-		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.RequestID(),
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
 	}
 	if r.Drain, err = o.drain.Read(); err != nil {
 		return nil, err
@@ -85,26 +81,20 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		looking, cancel := o.f.Bounded(ctx)
-		defer cancel()
-		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}})
+		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}},
+			change.Proposal{Question: "Go on?", Declined: "no cordon was set"},
+			func(*gatekeeperv1.PreviewResponse) string { return fmt.Sprintf("this sets the cordon %q", o.name()) })
 		if err != nil {
 			return err
 		}
-		if o.dryRun {
+		if o.DryRun {
 			return o.printDry(preview)
-		}
-		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
-			What: fmt.Sprintf("this sets the cordon %q", o.name()), Question: "Go on?", Declined: "no cordon was set",
-			Effects: preview.GetEffects(), Warnings: preview.GetWarnings(), Confirm: preview.GetConfirm(),
-		}, o.yes); err != nil {
-			return err
 		}
 		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {
-			return o.repeat.Unknown(err)
+			return o.Unknown(err)
 		}
 		return o.print(r.GetCordon(), preview)
 	})

@@ -22,11 +22,9 @@ type pauseOptions struct {
 	ending change.EndingFlags
 	stop   bool
 	drain  change.DrainFlag
-	repeat change.RepeatFlag
+	change.AskFlags
 	// replace: with --all, replace the pauses of paused semaphores too.
 	replace bool
-	dryRun  bool
-	yes     change.YesFlag
 	output  ui.Output
 }
 
@@ -57,16 +55,14 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
 	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: replace the pauses of what is paused already")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
-	o.yes.Register(cmd)
-	o.repeat.Register(cmd)
+	o.AskFlags.Register(cmd, "show what would be paused and who would be told to stop")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end change.Ending, err error) {
 	r = &gatekeeperv1.PauseRequest{
-		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.repeat.RequestID(), KeepPaused: o.chosen.all && !o.replace,
+		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.RequestID(), KeepPaused: o.chosen.all && !o.replace,
 	}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
@@ -98,30 +94,24 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		looking, cancel := o.f.Bounded(ctx)
-		defer cancel()
 		// What runs is counted beforehand: the answer to a pause does not say.
-		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}})
+		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}},
+			change.Proposal{Question: "Go on?", Declined: "nothing was paused"},
+			func(r *gatekeeperv1.PreviewResponse) string {
+				return "this pauses " + words.SomeNames(change.EffectNames(r.GetEffects()))
+			})
 		if err != nil {
 			return err
 		}
-		if !o.dryRun {
-			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
-				What: "this pauses " + words.SomeNames(change.EffectNames(preview.GetEffects())), Question: "Go on?", Declined: "nothing was paused",
-				Effects: preview.GetEffects(), Warnings: preview.GetWarnings(), Confirm: preview.GetConfirm(),
-			}, o.yes); err != nil {
-				return err
-			}
-		}
 		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
-		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
+		out := &paused{preview: preview, end: end, DryRun: o.DryRun}
 		out.Stopped, out.GoOn = change.StopCount(preview.GetEffects())
-		if !o.dryRun {
+		if !o.DryRun {
 			req.Expected = preview.GetDigest()
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
-				return o.repeat.Unknown(o.chosen.meant(ctx, c, err))
+				return o.Unknown(o.chosen.meant(ctx, c, err))
 			}
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {

@@ -19,9 +19,7 @@ type resumeOptions struct {
 	f      *conn.Factory
 	chosen chosen
 	change uint64
-	repeat change.RepeatFlag
-	dryRun bool
-	yes    change.YesFlag
+	change.AskFlags
 	output ui.Output
 }
 
@@ -47,9 +45,7 @@ It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
 	}
 	o.chosen.register(cmd)
 	cmd.Flags().Uint64Var(&o.change, "change", 0, "only what this change paused, and is paused by it still")
-	o.yes.Register(cmd)
-	o.repeat.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be resumed; do nothing")
+	o.AskFlags.Register(cmd, "show what would be resumed")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -64,32 +60,26 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		req := &gatekeeperv1.ResumeRequest{
-			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.repeat.RequestID(),
+			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.RequestID(),
 		}
-		looking, cancel := o.f.Bounded(ctx)
-		defer cancel()
-		out := &resumed{Names: []string{}, DryRun: o.dryRun}
-		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}}); err != nil {
+		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}},
+			change.Proposal{Question: "Go on?", Declined: "nothing was resumed"},
+			func(r *gatekeeperv1.PreviewResponse) string {
+				return "this resumes " + words.SomeNames(change.EffectNames(r.GetEffects()))
+			})
+		if err != nil {
 			return err
 		}
-		names := change.EffectNames(out.preview.GetEffects())
-		if !o.dryRun {
-			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
-				What: "this resumes " + words.SomeNames(names), Question: "Go on?", Declined: "nothing was resumed",
-				Effects: out.preview.GetEffects(), Confirm: out.preview.GetConfirm(),
-			}, o.yes); err != nil {
-				return err
-			}
-		}
+		out := &resumed{Names: []string{}, DryRun: o.DryRun, preview: preview}
 		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
-		if o.dryRun {
-			out.Names = append(out.Names, names...)
+		if o.DryRun {
+			out.Names = append(out.Names, change.EffectNames(preview.GetEffects())...)
 		} else {
-			req.Expected = out.preview.GetDigest()
+			req.Expected = preview.GetDigest()
 			r, err := c.Operator().Resume(ctx, req)
 			if err != nil {
-				return o.repeat.Unknown(err)
+				return o.Unknown(err)
 			}
 			out.Names, out.Revision = append(out.Names, r.GetNames()...), r.GetRevision()
 		}

@@ -1,5 +1,21 @@
 // Command gkctl shows and changes what a Gatekeeper cluster knows: definitions, permits, queues, members. It talks through
-// package client; each command is one file.
+// package client.
+//
+// A command is a file of a package below internal:
+//
+//	see      get, holders, waiters, explain, history, watch
+//	edit     apply, set, edit, delete, undo, preview, diff
+//	move     move, pause, resume, cordon, uncordon, cordons
+//	firings  firings list, show and forget
+//	run      run, acquire, refresh, release, verify, revoke, clear
+//	cluster  cluster, status, context
+//	bench    bench
+//	root     help, completion, version, and the command line as a whole
+//
+// Each has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so that a test can look at the
+// options instead. These packages know nothing of one another. They share change (preview, question, undo), conn (the way to the servers),
+// lookup (names and globs), ui (streams, formats, errors, exit codes) and words (API messages for people), each of which imports only those
+// that stand after it. Script tests of whole commands are in testdata/script.
 package main
 
 import (

@@ -20,6 +20,7 @@ leaves none, sets permits to 0, deletes several definitions, or changes more tha
 // YesFlag is --yes: the person agrees beforehand.
 type YesFlag struct{ Yes bool }
 
+// Register adds the flag.
 func (f *YesFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, "do not ask")
 }

@@ -25,6 +25,7 @@ type Ending struct {
 	Until *timestamppb.Timestamp
 }
 
+// Register adds the flags. what says what the end is of.
 func (f *EndingFlags) Register(cmd *cobra.Command, what string) {
 	f.flags = cmd.Flags()
 	f.flags.DurationVar(&f.lasts, "for", 0, what+", for example 2h")
@@ -71,6 +72,7 @@ func (e Ending) Text() string {
 // DrainFlag is --drain: how long holders that are to stop may go on.
 type DrainFlag struct{ Drain time.Duration }
 
+// Register adds the flag.
 func (f *DrainFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that are told to stop may go on, for example 2m; without it their next refresh is refused")
 }

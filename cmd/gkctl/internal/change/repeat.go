@@ -13,6 +13,7 @@ import (
 // RepeatFlag lets a person repeat a change of which it is not known whether it was done.
 type RepeatFlag struct{ id string }
 
+// Register adds the flag.
 func (f *RepeatFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.id, "request-id", "", "repeat a change whose outcome is not known: if it was done, it is not done again")
 }

@@ -135,8 +135,8 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 					file bool
 				}{
 					{"cluster", g.Cluster, &c.Cluster, false}, {"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
-					{"tls-ca", g.Tls.CAFile, &c.TLS.CA, true}, {"tls-cert", g.Tls.CertFile, &c.TLS.Cert, true}, {"tls-key", g.Tls.KeyFile, &c.TLS.Key, true},
-					{"tls-server-name", g.Tls.ServerName, &c.TLS.ServerName, false},
+					{"tls-ca", g.TLS.CAFile, &c.TLS.CA, true}, {"tls-cert", g.TLS.CertFile, &c.TLS.Cert, true}, {"tls-key", g.TLS.KeyFile, &c.TLS.Key, true},
+					{"tls-server-name", g.TLS.ServerName, &c.TLS.ServerName, false},
 				} {
 					if !cmd.Flags().Changed(s.flag) {
 						continue

@@ -38,11 +38,12 @@ func (f *Factory) CompleteNames(cmd *cobra.Command, args []string, begun string)
 	})(cmd, args, begun)
 }
 
-// CompleteGroups and completeAcquirers complete a flag by the callers that were seen asking.
+// CompleteGroups completes a flag by the groups that were seen asking.
 func (f *Factory) CompleteGroups(cmd *cobra.Command, flag string) {
 	f.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
 }
 
+// CompleteAcquirers completes a flag by the acquirers that were seen asking.
 func (f *Factory) CompleteAcquirers(cmd *cobra.Command, flag string) {
 	f.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
 }

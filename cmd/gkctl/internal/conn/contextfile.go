@@ -124,7 +124,7 @@ func (f *ContextFile) Find(name string) *SavedContext {
 }
 
 // saved is the context in force; the zero value when there is none.
-func (o *globalOptions) saved() (SavedContext, error) {
+func (o *Global) saved() (SavedContext, error) {
 	path, err := ContextPath()
 	if err != nil {
 		if o.context == "" {
@@ -159,6 +159,7 @@ func (o *globalOptions) saved() (SavedContext, error) {
 	return out, nil
 }
 
+// CompleteContexts completes the names of contexts.
 func CompleteContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	path, err := ContextPath()
 	if err != nil {

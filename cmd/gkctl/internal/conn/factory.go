@@ -15,9 +15,10 @@ type Factory struct {
 	// Dial connects to a cluster.
 	Dial func(ctx context.Context, endpoints []string, opts ...client.Option) (*client.Client, error)
 
-	Global globalOptions
+	Global Global
 }
 
+// New is a Factory of the given streams. Its flags are read by Global.
 func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// globalOptions are the flags of every command.
-type globalOptions struct {
+// Global are the flags of every command.
+type Global struct {
 	context   string
 	Endpoints []string
 	Cluster   string
-	Tls       client.TLS
+	TLS       client.TLS
 	Timeout   time.Duration
 	Author    string
 	Reason    string
@@ -26,16 +26,17 @@ type globalOptions struct {
 	flags *pflag.FlagSet
 }
 
-func (o *globalOptions) Register(root *cobra.Command) {
+// Register adds the flags to every command.
+func (o *Global) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
 	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the point: servers of another one are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
-	f.StringVar(&o.Tls.CAFile, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
-	f.StringVar(&o.Tls.CertFile, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
-	f.StringVar(&o.Tls.KeyFile, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
-	f.StringVar(&o.Tls.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
+	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
+	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
+	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
 	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to try")
 	f.StringVar(&o.Author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
 	f.StringVar(&o.Reason, "reason", "", "why a change is made")
@@ -43,7 +44,7 @@ func (o *globalOptions) Register(root *cobra.Command) {
 }
 
 // Connection is where to connect, and how.
-func (o *globalOptions) Connection() (endpoints []string, opts []client.Option, err error) {
+func (o *Global) Connection() (endpoints []string, opts []client.Option, err error) {
 	if o.Timeout <= 0 {
 		return nil, nil, ui.Usagef("--timeout must be above 0")
 	}
@@ -55,10 +56,10 @@ func (o *globalOptions) Connection() (endpoints []string, opts []client.Option, 
 		endpoints = strings.Split(e, ",")
 	}
 	tls := client.TLS{
-		CAFile:     o.pick("tls-ca", o.Tls.CAFile, saved.TLS.CA),
-		CertFile:   o.pick("tls-cert", o.Tls.CertFile, saved.TLS.Cert),
-		KeyFile:    o.pick("tls-key", o.Tls.KeyFile, saved.TLS.Key),
-		ServerName: o.pick("tls-server-name", o.Tls.ServerName, saved.TLS.ServerName),
+		CAFile:     o.pick("tls-ca", o.TLS.CAFile, saved.TLS.CA),
+		CertFile:   o.pick("tls-cert", o.TLS.CertFile, saved.TLS.Cert),
+		KeyFile:    o.pick("tls-key", o.TLS.KeyFile, saved.TLS.Key),
+		ServerName: o.pick("tls-server-name", o.TLS.ServerName, saved.TLS.ServerName),
 	}
 	if tls != (client.TLS{}) {
 		opts = append(opts, client.WithTLS(tls))
@@ -76,7 +77,7 @@ func (o *globalOptions) Connection() (endpoints []string, opts []client.Option, 
 }
 
 // pick is the value of a setting: the flag's; the context's when --context was given; the variable's; the present context's.
-func (o *globalOptions) pick(name, flag, saved string) string {
+func (o *Global) pick(name, flag, saved string) string {
 	switch {
 	case o.Changed(name):
 		return flag
@@ -89,13 +90,14 @@ func (o *globalOptions) pick(name, flag, saved string) string {
 	return saved
 }
 
-func (o *globalOptions) Changed(name string) bool {
+// Changed says whether a global flag was given.
+func (o *Global) Changed(name string) bool {
 	f := o.flags.Lookup(name)
 	return f != nil && f.Changed
 }
 
 // Who is the author of a change: claimed, as user@host.
-func (o *globalOptions) Who() string {
+func (o *Global) Who() string {
 	if a := o.pick("author", o.Author, ""); a != "" {
 		return a
 	}

@@ -13,6 +13,7 @@ import (
 // IdentityFlags say who asks.
 type IdentityFlags struct{ Group, Acquirer, HolderID string }
 
+// Register adds all of the flags.
 func (f *IdentityFlags) Register(cmd *cobra.Command) {
 	f.RegisterAsker(cmd)
 	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; one that asks again takes over its own permit, under a new token")
@@ -37,7 +38,7 @@ func (f *IdentityFlags) Options() []client.Option {
 }
 
 // Identity is who asks, complete.
-func (f *IdentityFlags) Identity(g *globalOptions) (*gatekeeperv1.Identity, error) {
+func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	saved, err := g.saved()
 	if err != nil {
 		return nil, err

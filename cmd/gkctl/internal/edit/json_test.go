@@ -23,7 +23,7 @@ func TestJSON_OfEdit_StaysWhatItIs(t *testing.T) {
 		},
 		{
 			"delete", applied{Items: []appliedItem{{Name: "a", Action: actionDeleted, LivePermits: 1, Stopped: []stoppedHolder{
-				{words.MoveHolder{Token: 5, Group: "prod", Acquirer: "app1", HolderID: "h"}, "60.000s"},
+				{words.Holder{Token: 5, Group: "prod", Acquirer: "app1", HolderID: "h"}, "60.000s"},
 			}}}, Revision: 7},
 			`{"items":[{"name":"a","action":"deleted","live_permits":1,"stopped":[` +
 				`{"token":"5","group":"prod","acquirer":"app1","holder_id":"h","free_within":"60.000s"}]}],"revision":"7"}`,

@@ -39,7 +39,7 @@ type appliedItem struct {
 
 // stoppedHolder is a holder that was told to stop.
 type stoppedHolder struct {
-	words.MoveHolder
+	words.Holder
 	// FreeWithin is when its slot is free at the latest.
 	FreeWithin string `json:"free_within"`
 }

@@ -36,11 +36,11 @@ type moveTask struct {
 	Stopped []stoppedTask `json:"stopped"`
 	Started []startedTask `json:"started"`
 	// Held are permits that expired, and keep their slots until an operator clears them.
-	Held []words.MoveHolder `json:"held,omitempty"`
+	Held []words.Holder `json:"held,omitempty"`
 }
 
 type stoppedTask struct {
-	words.MoveHolder
+	words.Holder
 	// How is released, expired, or another word; empty when it was not seen to end.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
@@ -49,7 +49,7 @@ type stoppedTask struct {
 }
 
 type startedTask struct {
-	words.MoveHolder
+	words.Holder
 	After string `json:"after"`
 }
 
@@ -73,7 +73,7 @@ func (r *moveReport) add(h *handovers, followed bool) {
 	for _, name := range h.names {
 		task := moveTask{Name: name, Stopped: []stoppedTask{}, Started: []startedTask{}}
 		for _, o := range h.tasks[name].old {
-			s := stoppedTask{MoveHolder: words.HolderOf(o.permit), How: o.how, Overran: o.overran}
+			s := stoppedTask{Holder: words.HolderOf(o.permit), How: o.how, Overran: o.overran}
 			if o.how != "" {
 				s.After = words.ProtoSeconds(o.after)
 			}

@@ -27,6 +27,7 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// Exactly wants n arguments. what says what to give instead.
 func Exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -36,6 +37,7 @@ func Exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// AtMost wants n arguments or fewer. what says what to give instead.
 func AtMost(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {
@@ -45,6 +47,7 @@ func AtMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// AtLeastOne wants one argument or more. what says what to give instead.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -35,6 +35,7 @@ type UsageError struct{ err error }
 func (e *UsageError) Error() string { return e.err.Error() }
 func (e *UsageError) Unwrap() error { return e.err }
 
+// Usagef is a UsageError of that text.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 // CodeError ends gkctl with a code; a nil error says nothing.
@@ -126,6 +127,7 @@ func Sentence(err error) string {
 	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
 }
 
+// Is says whether an error of that type is in the chain of err.
 func Is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok

@@ -15,6 +15,7 @@ type IO struct {
 	InTTY, ErrTTY bool
 }
 
+// New is the IO of three files, each of which may be a terminal.
 func New(in, out, err *os.File) *IO {
 	return &IO{In: in, Out: out, Err: err, InTTY: isTerminal(in), ErrTTY: isTerminal(err)}
 }
@@ -41,6 +42,7 @@ func (s *IO) Progress(format string, args ...any) (done func()) {
 	}
 }
 
+// PrintNames prints a name on each line.
 func (s *IO) PrintNames(names []string) error {
 	for _, n := range names {
 		fmt.Fprintln(s.Out, n)

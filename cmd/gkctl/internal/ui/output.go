@@ -32,6 +32,7 @@ type Output struct {
 	Formats   []string
 }
 
+// Register adds -o with the formats that a command has, the first by default.
 func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))

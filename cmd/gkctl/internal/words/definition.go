@@ -60,6 +60,7 @@ func orDefault[T any](field **T, otherwise T) {
 	}
 }
 
+// SameRule says whether two definitions mean the same.
 func SameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(Complete(a), Complete(b)) }
 
 // FieldChanges lists the fields in which two definitions differ.

@@ -15,6 +15,7 @@ import (
 // DueText is an instant for people, in UTC as firings have it, and without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
+// MarkMoved says whether a change moved the time up to which firings count as forgotten.
 func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
 	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
@@ -37,6 +38,7 @@ func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	return text
 }
 
+// PauseText says until when a pause lasts, and what it does to holders.
 func PauseText(p *gatekeeperv1.Pause) string {
 	var parts []string
 	if p.GetUntil() != nil {
@@ -51,6 +53,7 @@ func PauseText(p *gatekeeperv1.Pause) string {
 	return strings.Join(parts, ", ")
 }
 
+// CordonText says what a cordon catches, and until when.
 func CordonText(c *gatekeeperv1.CordonRecord) string {
 	parts := []string{strconv.Quote(c.GetId())}
 	if c.GetGroupPattern() != "" {

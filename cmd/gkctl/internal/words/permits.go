@@ -14,6 +14,7 @@ func HeldText(p *gatekeeperv1.Permit) string {
 		p.GetSemaphore(), HolderText(p), p.GetToken())
 }
 
+// HolderText names the holder of a permit.
 func HolderText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s in %s (token %d)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), p.GetToken())
 }
@@ -23,6 +24,7 @@ func PermitText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 }
 
+// PermitState says how a permit is, and whether its holder must stop.
 func PermitState(p *gatekeeperv1.Permit) string {
 	s := Word(p.GetState(), "PERMIT_STATE_")
 	if p.GetDrainLeft() != nil {
@@ -37,16 +39,18 @@ func PermitState(p *gatekeeperv1.Permit) string {
 	return s
 }
 
-type MoveHolder struct {
+// Holder is the holder of a permit, as -o json has it.
+type Holder struct {
 	Token    uint64 `json:"token,string"`
 	Group    string `json:"group"`
 	Acquirer string `json:"acquirer"`
 	HolderID string `json:"holder_id,omitempty"`
 }
 
-func HolderOf(p *gatekeeperv1.Permit) MoveHolder {
+// HolderOf is the holder of a permit.
+func HolderOf(p *gatekeeperv1.Permit) Holder {
 	id := p.GetIdentity()
-	return MoveHolder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
+	return Holder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
 }
 
 // ProtoSeconds is a duration as protobuf's JSON has it.

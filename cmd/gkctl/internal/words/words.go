@@ -63,6 +63,7 @@ func Ago(t *timestamppb.Timestamp) string {
 	return Brief(time.Since(t.AsTime()))
 }
 
+// When is a local date and time; empty when there is none.
 func When(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -70,6 +71,7 @@ func When(t *timestamppb.Timestamp) string {
 	return t.AsTime().Local().Format("2006-01-02 15:04:05")
 }
 
+// Number is a number for a table.
 func Number[N uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
 
 // Pairs is a map as k=v,k=v.
@@ -78,6 +80,7 @@ func Pairs(m map[string]string) string {
 	return strings.Join(Mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
 }
 
+// Plural is a number with its noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -85,6 +88,7 @@ func Plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
+// Mapped calls f with each element.
 func Mapped[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, v := range in {

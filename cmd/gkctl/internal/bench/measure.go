@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// carryOut measures, clears away, and tells.
+// carryOut measures, clears away, and prints the report.
 func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, plan *benchPlan) error {
 	report := &benchReport{benchPlan: plan, Results: []benchRow{}}
 	var field *workload.Field

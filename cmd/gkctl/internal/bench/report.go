@@ -87,7 +87,7 @@ func (p *benchPlan) lines() []string {
 	}
 }
 
-// printPlan tells of a dry run.
+// printPlan prints what a dry run found.
 func (o *benchOptions) printPlan(p *benchPlan) error {
 	if !o.output.Is(ui.Table) && !o.output.Is(ui.Wide) {
 		return o.f.PrintObject(o.output, p)

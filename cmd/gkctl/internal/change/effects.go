@@ -20,7 +20,7 @@ const (
 	SomeOf = 10
 )
 
-// PrintEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
+// PrintEffects says what a change would do, as the servers see it: to each semaphore, to the holders that must stop, and what a person
 // should know. Of each list it shows at most so many lines.
 func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
 	if err := printRules(s.Out, effects, most); err != nil {
@@ -52,7 +52,7 @@ func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "GO ON"}, lines, most)
 }
 
-// PrintStopped is a line for each holder that would be told to stop.
+// PrintStopped prints a line for each holder that would have to stop.
 func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	var lines [][]string
 	for _, e := range effects {
@@ -154,7 +154,7 @@ func EffectNames(effects []*gatekeeperv1.Effect) []string {
 	return words.Mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }
 
-// StopCount counts the holders that would be told to stop, or have less time for it, and those that go on.
+// StopCount counts the holders that would have to stop, or have less time for it, and those that continue.
 func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	for _, e := range effects {
 		stopped += len(e.GetStopped())
@@ -163,16 +163,15 @@ func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	return stopped, goOn
 }
 
-// StopText says of the holders that a change told, or would tell, to stop, of those that were told before and have less time for it, and
-// when the last of their slots is free.
+// StopText says how many holders a change stops, how many drains it cuts short, and when the last of their slots is free.
 func StopText(effects []*gatekeeperv1.Effect) string {
-	told, cut := 0, 0
+	stop, cut := 0, 0
 	var free, left time.Duration
 	for _, e := range effects {
 		for _, s := range e.GetStopped() {
 			free = max(free, s.GetFreeWithin().AsDuration())
 			if s.GetDrainLeft() == nil {
-				told++
+				stop++
 				continue
 			}
 			cut++
@@ -180,8 +179,8 @@ func StopText(effects []*gatekeeperv1.Effect) string {
 		}
 	}
 	var parts []string
-	if told > 0 {
-		parts = append(parts, words.Plural(told, "holder is told to stop", "holders are told to stop"))
+	if stop > 0 {
+		parts = append(parts, words.Plural(stop, "holder is told to stop", "holders are told to stop"))
 	}
 	switch {
 	case cut == 1:

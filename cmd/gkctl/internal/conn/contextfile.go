@@ -107,7 +107,7 @@ func (f *ContextFile) Write(path string) error {
 		err = os.Rename(t.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(t.Name()) // what failed is told
+		_ = os.Remove(t.Name()) // the error says what failed
 		return fmt.Errorf("contexts: %w", err)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// What a change does, as it is told.
+// What a change does, as it is printed.
 const (
 	actionCreated   = "created"
 	actionReplaced  = "replaced"

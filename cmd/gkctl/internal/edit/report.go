@@ -33,18 +33,18 @@ type appliedItem struct {
 	Action string `json:"action"`
 	// LivePermits still take slots of a definition that was deleted.
 	LivePermits uint32 `json:"live_permits,omitempty"`
-	// Stopped are the holders that the change told to stop, as far as was seen just before it; not of a dry run.
+	// Stopped are the holders that must stop because of the change, as far as was seen just before it; not of a dry run.
 	Stopped []stoppedHolder `json:"stopped,omitempty"`
 }
 
-// stoppedHolder is a holder that was told to stop.
+// stoppedHolder is a holder that must stop.
 type stoppedHolder struct {
 	words.Holder
 	// FreeWithin is when its slot is free at the latest.
 	FreeWithin string `json:"free_within"`
 }
 
-// stoppedHolders are the holders that a change tells to stop, by semaphore.
+// stoppedHolders are the holders that must stop because of a change, by semaphore.
 func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder {
 	out := make(map[string][]stoppedHolder)
 	for _, e := range r.GetEffects() {
@@ -56,7 +56,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 	return out
 }
 
-// printApplied tells what a plan has done, a line each, and of a dry run also what that would do.
+// printApplied prints what a plan has done, a line each, and of a dry run also what that would do.
 func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error {
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {

@@ -72,7 +72,7 @@ With --drain holders that are shut out may go on for so long.
 	return cmd
 }
 
-// assignments tells names from assignments. There must be names, unless labels choose the definitions.
+// assignments separates names from assignments. There must be names, unless labels choose the definitions.
 func assignments(args []string, labels string) (names []string, fields []assignment, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")

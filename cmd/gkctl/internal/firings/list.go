@@ -113,7 +113,7 @@ func (f firingsJSON) MarshalJSON() ([]byte, error) {
 	return slices.Concat(f.items[:len(f.items)-1], []byte(","), more[1:]), err
 }
 
-// readFirings reads all pages; the last one tells what holds for all.
+// readFirings reads all pages; the last one has what holds for all.
 func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFiringsRequest) (
 	firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse, err error,
 ) {

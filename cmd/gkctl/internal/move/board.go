@@ -21,7 +21,7 @@ type board struct {
 	drawn int // lines on the terminal
 }
 
-// say tells of something that happened.
+// say prints a line for something that happened.
 func (b *board) say(h *handovers, line string) {
 	if b.live {
 		b.show(h)
@@ -50,13 +50,13 @@ func (b *board) clear() {
 	}
 }
 
-// boardOf is how a move stands: a line of counts, and those old holders that are not gone, the first told first.
+// boardOf is how a move stands: a line of counts, and the old holders that are not gone, in the order of their tasks.
 func boardOf(h *handovers, now time.Time) []string {
-	told, gone, granted := 0, 0, 0
+	old, gone, granted := 0, 0, 0
 	var lines []string
 	for _, name := range h.names {
 		t := h.tasks[name]
-		told += len(t.old)
+		old += len(t.old)
 		granted += len(t.started)
 		for _, o := range t.old {
 			if o.how != "" {
@@ -73,5 +73,5 @@ func boardOf(h *handovers, now time.Time) []string {
 	if more := len(lines) - boardLines; more > 0 {
 		lines = append(lines[:boardLines], fmt.Sprintf("  ... and %d more", more))
 	}
-	return slices.Insert(lines, 0, fmt.Sprintf("change %d: %d told to stop, %d gone, %d granted anew", h.change, told, gone, granted))
+	return slices.Insert(lines, 0, fmt.Sprintf("change %d: %d told to stop, %d gone, %d granted anew", h.change, old, gone, granted))
 }

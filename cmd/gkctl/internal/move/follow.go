@@ -15,7 +15,7 @@ import (
 // lingering is how long a move waits, when the last old holder is gone, for those who wait in the queue to be granted.
 const lingering = 2 * time.Second
 
-// update is what a watch told, and when.
+// update is what came from a watch, and when.
 type update struct {
 	response *gatekeeperv1.WatchResponse
 	err      error
@@ -78,7 +78,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 	return o.linger(ctx, c, h, events, b)
 }
 
-// take takes what the watch told.
+// take takes what came from the watch.
 func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
 		return ui.WithHint(t.err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// handovers are the tasks of a move: of each its old holders, until they are gone, and who was granted a permit since. It is told
+// handovers are the tasks of a move: the old holders of each, until they are gone, and the permits that were granted since. It takes
 // events in the order of their revisions.
 type handovers struct {
 	from  string
@@ -21,7 +21,7 @@ type handovers struct {
 
 	change uint64    // the revision of the move; 0 before it is known
 	begun  time.Time // when the move was made, as far as is known here
-	seen   uint64    // events up to this revision have been told
+	seen   uint64    // events up to this revision have come
 	left   int       // old holders that are not gone
 }
 
@@ -30,10 +30,10 @@ type handover struct {
 	old     []*oldHolder
 	started []newHolder
 	held    []*gatekeeperv1.Permit // their slots stay taken until an operator clears them
-	drained bool                   // whoever does not stop is refused by now
+	drained bool                   // a holder that does not stop is refused by now
 }
 
-// oldHolder is a holder that the move told to stop.
+// oldHolder is a holder that must stop because of the move.
 type oldHolder struct {
 	permit *gatekeeperv1.Permit
 	how    string // how it ended; empty while it is not gone
@@ -99,7 +99,7 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 		t.drained = t.drained || e.GetChange() == h.change
 	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
 		if e.GetRevision() == h.change && at.Before(h.begun) {
-			h.begun = at // it was told before the edit was answered
+			h.begun = at // the event came before the answer to the move
 		}
 		if p := e.GetDefinition().GetDefinition().GetGroupPattern(); e.GetRevision() > h.change && p != t.pattern {
 			t.pattern = p

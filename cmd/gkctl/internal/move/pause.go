@@ -128,7 +128,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped holders were told to stop, or have less time for it; GoOn permits go on, as far as was seen just before.
+	// Stopped holders must stop, or have less time for it; GoOn permits continue, as far as was seen just before.
 	Stopped int  `json:"stopped"`
 	GoOn    int  `json:"go_on"`
 	DryRun  bool `json:"dry_run,omitempty"`

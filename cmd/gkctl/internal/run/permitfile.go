@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// permitFile tells the command until when its permit can be counted on. Only gkctl's own user reads it.
+// permitFile says to the command until when its permit can be counted on. Only gkctl's own user reads it.
 type permitFile struct {
 	dir string
 	was permitStatus // what was written last
@@ -27,7 +27,7 @@ type permitStatus struct {
 	Weight    uint32        `json:"weight"`
 	Firing    *firingStatus `json:"firing,omitempty"`
 	Duration  string        `json:"duration"`
-	// State is held, stopping (the command was told to stop) or lost.
+	// State is held, stopping (the command got SIGTERM) or lost.
 	State string `json:"state"`
 	// SafeUntil is until when nobody else can be granted the permit, by the wall clock of this host, which somebody may set; absent
 	// when the permit is lost.

@@ -46,7 +46,7 @@ The duration counts from when gkctl was started, not from when it ends.`,
 	return cmd
 }
 
-// unknownDuration is stated for a permit whose duration we have not been told: it asks for nothing shorter than there is.
+// unknownDuration is stated for a permit whose duration gkctl does not know: it asks for nothing shorter than there is.
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {

@@ -192,7 +192,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 		}
 		r := &running{runOptions: o, file: file, permit: run.Permit(), spec: child.Spec{Path: path, Args: args, Rubbish: file.dir}}
 		return r.under(run, interrupted)
-	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // what matters is told here, and cron mails the rest
+	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // gkctl prints what matters itself, and cron mails the rest
 }
 
 func (o *runOptions) check() error {
@@ -229,7 +229,7 @@ func (o *runOptions) name() error {
 	return nil
 }
 
-// narrate tells what happens to who wants to know.
+// narrate prints what happens, with --verbose.
 func (o *runOptions) narrate(format string, args ...any) {
 	if o.verbose {
 		o.f.Say("gkctl: "+format, args...)

@@ -190,7 +190,7 @@ func replaceFile(temp, path string, object any) error {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // what failed is told
+		_ = os.Remove(temp) // the error says what failed
 	}
 	return err
 }

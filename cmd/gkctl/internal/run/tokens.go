@@ -81,7 +81,7 @@ func actionIf(err error, action string) string {
 	return action
 }
 
-// printToken tells of one token as soon as it is done with: a later one may take long.
+// printToken prints what was done to one token as soon as it is done: a later one may take long.
 func printToken(f *conn.Factory, o ui.Output, d *tokenDone) {
 	switch {
 	case d.Error != "":

@@ -179,10 +179,10 @@ func (r *running) enforce(stop <-chan struct{}) {
 	case <-stop:
 		return
 	}
-	told := time.Now()
-	if wait := r.patience(told); wait > 0 {
+	since := time.Now()
+	if wait := r.patience(since); wait > 0 {
 		_ = r.proc.Signal(syscall.SIGTERM) // SIGKILL follows in any case
-		for ; wait > 0; wait = r.patience(told) {
+		for ; wait > 0; wait = r.patience(since) {
 			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // refreshes move what it depends on
 			select {
 			case <-timer.C:
@@ -198,20 +198,20 @@ func (r *running) enforce(stop <-chan struct{}) {
 	_ = r.proc.Kill() // it may have ended, which the wait sees
 }
 
-// patience is for how long a command that was told to end may go on: --kill-after, or longer while a drain lasts, and never beyond what
+// patience is for how long a command that got SIGTERM then may continue: --kill-after, or longer while a drain lasts, and never beyond what
 // the permit can be counted on for.
-func (r *running) patience(told time.Time) time.Duration {
+func (r *running) patience(since time.Time) time.Duration {
 	if !r.permit.Held() {
 		return 0
 	}
-	until := told.Add(r.killAfter)
+	until := since.Add(r.killAfter)
 	if drain := r.permit.DrainUntil(); drain.After(until) {
 		until = drain
 	}
 	return min(time.Until(until), time.Until(r.permit.SafeUntil())-killReserve)
 }
 
-// updateGuard tells the guard until when the group may run.
+// updateGuard sends the guard until when the group may run.
 func (r *running) updateGuard(stop <-chan struct{}) {
 	r.often(stop, func() {
 		if until, err := r.guardUntil(); err == nil {
@@ -240,10 +240,10 @@ func list(pids []int) string {
 
 // keepFile keeps the permit file up to date.
 func (r *running) keepFile(stop <-chan struct{}) {
-	told := false
+	said := false
 	r.often(stop, func() {
-		if err := r.file.update(r.permit, r.weight, r.status.Firing); err != nil && !told {
-			told = true
+		if err := r.file.update(r.permit, r.weight, r.status.Firing); err != nil && !said {
+			said = true
 			r.f.Say("gkctl: %s", err)
 		}
 	})

@@ -106,7 +106,7 @@ func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv
 	return records, err
 }
 
-// drains are the holders of a semaphore that were told to stop and may still go on, and the slots that are held for an operator.
+// drains are the holders of a semaphore that must stop and may continue for a while, and the slots that are held for an operator.
 type drains struct {
 	holders int
 	longest time.Duration

@@ -56,7 +56,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		pointOut(ctx, o.f, c, o.globs)
 		o.sayAhead(ctx, c)
-		told := 0
+		printed := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
 			if err != nil {
 				return err
@@ -68,7 +68,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				if err := o.event(e); err != nil {
 					return err
 				}
-				if told++; told == o.count {
+				if printed++; printed == o.count {
 					return nil
 				}
 			}
@@ -77,7 +77,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 	})
 }
 
-// sayAhead says what is waited for when the first revision wanted lies ahead: no event is told until then.
+// sayAhead says what is waited for when the first revision wanted lies ahead: nothing is printed until then.
 func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
@@ -157,7 +157,7 @@ func eventDetail(e *gatekeeperv1.Event) string {
 	return ""
 }
 
-// pointOut tells a person which of the names are of no definition, and which one was likely meant. Only a remark, of a command that
+// pointOut says which of the names are of no definition, and which one was likely meant. It is only a remark, of a command that
 // may be early: a server that does not answer this is not worth an error.
 func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)

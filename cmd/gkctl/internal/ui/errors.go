@@ -60,7 +60,7 @@ func WithHint(err error, format string, args ...any) error {
 	return &CodeError{Code: ExitFailure, Err: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// Report tells of an error, in one line and a hint, and returns the exit code.
+// Report prints an error, in one line and a hint, and returns the exit code.
 func (s *IO) Report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return ExitOK

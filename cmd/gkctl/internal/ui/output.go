@@ -76,7 +76,7 @@ type Listing struct {
 	Rows          []Row
 	// Object is what json and yaml print: a proto.Message, an items, or anything that encoding/json takes.
 	Object any
-	// Empty is told a person when there are no rows.
+	// Empty is said to a person when there are no rows.
 	Empty string
 }
 

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -56,10 +55,10 @@ whole state of each, so it takes a while on a large cluster. Exits with 69 when 
 
 // memberJSON is a member with its own answer, or why there is none.
 type memberJSON struct {
-	Endpoint string          `json:"endpoint,omitempty"`
-	Member   json.RawMessage `json:"member,omitempty"`
-	Status   json.RawMessage `json:"status,omitempty"`
-	Error    string          `json:"error,omitempty"`
+	Endpoint string     `json:"endpoint,omitempty"`
+	Member   ui.Message `json:"member,omitzero"`
+	Status   ui.Message `json:"status,omitzero"`
+	Error    string     `json:"error,omitempty"`
 }
 
 func (o *clusterStatusOptions) run(ctx context.Context) error {
@@ -75,9 +74,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 		l := ui.Listing{
 			Headers: []string{"ID", "ROLE", "API", "TERM", "APPLIED", "COMMITTED", "VERSION", "UP"},
 			More:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES", "WRITES", "SNAPSHOT"},
-			Object: struct {
-				Items []memberJSON `json:"items"`
-			}{words.Mapped(members, toMemberJSON)},
+			Object:  ui.Items(words.Mapped(members, toMemberJSON)),
 		}
 		if o.stateHash {
 			l.Headers = append(l.Headers, "STATE HASH", "AT INDEX")
@@ -158,10 +155,10 @@ func voter(m *gatekeeperv1.Member) string {
 func toMemberJSON(m client.MemberStatus) memberJSON {
 	out := memberJSON{Endpoint: m.Endpoint}
 	if m.Member != nil {
-		out.Member, _ = ui.MessageJSON(m.Member) // it came as a message
+		out.Member.Message = m.Member
 	}
 	if m.Status != nil {
-		out.Status, _ = ui.MessageJSON(m.Status) // it came as a message
+		out.Status.Message = m.Status
 	}
 	if m.Err != nil {
 		out.Error = ui.Sentence(m.Err)

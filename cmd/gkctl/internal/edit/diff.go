@@ -93,13 +93,8 @@ func (o *diffOptions) run(ctx context.Context) error {
 }
 
 func (o *diffOptions) print(found []difference) error {
-	switch o.output.String() {
-	case ui.JSON, ui.YAML:
-		return o.f.PrintObject(o.output, struct {
-			Items []difference `json:"items"`
-		}{found})
-	case ui.Name:
-		return o.f.PrintNames(words.Mapped(found, func(d difference) string { return d.Name }))
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintAs(o.output, ui.Items(found), words.Mapped(found, func(d difference) string { return d.Name }))
 	}
 	for _, d := range found {
 		if _, err := io.WriteString(o.f.Out, d.Diff); err != nil {

@@ -1,11 +1,11 @@
 package edit
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
@@ -18,7 +18,7 @@ func TestJSON_OfEdit_StaysWhatItIs(t *testing.T) {
 	}{
 		{"set", applied{Items: []appliedItem{{Name: "a", Action: actionDeleted, LivePermits: 2}}, Revision: 7}, `{"items":[{"name":"a","action":"deleted","live_permits":2}],"revision":"7"}`},
 		{
-			"set --dry-run", applied{Items: []appliedItem{}, DryRun: true, Effects: []json.RawMessage{[]byte(`{"semaphore":"a"}`)}, Warnings: []string{"w"}},
+			"set --dry-run", applied{Items: []appliedItem{}, DryRun: true, Effects: ui.Messages([]*gatekeeperv1.Effect{{Semaphore: "a"}}), Warnings: []string{"w"}},
 			`{"items":[],"revision":"0","dry_run":true,"effects":[{"semaphore":"a"}],"warnings":["w"]}`,
 		},
 		{

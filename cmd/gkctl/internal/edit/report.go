@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
@@ -17,8 +16,8 @@ type applied struct {
 	Revision uint64        `json:"revision,string"`
 	DryRun   bool          `json:"dry_run,omitempty"`
 	// Effects and Confirm are those of the API's PreviewResponse; only of a dry run.
-	Effects []json.RawMessage `json:"effects,omitempty"`
-	Confirm []json.RawMessage `json:"confirm,omitempty"`
+	Effects []ui.Message `json:"effects,omitempty"`
+	Confirm []ui.Message `json:"confirm,omitempty"`
 	// Warnings are those of the API's PreviewResponse; after a change also those of its effects.
 	Warnings []string `json:"warnings,omitempty"`
 
@@ -70,17 +69,9 @@ func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error
 		count[item.Action]++
 		out.Items = append(out.Items, item)
 	}
-	switch o.String() {
-	case ui.JSON, ui.YAML:
-		if err := out.foresee(); err != nil {
-			return err
-		}
-		return f.PrintObject(o, out)
-	case ui.Name:
-		for _, item := range out.Items {
-			fmt.Fprintln(f.Out, item.Name)
-		}
-		return nil
+	if !o.Is(ui.Table) {
+		out.foresee()
+		return f.PrintAs(o, out, words.Mapped(out.Items, func(i appliedItem) string { return i.Name }))
 	}
 	dry := ""
 	if out.DryRun {
@@ -118,27 +109,13 @@ func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error
 }
 
 // foresee fills in what the servers foresaw.
-func (out *applied) foresee() error {
+func (out *applied) foresee() {
 	if !out.DryRun {
 		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.EveryLine)
-		return nil
+		return
 	}
-	for _, e := range out.preview.GetEffects() {
-		data, err := ui.MessageJSON(e)
-		if err != nil {
-			return err
-		}
-		out.Effects = append(out.Effects, data)
-	}
-	for _, c := range out.preview.GetConfirm() {
-		data, err := ui.MessageJSON(c)
-		if err != nil {
-			return err
-		}
-		out.Confirm = append(out.Confirm, data)
-	}
+	out.Effects, out.Confirm = ui.Messages(out.preview.GetEffects()), ui.Messages(out.preview.GetConfirm())
 	out.Warnings = out.preview.GetWarnings()
-	return nil
 }
 
 // liveOn says what becomes of the permits of a definition that is gone.

@@ -2,7 +2,6 @@ package firings
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,10 +73,6 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		object, err := newFiringsJSON(firings, last)
-		if err != nil {
-			return err
-		}
 		if !o.output.Is(ui.Name) {
 			o.f.Say("%s", memoryText(o.semaphore, last))
 		}
@@ -85,32 +80,25 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 			Headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
 			More:    []string{"HOLDER"},
 			Rows:    words.Mapped(firings, firingRow),
-			Object:  object,
+			Object:  newFiringsJSON(firings, last),
 		})
 	})
 }
 
 // firingsJSON is {"items": [...]} with what holds for all of them.
 type firingsJSON struct {
-	items         json.RawMessage
-	ForgottenUpTo string `json:"forgotten_up_to,omitempty"`
-	Count         uint32 `json:"count"`
-	Limit         uint32 `json:"limit"`
+	Items         []ui.Message `json:"items"`
+	ForgottenUpTo string       `json:"forgotten_up_to,omitempty"`
+	Count         uint32       `json:"count"`
+	Limit         uint32       `json:"limit"`
 }
 
-func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse) (f firingsJSON, err error) {
-	f.Count, f.Limit = last.GetCount(), last.GetLimit()
+func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse) firingsJSON {
+	f := firingsJSON{Items: ui.Messages(firings), Count: last.GetCount(), Limit: last.GetLimit()}
 	if mark := last.GetForgottenUpTo(); mark != nil {
 		f.ForgottenUpTo = mark.AsTime().Format(time.RFC3339Nano)
 	}
-	f.items, err = json.Marshal(ui.Items(firings))
-	return f, err
-}
-
-func (f firingsJSON) MarshalJSON() ([]byte, error) {
-	type fields firingsJSON
-	more, err := json.Marshal(fields(f))
-	return slices.Concat(f.items[:len(f.items)-1], []byte(","), more[1:]), err
+	return f
 }
 
 // readFirings reads all pages; the last one has what holds for all.

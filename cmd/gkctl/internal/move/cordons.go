@@ -36,7 +36,7 @@ func newCordons(f *conn.Factory) *cobra.Command {
 					Headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
 					More:    []string{"CHANGE"},
 					Rows:    words.Mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) ui.Row { return cordonRow(c, ordered[c.GetId()]) }),
-					Object:  ui.Items(r.GetCordons()),
+					Object:  ui.Items(ui.Messages(r.GetCordons())),
 					Empty:   "No cordon is in force.",
 				})
 			})

@@ -113,13 +113,8 @@ func noCordon(ctx context.Context, c *client.Client, id string) error {
 }
 
 func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
-	switch o.String() {
-	case ui.JSON, ui.YAML:
-		return f.PrintObject(o, struct {
-			Items []uncordoned `json:"items"`
-		}{done})
-	case ui.Name:
-		return f.PrintNames(words.Mapped(done, func(d uncordoned) string { return d.ID }))
+	if !o.Is(ui.Table) {
+		return f.PrintAs(o, ui.Items(done), words.Mapped(done, func(d uncordoned) string { return d.ID }))
 	}
 	for _, d := range done {
 		if d.DryRun {

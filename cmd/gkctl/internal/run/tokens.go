@@ -60,9 +60,7 @@ func tokenCommand(
 				printToken(f, output, &d)
 			}
 			if output.Is(ui.JSON) || output.Is(ui.YAML) {
-				failed = append(failed, f.PrintObject(output, struct {
-					Items []tokenDone `json:"items"`
-				}{done}))
+				failed = append(failed, f.PrintObject(output, ui.Items(done)))
 			}
 			if len(failed) == 1 {
 				return failed[0]

@@ -110,9 +110,7 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 
 // answer explains each question.
 func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
-	out := struct {
-		Items []json.RawMessage `json:"items"`
-	}{}
+	var items []json.RawMessage
 	for i, q := range questions {
 		r, err := explained(ctx, c, q.req)
 		if err != nil {
@@ -135,12 +133,12 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 		if err != nil {
 			return err
 		}
-		out.Items = append(out.Items, item)
+		items = append(items, item)
 	}
 	if o.output.Is(ui.Table) {
 		return nil
 	}
-	return o.f.PrintObject(o.output, out)
+	return o.f.PrintObject(o.output, ui.Items(items))
 }
 
 // explained asks the servers about one semaphore; one that is not defined is an error.

@@ -115,17 +115,13 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 // item is an answer among several.
 func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
 	more := struct {
-		Semaphore string          `json:"semaphore"`
-		Group     string          `json:"group"`
-		Acquirer  string          `json:"acquirer"`
-		Denied    json.RawMessage `json:"denied,omitempty"`
+		Semaphore string     `json:"semaphore"`
+		Group     string     `json:"group"`
+		Acquirer  string     `json:"acquirer"`
+		Denied    ui.Message `json:"denied,omitzero"`
 	}{Semaphore: q.req.GetSemaphore(), Group: q.req.GetIdentity().GetGroup(), Acquirer: q.req.GetIdentity().GetAcquirer()}
 	if q.denied != nil {
-		data, err := ui.MessageJSON(q.denied)
-		if err != nil {
-			return nil, err
-		}
-		more.Denied = data
+		more.Denied.Message = q.denied
 	}
 	return ui.Joined(r, more)
 }

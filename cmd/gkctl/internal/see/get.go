@@ -83,7 +83,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			Rows: words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) ui.Row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
-			Object: ui.Items(records),
+			Object: ui.Items(ui.Messages(records)),
 			Empty:  "No definition matches.",
 		})
 		if err == nil && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {

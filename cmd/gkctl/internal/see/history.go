@@ -112,7 +112,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			Headers: []string{"CHANGE", "AT", "BY", "WHAT", "SEMAPHORE", "CHANGES", "REASON"},
 			More:    []string{"DRAIN", "UNTIL"},
 			Rows:    historyRows(entries, byChange),
-			Object:  ui.Items(entries),
+			Object:  ui.Items(ui.Messages(entries)),
 			Empty:   "The journal has nothing of that.",
 		})
 		if err == nil && o.change == 0 && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {

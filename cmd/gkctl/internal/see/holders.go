@@ -71,7 +71,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			Rows:    words.Mapped(permits, permitRow),
-			Object:  ui.Items(permits),
+			Object:  ui.Items(ui.Messages(permits)),
 			Empty:   "Nobody holds a permit.",
 		})
 	})

@@ -2,7 +2,6 @@ package see
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -16,8 +15,8 @@ import (
 
 // heldAt is who held permits at a time, as -o json has it.
 type heldAt struct {
-	Items []json.RawMessage `json:"items"`
-	At    string            `json:"at"`
+	Items []ui.Message `json:"items"`
+	At    string       `json:"at"`
 	// HistoryBegins is from when on the journal of all chosen semaphores is whole; absent when it is from their beginning on.
 	HistoryBegins string `json:"history_begins,omitempty"`
 }
@@ -39,14 +38,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		if err := lookup.RefuseUnheardOf(ctx, c, o.globs, words.Mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
-		out := heldAt{Items: []json.RawMessage{}, At: at.UTC().Format(time.RFC3339)}
-		for _, p := range permits {
-			data, err := ui.MessageJSON(p)
-			if err != nil {
-				return err
-			}
-			out.Items = append(out.Items, data)
-		}
+		out := heldAt{Items: ui.Messages(permits), At: at.UTC().Format(time.RFC3339)}
 		if begins != nil {
 			out.HistoryBegins = begins.AsTime().Format(time.RFC3339Nano)
 		}

@@ -1,7 +1,6 @@
 package see
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -16,7 +15,7 @@ func TestJSON_OfSee_StaysWhatItIs(t *testing.T) {
 		want string
 	}{
 		{
-			"holders --at", heldAt{Items: []json.RawMessage{}, At: "2026-01-31T02:00:00Z", HistoryBegins: "2026-01-31T03:00:00Z"},
+			"holders --at", heldAt{Items: []ui.Message{}, At: "2026-01-31T02:00:00Z", HistoryBegins: "2026-01-31T03:00:00Z"},
 			`{"items":[],"at":"2026-01-31T02:00:00Z","history_begins":"2026-01-31T03:00:00Z"}`,
 		},
 	} {

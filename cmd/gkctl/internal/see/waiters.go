@@ -66,7 +66,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 					More: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
 				}
 			}),
-			Object: ui.Items(waiters),
+			Object: ui.Items(ui.Messages(waiters)),
 			Empty:  "Nobody waits.",
 		})
 	})

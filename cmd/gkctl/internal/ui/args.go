@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -28,29 +29,17 @@ func NoArgs(_ *cobra.Command, args []string) error {
 }
 
 // Exactly wants n arguments. what says what to give instead.
-func Exactly(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return Usagef("give %s", what)
-		}
-		return nil
-	}
-}
+func Exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
 
 // AtMost wants n arguments or fewer. what says what to give instead.
-func AtMost(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n {
-			return Usagef("give %s", what)
-		}
-		return nil
-	}
-}
+func AtMost(n int, what string) cobra.PositionalArgs { return between(0, n, what) }
 
 // AtLeastOne wants one argument or more. what says what to give instead.
-func AtLeastOne(what string) cobra.PositionalArgs {
+func AtLeastOne(what string) cobra.PositionalArgs { return between(1, math.MaxInt, what) }
+
+func between(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) < least || len(args) > most {
 			return Usagef("give %s", what)
 		}
 		return nil

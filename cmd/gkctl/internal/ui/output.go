@@ -80,23 +80,22 @@ type Listing struct {
 	Empty string
 }
 
-// Items wraps a list for JSON and YAML: {"items": [...]}, each as the API's message.
-func Items[M proto.Message](list []M) any { return items[M](list) }
+// Items wraps a list for JSON and YAML: {"items": [...]}.
+func Items[T any](list []T) any {
+	return struct {
+		Items []T `json:"items"`
+	}{list}
+}
 
-type items[M proto.Message] []M
+// Message is a message of the API as a part of an object of gkctl's. The tag omitzero leaves out one without a message.
+type Message struct{ proto.Message }
 
-func (l items[M]) MarshalJSON() ([]byte, error) {
-	out := struct {
-		Items []json.RawMessage `json:"items"`
-	}{Items: make([]json.RawMessage, len(l))}
-	for i, m := range l {
-		data, err := MessageJSON(m)
-		if err != nil {
-			return nil, err
-		}
-		out.Items[i] = data
-	}
-	return json.Marshal(out)
+// MarshalJSON is the JSON of the message.
+func (m Message) MarshalJSON() ([]byte, error) { return MessageJSON(m.Message) }
+
+// Messages is a list of messages, also when it is empty.
+func Messages[M proto.Message](list []M) []Message {
+	return words.Mapped(list, func(m M) Message { return Message{m} })
 }
 
 // MessageJSON is protobuf's JSON with the API's own field names: 64-bit numbers are strings, as everywhere in protobuf's JSON.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -97,5 +98,135 @@ func completeTokens(f *conn.Factory) cobra.CompletionFunc {
 		return words.Mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
 			return fmt.Sprintf("%d\t%s of %s in %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 		}), err
+	})
+}
+
+type releaseOptions struct {
+	notRun bool
+	cut    bool
+}
+
+func newRelease(f *conn.Factory) *cobra.Command {
+	o := &releaseOptions{}
+	cmd := tokenCommand(f, &cobra.Command{
+		GroupID:    ui.GroupPermits,
+		Use:        "release TOKEN... [--not-run|--cut-short]",
+		SuggestFor: []string{"unlock", "free"},
+		Short:      "Give permits back",
+		Long:       `Gives permits back. What ran under them must have stopped. Exits with 1 when one of them had ended before, and says how.`,
+		Example: `  gkctl release 4711
+  gkctl release 4711 --not-run`,
+	}, o.check, o.release)
+	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
+	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "what ran was stopped before its end: firing_on_loss of the definition decides about the firing")
+	return cmd
+}
+
+func (o *releaseOptions) check(context.Context) error {
+	if o.notRun && o.cut {
+		return ui.Usagef("--not-run does not go with --cut-short: what was cut short has run")
+	}
+	return nil
+}
+
+func (o *releaseOptions) release(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	switch {
+	case o.notRun:
+		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	case o.cut:
+		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
+	}
+	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: outcome})
+	if err == nil && !r.GetReleased() {
+		err = &client.EndedError{Token: token, Ended: r.GetEnded(), Message: r.GetMessage()}
+	}
+	return tokenDone{Action: actionIf(err, "released"), Revision: r.GetRevision(), text: fmt.Sprintf("%d released", token)}, err
+}
+
+type revokeOptions struct {
+	f      *conn.Factory
+	drain  change.DrainFlag
+	unsafe bool
+	yes    bool
+}
+
+func newRevoke(f *conn.Factory) *cobra.Command {
+	o := &revokeOptions{f: f}
+	cmd := tokenCommand(f, &cobra.Command{
+		GroupID:    ui.GroupPermits,
+		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
+		SuggestFor: []string{"kill", "stop"},
+		Short:      "Tell holders to stop: their refreshes are refused from now on",
+		Long: `Tells holders to stop, and refuses their refreshes from now on, with --drain after so long. The slots stay taken until the holders
+release them, or until their permits expire.
+
+--unsafe-now frees the slots at once. A holder that is alive still believes in its permit until it hears, or until its deadline:
+two may then run at the same time, and only a fencing token keeps the older one from writing. It is for a holder of which you
+know that it is gone for good. It asks; in a script give --yes.`,
+		Example: `  gkctl revoke 4711 --reason "it hangs"
+  gkctl revoke 4711 --drain 2m
+  gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
+	}, func(ctx context.Context) error { return o.check(ctx) }, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+		return o.revoke(ctx, c, token)
+	})
+	o.drain.Register(cmd)
+	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots at once, although their holders may still run")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// check refuses what contradicts itself, and asks before something unsafe.
+func (o *revokeOptions) check(ctx context.Context) error {
+	if _, err := o.drain.Read(); err != nil {
+		return err
+	}
+	switch {
+	case o.unsafe && o.drain.Drain > 0:
+		return ui.Usagef("--drain lets the holder go on, --unsafe-now waits for nothing: they contradict each other")
+	case o.unsafe && !o.yes:
+		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
+			"and only the fencing token keeps the older one from writing",
+			"Is every holder known to be gone?", "nothing was revoked")
+	}
+	return nil
+}
+
+func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+	drain, err := o.drain.Read()
+	if err != nil {
+		return tokenDone{}, err
+	}
+	r, err := c.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{
+		Token: token, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, UnsafeNow: o.unsafe,
+	})
+	if err != nil {
+		return tokenDone{}, err
+	}
+	how := ""
+	switch {
+	case o.unsafe:
+		how = ", and its slot freed at once; its holder may still run"
+	case drain != nil:
+		how = ", its holder may go on for " + words.Duration(drain)
+	}
+	name := r.GetPermit().GetSemaphore()
+	return tokenDone{
+		Semaphore: name, Action: "revoked", Revision: r.GetRevision(), text: fmt.Sprintf("%d of %s revoked%s", token, name, how),
+	}, nil
+}
+
+func newClear(f *conn.Factory) *cobra.Command {
+	return tokenCommand(f, &cobra.Command{
+		GroupID: ui.GroupPermits,
+		Use:     "clear TOKEN... [--reason TEXT]",
+		Short:   "Free permits that expired and are held for an operator",
+		Long: `Frees permits of semaphores with on_expiry: hold, which expired and take their slots until somebody has looked. Make sure
+first that what ran under them has stopped.`,
+		Example: `  gkctl clear 4711 --reason "the host was switched off"
+  gkctl clear 4711 4712 -o json`,
+	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+		r, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: f.Global.Who(), Reason: f.Global.Reason})
+		return tokenDone{Action: actionIf(err, "cleared"), Revision: r.GetRevision(), text: fmt.Sprintf("%d cleared", token)}, err
 	})
 }

@@ -24,15 +24,13 @@ import (
 const (
 	// maxBatch is the most edits of one batch.
 	maxBatch = 10_000
-	// maxCallers is the most callers of a window; each has a semaphore of its own, and all are created in one batch.
+	// maxCallers is the most callers of a window; each has its semaphore, and all are created in one batch.
 	maxCallers = maxBatch
 	// maxConnections and maxRate bound what is a slip.
 	maxConnections = 1000
 	maxRate        = 1_000_000
 	// maxTokens is the most tokens of a frame.
 	maxTokens = 10_000
-	// journalEach and journalAll are how many changes servers remember by default of one semaphore, and of all together.
-	journalEach, journalAll = 100, 100_000
 	// shortestPermit and longestPermit bound how long permits live that nobody refreshes: when gkctl is killed they stay that long. The longest is
 	// the most that definitions may say unless the cluster was told otherwise.
 	shortestPermit, longestPermit = 2 * time.Minute, time.Hour

@@ -94,7 +94,7 @@ func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *wo
 	row.WarmUpErrors = warm.Errors
 	row.fail(warm.Err)
 
-	// Every permit is to come back, also of callers that were interrupted.
+	// Every permit must come back, also of callers that were interrupted.
 	after := context.WithoutCancel(ctx)
 	if err := s.Close(after); err != nil {
 		row.Errors++

@@ -35,6 +35,7 @@ type benchPlan struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 
 	reached, definitions, permits int
+	kept                          int // ends of permits that the journal keeps
 	edits                         bool
 	warmUp, window, takes         time.Duration
 }
@@ -54,6 +55,11 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	if err := field.CheckUnused(ctx); err != nil {
 		return nil, taken(err)
 	}
+	settings, err := c.Cluster().GetSettings(ctx, &gatekeeperv1.GetSettingsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	s := settings.GetSettings()
 	takes := time.Duration(len(o.kinds)*len(o.callers)) * (o.warmUp + o.window)
 	p := &benchPlan{
 		Cluster: best.GetClusterId(), Leader: best.GetLeaderId(), Prefix: o.prefix, Semaphores: field.Size(),
@@ -61,6 +67,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: words.Seconds(o.warmUp), For: words.Seconds(o.window), Takes: words.Seconds(takes), DryRun: o.dryRun,
 		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as they came
 		edits:  slices.ContainsFunc(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
+		kept:   min(int(s.GetJournalTotal()), int(s.GetJournalPerSemaphore())*field.Size()),
 		warmUp: o.warmUp, window: o.window, takes: takes,
 	}
 	p.reached, p.Members = conn.Answering(best, members)
@@ -83,7 +90,7 @@ func (p *benchPlan) lines() []string {
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s and %s of warm-up each: %s and what it takes to prepare", strings.Join(p.Workloads, ", "),
 			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
 		fmt.Sprintf("%s below %s/ are created, and deleted at the end; history keeps %s and up to %d ends of permits of them, and forgets as many of the oldest where it is full",
-			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, min(journalAll, journalEach*p.Semaphores)),
+			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
 }
 
@@ -154,7 +161,7 @@ func (r *benchRow) title() string {
 	return r.Operation + ", " + words.Plural(r.Concurrency, "caller", "callers")
 }
 
-// printReport prints the table or the object, and beside it what went wrong.
+// printReport prints the table or the object, and what went wrong.
 func (o *benchOptions) printReport(r *benchReport) error {
 	l := ui.Listing{
 		Headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},

@@ -85,7 +85,7 @@ func printHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
 	}
 }
 
-// someLines prints a table of at most so many lines, and how many there are beside.
+// someLines prints a table of at most so many lines, and how many more there are.
 func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
 	if len(lines) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// EndingFlags are --for and --until: when a change ends by itself.
+// EndingFlags are --for and --until: when a change ends.
 type EndingFlags struct {
 	lasts time.Duration
 	until string
@@ -72,7 +72,7 @@ func (e Ending) Text() string {
 	return ""
 }
 
-// DrainFlag is --drain: how long holders that are to stop may go on.
+// DrainFlag is --drain: how long holders that must stop may continue.
 type DrainFlag struct{ Drain time.Duration }
 
 // Register adds the flag.

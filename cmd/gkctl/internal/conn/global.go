@@ -113,7 +113,7 @@ func (o *Global) Who() string {
 	return name + "@" + host
 }
 
-// IdentityFlags say who asks.
+// IdentityFlags name the caller.
 type IdentityFlags struct{ Group, Acquirer, HolderID string }
 
 // Register adds all of the flags.
@@ -140,7 +140,7 @@ func (f *IdentityFlags) Options() []client.Option {
 	return opts
 }
 
-// Identity is who asks, complete.
+// Identity is the caller, complete.
 func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	saved, err := g.saved()
 	if err != nil {

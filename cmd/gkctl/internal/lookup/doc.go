@@ -1,3 +1,3 @@
-// Package lookup finds the definitions that a command line names. Of a name that is of no definition it says which one was likely meant, and who asks
-// for it in vain.
+// Package lookup finds the definitions that a command line names. For a name without a definition it says which one was likely meant, and
+// which callers are denied because of it.
 package lookup

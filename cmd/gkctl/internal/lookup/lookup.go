@@ -169,7 +169,7 @@ func Undefined(ctx context.Context, c *client.Client, names, met []string) ([]st
 	return unknown, nil
 }
 
-// NoDefinition says that there is no definition of that name, which was likely meant, and who asks for it in vain.
+// NoDefinition says that there is no definition of that name, which one was likely meant, and which callers are denied because of it.
 func NoDefinition(ctx context.Context, c *client.Client, name string) string {
 	text := fmt.Sprintf("there is no definition %q", name)
 	known, err := DefinitionNames(ctx, c, nil)

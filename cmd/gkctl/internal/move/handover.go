@@ -151,7 +151,7 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 		return ""
 	}
 	h.end(o, how, at)
-	if e.GetRevision() < h.change { // it ended by itself before the move
+	if e.GetRevision() < h.change { // it ended before the move
 		t.forget(o)
 		return ""
 	}

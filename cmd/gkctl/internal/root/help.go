@@ -30,7 +30,7 @@ func generalExits() []exitText {
 	}
 }
 
-// ownExits are the codes that a command has beside 0, 64, 69 and 130, in the words that fit it; an empty text is the general one.
+// ownExits are the codes that a command has in addition to 0, 64, 69 and 130, in the words that fit it; an empty text is the general one.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
 	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}

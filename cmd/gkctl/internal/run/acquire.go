@@ -165,7 +165,7 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	return p, o.denied(err)
 }
 
-// pausedPlace says beside a place in the queue that its semaphore is paused; empty if it is not.
+// pausedPlace says next to a place in the queue that its semaphore is paused; empty if it is not.
 func pausedPlace(at client.Place) string {
 	if at.Pause == nil {
 		return ""
@@ -235,7 +235,7 @@ func retryHint(d *client.DeniedError) string {
 	return "Trying again can help in " + words.Brief(d.RetryAfter) + " at the earliest; "
 }
 
-// print prints the token, and beside it how to go on.
+// print prints the token, and how to continue.
 func (o *acquireOptions) print(p *client.Permit) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintObject(o.output, &gatekeeperv1.Permit{

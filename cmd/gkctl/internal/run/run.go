@@ -221,7 +221,7 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// name notes who asks.
+// name notes the caller.
 func (o *runOptions) name() error {
 	id, err := o.Identity(&o.f.Global)
 	if err != nil {

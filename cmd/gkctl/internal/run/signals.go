@@ -70,7 +70,7 @@ func ends(s os.Signal) bool {
 	return false
 }
 
-// signalled is the exit code of who is ended by a signal.
+// signalled is the exit code of a process that a signal ended.
 func signalled(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)

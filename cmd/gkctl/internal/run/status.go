@@ -98,7 +98,7 @@ func (s *runStatus) denied(d *client.DeniedError) {
 // statusFile is where the status goes; nil for nowhere. Its folder is tried before anything is run.
 type statusFile struct {
 	path string
-	temp string // the file that is to take its place; empty when it is no regular file, and is written in place
+	temp string // the file that will take its place; empty when it is not a regular file, and is written in place
 }
 
 func newStatusFile(path string) (*statusFile, error) {

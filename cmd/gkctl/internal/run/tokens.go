@@ -29,7 +29,7 @@ type tokenDone struct {
 	text string
 }
 
-// tokenCommand completes a command that does something to each token, and goes on after one that fails. first, unless it is nil, may
+// tokenCommand completes a command that does something to each token, and continues after one that fails. first, unless it is nil, may
 // refuse before anything is done.
 func tokenCommand(
 	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),

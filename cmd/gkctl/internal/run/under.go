@@ -108,7 +108,7 @@ func (r *running) command(ctx context.Context) error {
 	return &ui.CodeError{Code: state.Code}
 }
 
-// guarded returns when the command has ended. It sees to everything that must happen meanwhile, each on a goroutine of its own: nothing that can
+// guarded returns when the command has ended. It sees to everything that must happen meanwhile, each on a separate goroutine: nothing that can
 // block, as a file or a terminal, stands before a signal that must be sent. The error is why the permit's context had ended by then.
 func (r *running) guarded() error {
 	stop := make(chan struct{})

@@ -93,7 +93,7 @@ func (o *explainOptions) one() bool {
 	return len(o.names) == 1 && !lookup.IsGlob(o.names[0]) && o.labels == ""
 }
 
-// caller says whether the command line names who asks.
+// caller says whether the command line names a caller.
 func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "" || o.HolderID != "" }
 
 // chosen are the names of the semaphores to explain.

@@ -127,7 +127,7 @@ func (d drains) text() string {
 	return fmt.Sprintf("%s go on for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
-// draining finds out how long holders that must stop may go on, and which slots are held for an operator, where the states say that
+// draining finds out how long holders that must stop may continue, and which slots are held for an operator, where the states say that
 // there are any. It is asked for where a person looks closely, at a few names or with -o wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
 	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
@@ -176,7 +176,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) ui.Row {
 	}
 }
 
-// definitionState is what stands in the way of grants, beside permits, and what ends by itself.
+// definitionState is what stands in the way of grants, apart from permits, and what ends at its time.
 func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	var states []string
 	if r.GetDisabled() != "" {

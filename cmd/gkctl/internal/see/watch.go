@@ -135,7 +135,7 @@ func eventEnd(e *gatekeeperv1.Event) string {
 	return words.Word(e.GetEnded(), "PERMIT_END_")
 }
 
-// eventDetail says what an event is about, beside a permit.
+// eventDetail says what an event is about, apart from a permit.
 func eventDetail(e *gatekeeperv1.Event) string {
 	if c := e.GetCordon(); c != nil {
 		text := words.CordonText(c)

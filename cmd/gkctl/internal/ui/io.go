@@ -53,8 +53,8 @@ func (s *IO) PrintNames(names []string) error {
 	return nil
 }
 
-// Confirm asks a person whether to go on; where there is none it refuses. about is what it is about, not is what is said when the
-// answer is no.
+// Confirm asks a person whether to continue, and refuses where there is no person. about says what the question is about, and not what
+// follows from a no.
 func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; give --yes if that is meant", about)}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// gkctl decides by itself whether a file says the same as what is stored, so its defaults must be the servers'.
+// gkctl decides whether a file says the same as what is stored, so its defaults must be the servers'.
 func TestComplete_Defaults_AreTheServers(t *testing.T) {
 	t.Parallel()
 	d := Complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})

@@ -175,3 +175,14 @@ func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 }
+
+func TestHandovers_SupersededPermit_HasNoHolderAnyMore(t *testing.T) {
+	t.Parallel()
+	h, at := moving(t, time.Second)
+	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED, permitIn("a", "prod", 1, 5))
+	e.Ended = gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED
+	h.event(e, at(time.Second))
+	if old := h.tasks["a"].old[0]; old.how != howGone || h.left != 0 {
+		t.Errorf("%+v, %d left", old, h.left)
+	}
+}

@@ -12,8 +12,9 @@ GOLANGCI ?= $(TOOL) golangci-lint
 FUZZTIME ?= 20s
 # The bench beside peers is a module of its own; its go.mod follows the one above it.
 PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(CURDIR)/bin/peers.json
-# What shows and tests the product from outside is a module of its own: $(call DEPLOY,demo) builds deploy/demo and runs it here.
-DEPLOY    = go -C deploy build -o $(CURDIR)/bin/deploy/ ./$(1) && bin/deploy/$(1) -bin bin
+# What shows and tests the product from outside is a separate module: $(call DEPLOY,demo,jobs) builds deploy/demo and runs it here, with jobs as
+# its first argument.
+DEPLOY    = go -C deploy build -o $(CURDIR)/bin/deploy/ ./$(1) && bin/deploy/$(1) $(2) -bin bin
 SUMMARY   = go run ./.ci/testsum -skips .ci/skips.txt
 # The product, and the programs under .ci, which ./... leaves out.
 PACKAGES := ./... ./.ci/testsum ./.ci/mutants
@@ -46,11 +47,11 @@ demo: build ## Three servers, seven groups of hosts, one leader and one host kil
 
 .PHONY: demo-jobs
 demo-jobs: build ## Three servers, three applications with fifty gocron jobs, and four faults; ends with a report
-	@$(call DEPLOY,demojobs) $(ARGS)
+	@$(call DEPLOY,demo,jobs) $(ARGS)
 
 .PHONY: demo-move
 demo-move: build ## Three servers, 510 tasks held in one zone and moved to another by gkctl move, and back; ends with a report
-	@$(call DEPLOY,demomove) $(ARGS)
+	@$(call DEPLOY,demo,move) $(ARGS)
 
 .PHONY: faults
 faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'

@@ -1,17 +1,23 @@
-// Command demo shows Gatekeeper at work and under faults: three servers as processes of their own, the timetable of the Kubernetes
-// project sped up, and for each of its seven build clusters several hosts, again processes of their own, which compete for every
-// due run. Midway the leader is killed, and later a host. It ends with a table. Overlaps are counted from what the hosts wrote down that
-// they believed; one is enough to fail.
+// Command demo shows Gatekeeper at work and under faults. Its first argument is the story: hosts that compete for due runs (`demo`, the
+// default), gocron jobs (`jobs`), or a move of all tasks to another zone (`move`). In each, servers and holders are processes, some of
+// which are killed or suspended.
+//
+// A story ends with a report, made of what the holders wrote down that they believed. A broken promise makes the exit code 1.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
-	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/hosts"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/jobs"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/move"
 )
 
 func main() {
@@ -23,26 +29,43 @@ func main() {
 	}
 }
 
-// run is the demo, or one of its hosts when the first argument says so.
+// run plays a story. With a part's name as the first argument it is that part of a story.
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "host" {
-		h, err := parseHost(args[1:])
-		if err != nil {
-			return err
-		}
-		return h.serve(ctx)
+	name := "demo"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name = args[0]
 	}
-	d := demo{out: os.Stdout}
-	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	flags.StringVar(&d.bin, "bin", "bin", "folder of gatekeeperd")
-	flags.DurationVar(&d.length, "for", 30*time.Second, "how long hosts work")
-	flags.DurationVar(&d.hour, "hour", 2*time.Second, "how long an hour of the timetable takes")
-	flags.IntVar(&d.hosts, "hosts", 3, "hosts of each group")
-	flags.DurationVar(&d.duration, "duration", 6*time.Second, "duration of every permit: what a dead host keeps its slots for")
-	flags.StringVar(&d.profile, "profile", "default", "the servers' timing profile, default or fast")
-	flags.StringVar(&d.dir, "dir", "", "folder for the servers' data and logs, which stays; default is a temporary one")
-	if err := flags.Parse(args); err != nil {
+	switch name {
+	case hosts.Part:
+		return hosts.Host(ctx, args)
+	case jobs.Part:
+		return jobs.App(ctx, args)
+	case move.Part:
+		return move.Zone(ctx, args)
+	}
+	var story interface {
+		Flags(*flag.FlagSet)
+		Play(context.Context) error
+	}
+	switch name {
+	case "demo":
+		story = &hosts.Story{}
+	case "jobs":
+		story = &jobs.Story{}
+	case "move":
+		story = &move.Story{}
+	default:
+		return fmt.Errorf("no story is called %q: there are demo, jobs and move", name)
+	}
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	story.Flags(flags)
+	if len(args) > 0 && args[0] == name {
+		args = args[1:]
+	}
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	return d.run(ctx)
+	return story.Play(ctx)
 }

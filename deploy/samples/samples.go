@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"time"
@@ -59,6 +60,19 @@ func Kubernetes() ([]Job, error) {
 		return nil, fmt.Errorf("kubernetes-periodics.json: %w", err)
 	}
 	sort.Slice(jobs, func(i, j int) bool { return jobs[i].Name < jobs[j].Name })
+	return jobs, nil
+}
+
+// Of returns the jobs of a build cluster, in the order of their names.
+func Of(cluster string) ([]Job, error) {
+	jobs, err := Kubernetes()
+	if err != nil {
+		return nil, err
+	}
+	jobs = slices.DeleteFunc(jobs, func(j Job) bool { return j.Cluster != cluster })
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("there is no build cluster %q in the timetable", cluster)
+	}
 	return jobs, nil
 }
 

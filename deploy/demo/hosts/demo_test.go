@@ -1,0 +1,133 @@
+package hosts
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+var bin string
+
+// TestMain is also the main of the hosts: they are started as this very program.
+func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Host)) }
+
+func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
+	var out strings.Builder
+	s := Story{
+		Stage: stage.Stage{Out: &out, Bin: bin, Length: 12 * time.Second, Duration: 2 * time.Second, Profile: "fast"},
+		hour:  4 * time.Second, hosts: 2,
+	}
+	if err := s.Play(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, row := range []string{"grants", "denials", "hand-over", "fail-over", "killed host", "overlaps"} {
+		if !strings.Contains(out.String(), "\n"+row+" ") {
+			t.Errorf("the table has no row %q:\n%s", row, &out)
+		}
+	}
+}
+
+func TestHost_SuspendedBeyondItsDeadline_BelievesNoLonger(t *testing.T) {
+	if found := suspendHolder(t, false); len(found) != 0 {
+		t.Errorf("overlaps of honest hosts: %v", found)
+	}
+}
+
+// A host that does not stop believing at its deadline is what the count is there to see.
+func TestHost_BelievesTooLong_IsSeenByTheCount(t *testing.T) {
+	found := suspendHolder(t, true)
+	if len(found) == 0 {
+		t.Fatal("a host went on believing after another was granted its permit, and the count saw nothing")
+	}
+	for _, o := range found {
+		t.Log(o)
+	}
+}
+
+// often is a job of the timetable that is due every five minutes, and group the cluster that it runs in.
+const (
+	often = "ci-k8s-infra-aks-build-cluster"
+	group = "k8s-infra-aks-prow-build"
+)
+
+// suspendHolder suspends a host while it holds a permit, waits until another host is granted the same, and resumes the first one, which may
+// have a fault. It returns the overlaps of what both believed.
+func suspendHolder(t *testing.T, believeLonger bool) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cluster := oneServer(ctx, t)
+	var s stage.Stage
+	table := timetable{Epoch: boottime.Now(), Start: monday, Hour: 6 * time.Second}
+	begin := func(name string, believeLonger bool) *stage.Process {
+		p, err := s.Start(ctx, Part, name, host{
+			Name: name, Group: group, Endpoints: cluster.Endpoints(), Table: table, Length: time.Minute,
+			Run: 1500 * time.Millisecond, BelieveLonger: believeLonger,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Kill)
+		return p
+	}
+	first, second := begin("first", believeLonger), begin("second", false)
+
+	held := await(ctx, t, first, "the first host's grant", func(r stage.Record) bool { return r.Event == stage.Granted && r.Semaphore == often })
+	if err := first.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	await(ctx, t, second, "the second host's grant", func(r stage.Record) bool {
+		return r.Event == stage.Granted && r.Semaphore == often && r.Token > held.Token
+	})
+	if err := first.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	await(ctx, t, first, "the first host's end", func(r stage.Record) bool { return r.Event == stage.Ended && r.Token == held.Token })
+	first.Kill()
+	second.Kill()
+	return count(s.Lives(), map[string]uint32{often: 1, poolOf: 4}, 0).broken
+}
+
+const poolOf = "pool/" + group
+
+// oneServer starts a server with the few definitions that the group needs, with permits that expire soon.
+func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
+	t.Helper()
+	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Kill)
+	conn, err := cluster.Servers[0].Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, permits := range map[string]uint32{often: 1, poolOf: 4} {
+		def := &gatekeeperv1.Definition{Name: name, Permits: &permits, Duration: durationpb.New(time.Second)}
+		if _, err := gatekeeperv1.NewDefinitionServiceClient(conn).CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{Definition: def}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cluster
+}
+
+// await waits until the host has written a record like this.
+func await(ctx context.Context, t *testing.T, p *stage.Process, what string, like func(stage.Record) bool) stage.Record {
+	t.Helper()
+	r, err := p.Await(ctx, what, like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,149 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+)
+
+// Part is the first argument of a process that is a host.
+const Part = "host"
+
+// gaveUp: the host asked for a long time, and had neither a permit nor a denial.
+const gaveUp stage.Event = "gave up"
+
+// host is one machine of a group. It knows the timetable, asks for a permit for everything that falls due, and runs what it is
+// granted. It is a process with its own deadlines, and writes down what it believes.
+type host struct {
+	Name, Group string
+	Endpoints   []string
+	Table       timetable
+	Length      time.Duration
+	// Run is how long every job runs; 0: as the timetable says.
+	Run time.Duration
+	// BelieveLonger is a fault, so that a test can see the count notice it: the host believes in its permits until it is done with them,
+	// whatever the library says.
+	BelieveLonger bool
+
+	account stage.Account
+	client  *client.Client
+	running sync.WaitGroup
+}
+
+// Host is the host that args describe. It works through the timetable until its end, and returns when everything that it began has ended.
+func Host(ctx context.Context, args []string) (err error) {
+	var h host
+	if h.account, err = stage.Begin(args, &h); err != nil {
+		return err
+	}
+	jobs, err := samples.Of(h.Group)
+	if err != nil {
+		return err
+	}
+	firings, err := h.Table.firings(jobs, h.Length)
+	if err != nil {
+		return err
+	}
+	h.client, err = client.Dial(ctx, h.Endpoints, client.WithGroup(h.Group), client.WithAcquirer(h.Name))
+	if err != nil {
+		return err
+	}
+	defer h.client.Close()
+	defer h.running.Wait()
+	for _, f := range firings {
+		if stage.SleepUntil(ctx, h.Table.at(f.due)) != nil {
+			return nil
+		}
+		h.running.Go(func() { h.fire(ctx, f) })
+	}
+	return nil
+}
+
+// patience is how long a host tries to get an answer, through a fail-over too.
+const patience = 10 * time.Second
+
+// fire runs one due job. It asks for the job's own semaphore with the firing first, so that it runs once, and then waits for its share of
+// the pool.
+func (h *host) fire(ctx context.Context, f firing) {
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	job := h.ask(stage.Record{Semaphore: f.job.Name, Weight: 1, Due: f.due}, func(s *client.Semaphore) (*client.Permit, error) {
+		return s.TryAcquire(asking, client.WithFiring(f.job.Name, f.due))
+	})
+	if job == nil {
+		return
+	}
+	waiting, cancel := context.WithTimeout(job.permit.Context(), patience)
+	defer cancel()
+	pool := h.ask(stage.Record{Semaphore: samples.Pool(f.job.Cluster), Weight: f.weight}, func(s *client.Semaphore) (*client.Permit, error) {
+		return s.Acquire(waiting, client.WithWeight(f.weight))
+	})
+	if pool == nil {
+		job.end()
+		_ = job.permit.ReleaseNotRun(ctx) // a permit that no server heard of expires
+		return
+	}
+	h.account.Write(stage.Record{Event: stage.Began, Semaphore: f.job.Name, Token: job.permit.Token()})
+	h.work(f, job, pool)
+	for _, held := range []*holding{pool, job} {
+		held.end()
+		_ = held.permit.Release(ctx)
+	}
+}
+
+// holding is a permit of a host, and what ends the belief in it.
+type holding struct {
+	permit *client.Permit
+	end    func()
+}
+
+// ask asks for what the record describes and writes down the answer. Without a permit it returns nil.
+func (h *host) ask(what stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
+	what.Asked = boottime.Now()
+	permit, err := acquire(h.client.Semaphore(what.Semaphore))
+	if err == nil {
+		return h.hold(permit, what)
+	}
+	what.Event, what.Text = gaveUp, err.Error()
+	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
+		what.Event, what.Text = stage.Denied, string(denied.Reason)
+	}
+	h.account.Write(what)
+	return nil
+}
+
+func (h *host) hold(p *client.Permit, what stage.Record) *holding {
+	if !h.BelieveLonger {
+		return &holding{p, h.account.Hold(p, stage.Granted, what).Stop}
+	}
+	what.Event, what.Token = stage.Granted, p.Token()
+	h.account.Write(what)
+	return &holding{p, func() {
+		h.account.Write(stage.Record{Event: stage.Ended, Semaphore: what.Semaphore, Token: what.Token, Until: boottime.Now()})
+	}}
+}
+
+// work is the job. It ends when it is done, or when one of its permits says that it must stop.
+func (h *host) work(f firing, job, pool *holding) {
+	length := h.Run
+	if length == 0 {
+		length = h.Table.running(f)
+	}
+	done := time.NewTimer(length)
+	defer done.Stop()
+	if h.BelieveLonger {
+		<-done.C
+		return
+	}
+	select {
+	case <-done.C:
+	case <-job.permit.Context().Done():
+	case <-pool.permit.Context().Done():
+	}
+}

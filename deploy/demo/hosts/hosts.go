@@ -1,0 +1,159 @@
+// Package hosts is the story `demo`: the timetable of the Kubernetes project sped up, and for each of its seven build clusters several
+// hosts, each a process, which compete for every due run. Midway the leader is killed, and later a host.
+package hosts
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+)
+
+// Story is one run of it.
+type Story struct {
+	stage.Stage
+	hour  time.Duration
+	hosts int
+	table timetable
+}
+
+// When the faults happen, as parts of the story's length.
+const (
+	leaderDies  = 0.25
+	serverBack  = 0.4
+	hostDies    = 0.5
+	lastMinutes = 15 * time.Second // for hosts to finish what runs at the end
+)
+
+// Flags defines the story's flags.
+func (s *Story) Flags(f *flag.FlagSet) {
+	s.Stage.Flags(f, 6*time.Second)
+	f.DurationVar(&s.Length, "for", 30*time.Second, "how long hosts work")
+	f.DurationVar(&s.hour, "hour", 2*time.Second, "how long an hour of the timetable takes")
+	f.IntVar(&s.hosts, "hosts", 3, "hosts of each group")
+}
+
+// Play plays the story.
+func (s *Story) Play(ctx context.Context) error {
+	if s.hosts < 2 || s.Length < 10*time.Second || s.hour <= 0 {
+		return errors.New("a demo needs -hosts 2 or more, -for 10s or more, and an -hour above 0")
+	}
+	return s.Run(ctx, s.play)
+}
+
+func (s *Story) play(ctx context.Context) error {
+	jobs, err := samples.Kubernetes()
+	if err != nil {
+		return err
+	}
+	defs, err := samples.Definitions(jobs)
+	if err != nil {
+		return err
+	}
+	if err := s.Serve(ctx, defs); err != nil {
+		return err
+	}
+	permits := map[string]uint32{}
+	for _, def := range defs {
+		permits[def.Name] = def.GetPermits()
+	}
+	s.Epoch = boottime.Now() + time.Second
+	s.table = timetable{Epoch: s.Epoch, Start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Hour: s.hour}
+	if err := s.startHosts(ctx, jobs); err != nil {
+		return err
+	}
+	firings, err := s.table.firings(jobs, s.Length)
+	if err != nil {
+		return err
+	}
+	s.Row("due runs", "%d, in %v of the timetable", len(firings), s.table.slowDown(s.Length).Round(time.Minute))
+	f, err := s.faults(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.End(ctx, nil, lastMinutes); err != nil {
+		return err
+	}
+	s.report(count(s.Lives(), permits, f.leaderKilled), f)
+	return nil
+}
+
+// startHosts starts the hosts of every group.
+func (s *Story) startHosts(ctx context.Context, jobs []samples.Job) error {
+	var groups []string
+	for _, job := range jobs {
+		groups = append(groups, job.Cluster)
+	}
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	for _, group := range groups {
+		for i := range s.hosts {
+			name := fmt.Sprintf("%s-%d", group, i+1)
+			if _, err := s.Start(ctx, Part, name, host{Name: name, Group: group, Endpoints: s.Cluster.Endpoints(), Table: s.table, Length: s.Length}); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(s.Out, "%d hosts in %d groups, each a process; an hour of the timetable takes %v\n", len(s.Processes), len(groups), s.hour)
+	return nil
+}
+
+// faulted is what was done, and when.
+type faulted struct {
+	leader       string
+	leaderKilled time.Duration
+	host         string
+	// freed is how long after its death the host's last slot was free; zero when one was still taken at the end.
+	freed time.Duration
+}
+
+// faults kills the leader, starts it again, and kills a host, each at its time.
+func (s *Story) faults(ctx context.Context) (*faulted, error) {
+	if err := s.Until(ctx, leaderDies); err != nil {
+		return nil, err
+	}
+	leader, at, err := s.KillLeader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &faulted{leader: leader.ID, leaderKilled: at}
+	if err := s.Until(ctx, serverBack); err != nil {
+		return nil, err
+	}
+	if err := leader.Start(); err != nil {
+		return nil, err
+	}
+	s.Say("%s is started again", leader.ID)
+
+	if err := s.Until(ctx, hostDies); err != nil {
+		return nil, err
+	}
+	// The host that holds most.
+	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return holds(a) - holds(b) })
+	host.Kill()
+	f.host = host.Name
+	s.Say("kill -9 of host %s", host.Name)
+	inTime, cancel := context.WithTimeout(ctx, s.Epoch+s.Length-boottime.Now())
+	defer cancel()
+	err = stage.Await(inTime, "the host's slots", func() (bool, error) {
+		n, err := s.Held(inTime, func(acquirer string) bool { return acquirer == host.Name })
+		return err == nil && n == 0, nil
+	})
+	if err == nil {
+		f.freed = boottime.Now() - host.Killed()
+		s.Say("its last slot is free again")
+	}
+	return f, s.Until(ctx, 1)
+}
+
+// holds is how many permits the host believes to hold now.
+func holds(p *stage.Process) int {
+	l := p.Life()
+	return len(l.Since(stage.Granted, 0)) - len(l.Since(stage.Ended, 0))
+}

@@ -1,0 +1,144 @@
+package hosts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
+)
+
+// tally is what all accounts say together.
+type tally struct {
+	jobs, shares  int // grants of jobs, and of shares of pools
+	denials, ends map[string]int
+	gaveUp        int
+	// ran is how often each firing was run.
+	ran map[string]int
+
+	beliefs []overlap.Belief
+	broken  []string
+
+	// handOvers are the times from the end of one holder's belief to the next holder's grant, where there had been no room for the next.
+	handOvers []time.Duration
+	// failOver is the time from the leader's death to the next grant; zero when there was none.
+	failOver time.Duration
+	// orphans is how many permits the killed host held.
+	orphans int
+}
+
+// count makes the tally. permits are the sizes of all semaphores; leaderKilled is when the leader was gone.
+func count(lives []*stage.Life, permits map[string]uint32, leaderKilled time.Duration) *tally {
+	t := &tally{denials: map[string]int{}, ends: map[string]int{}, ran: map[string]int{}}
+	var grants []*stage.Grant
+	for _, l := range lives {
+		for _, r := range l.Since(stage.Denied, 0) {
+			t.denials[r.Text]++
+		}
+		t.gaveUp += len(l.Since(gaveUp, 0))
+		grants = append(grants, l.Grants()...)
+	}
+	slices.SortFunc(grants, func(a, b *stage.Grant) int { return cmp.Compare(a.At, b.At) })
+	for _, g := range grants {
+		t.add(g)
+	}
+	t.broken = stage.Overlaps(t.beliefs, permits)
+	t.handOvers = handOvers(grants, permits)
+	if next := stage.NextGrant(lives, leaderKilled); next > 0 {
+		t.failOver = next - leaderKilled
+	}
+	return t
+}
+
+// add counts one grant.
+func (t *tally) add(g *stage.Grant) {
+	t.beliefs = append(t.beliefs, g.Belief(stage.Granted))
+	if strings.HasPrefix(g.Semaphore, samples.Pool("")) {
+		t.shares++
+	} else {
+		t.jobs++
+	}
+	orphan := !g.Has(stage.Ended) && g.Life.Killed > 0
+	switch {
+	case orphan:
+		t.orphans++
+	case g.Said(stage.Ended).Lost:
+		t.ends["lost"]++
+	case g.Has(stage.Ended):
+		t.ends["released"]++
+	}
+	// Whether an orphan's job had begun may have died with its host. Then no other host may run it.
+	if !g.Due.IsZero() && (orphan || g.Has(stage.Began)) {
+		t.ran[g.Semaphore+" at "+g.Due.Format(time.RFC3339)]++
+	}
+}
+
+// handOvers finds, for every grant that had to wait because there was no room when it was asked for, the last belief in its semaphore
+// that ended before it: that is the slot that was handed over.
+func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
+	bySemaphore := map[string][]*stage.Grant{}
+	for _, g := range all {
+		bySemaphore[g.Semaphore] = append(bySemaphore[g.Semaphore], g)
+	}
+	var found []time.Duration
+	for semaphore, grants := range bySemaphore {
+		for _, g := range grants {
+			var used uint32
+			var freed time.Duration
+			for _, other := range grants {
+				if other.At <= g.Asked && g.Asked < other.Until() {
+					used += other.Weight
+				}
+				if other.Until() <= g.At {
+					freed = max(freed, other.Until())
+				}
+			}
+			if used+g.Weight > permits[semaphore] && freed >= g.Asked {
+				found = append(found, g.At-freed)
+			}
+		}
+	}
+	return found
+}
+
+// twice are the firings that were run more than once.
+func (t *tally) twice() (broken []string) {
+	for firing, n := range t.ran {
+		if n > 1 {
+			broken = append(broken, fmt.Sprintf("%s was run %d times", firing, n))
+		}
+	}
+	return broken
+}
+
+// report says what was counted, and which promises were broken.
+func (s *Story) report(t *tally, f *faulted) {
+	s.Row("grants", "%d of jobs, %d of pool shares", t.jobs, t.shares)
+	s.Row("denials", "%s", counted.Words(t.denials, ", "))
+	s.Row("no answer in time", "%d", t.gaveUp)
+	s.Row("ends", "%s, %d with the killed host", counted.Words(t.ends, ", "), t.orphans)
+	if times := stage.SpreadOf(t.handOvers); times.N == 0 {
+		s.Row("hand-over", "none: there was room for everybody")
+	} else {
+		s.Row("hand-over", "%v median, %v at most, of %d to hosts that had to wait",
+			times.Median.Round(10*time.Microsecond), times.Max.Round(10*time.Microsecond), times.N)
+	}
+	if t.failOver > 0 {
+		s.Row("fail-over", "%v from kill -9 of %s to the next grant", t.failOver.Round(time.Millisecond), f.leader)
+	} else {
+		s.Breakf("nothing was granted after the leader's death")
+	}
+	if f.freed > 0 {
+		s.Row("killed host", "%s: its slots were free after %v, of a duration of %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
+	}
+	s.Row("runs", "%d, %d of them twice", len(t.ran), s.Break(t.twice()...))
+	s.Row("overlaps", "%d, of %d beliefs", s.Break(t.broken...), len(t.beliefs))
+	if t.jobs == 0 || t.shares == 0 {
+		s.Breakf("nothing was granted: this shows nothing")
+	}
+}

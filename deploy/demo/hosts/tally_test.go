@@ -1,0 +1,99 @@
+package hosts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+)
+
+var sizes = map[string]uint32{"job": 1, "pool/a": 4}
+
+func TestCount_HonestHosts_HaveNoOverlap(t *testing.T) {
+	got := count([]*stage.Life{
+		{Name: "a", Records: []stage.Record{
+			{Event: stage.Granted, Semaphore: "job", At: 10, Token: 1, Weight: 1, Asked: 9},
+			{Event: stage.Granted, Semaphore: "pool/a", At: 11, Token: 2, Weight: 2, Asked: 10},
+			{Event: stage.Ended, Semaphore: "pool/a", At: 20, Token: 2, Until: 20},
+			{Event: stage.Ended, Semaphore: "job", At: 30, Token: 1, Until: 30},
+		}},
+		{Name: "b", Records: []stage.Record{
+			{Event: stage.Denied, Semaphore: "job", At: 12, Text: "NO_FREE_PERMIT"},
+			{Event: stage.Granted, Semaphore: "job", At: 33, Token: 3, Weight: 1, Asked: 15},
+			{Event: stage.Ended, Semaphore: "job", At: 40, Token: 3, Until: 40, Lost: true},
+		}},
+	}, sizes, 0)
+	if len(got.broken) != 0 || len(got.beliefs) != 3 {
+		t.Errorf("broken: %v, %d beliefs", got.broken, len(got.beliefs))
+	}
+	if got.jobs != 2 || got.shares != 1 || got.denials["NO_FREE_PERMIT"] != 1 || got.ends["lost"] != 1 {
+		t.Errorf("%+v", got)
+	}
+	if !slices.Equal(got.handOvers, []time.Duration{3}) {
+		t.Errorf("hand-overs %v, want the 3 from a's end to b's grant", got.handOvers)
+	}
+}
+
+func TestCount_BeliefThatOutlivesItsDeadline_IsSeen(t *testing.T) {
+	got := count([]*stage.Life{
+		{Name: "a", Records: []stage.Record{
+			{Event: stage.Granted, Semaphore: "job", At: 10, Token: 1, Weight: 1},
+			{Event: stage.Ended, Semaphore: "job", At: 50, Token: 1, Until: 50, Lost: true},
+		}},
+		{Name: "b", Records: []stage.Record{{Event: stage.Granted, Semaphore: "job", At: 33, Token: 3, Weight: 1}}, Killed: 60},
+	}, sizes, 0)
+	if len(got.broken) != 1 || !strings.Contains(got.broken[0], "for 17ns") {
+		t.Errorf("broken: %v, want one overlap from 33 to 50", got.broken)
+	}
+}
+
+func TestCount_KilledHost_BelievesNothingFromThenOn(t *testing.T) {
+	dead := &stage.Life{Name: "a", Killed: 20, Records: []stage.Record{{Event: stage.Granted, Semaphore: "job", At: 10, Token: 1, Weight: 1}}}
+	next := &stage.Life{Name: "b", Records: []stage.Record{
+		{Event: stage.Granted, Semaphore: "job", At: 25, Token: 2, Weight: 1},
+		{Event: stage.Ended, Semaphore: "job", At: 30, Token: 2, Until: 30},
+	}}
+	got := count([]*stage.Life{dead, next}, sizes, 0)
+	if len(got.broken) != 0 || got.orphans != 1 {
+		t.Errorf("broken: %v, %d orphans", got.broken, got.orphans)
+	}
+	dead.Killed = 0 // it lives and never said that it stopped
+	if got := count([]*stage.Life{dead, next}, sizes, 0); len(got.broken) != 1 {
+		t.Errorf("broken: %v, want one overlap: a living host that says nothing believes on", got.broken)
+	}
+}
+
+func TestCount_FiringThatRanTwice_IsSeen(t *testing.T) {
+	run := func(host string, token uint64, at time.Duration, ran bool) *stage.Life {
+		l := &stage.Life{Name: host, Records: []stage.Record{
+			{Event: stage.Granted, Semaphore: "job", At: at, Token: token, Weight: 1, Due: monday},
+			{Event: stage.Ended, Semaphore: "job", At: at + 1, Until: at + 1, Token: token},
+		}}
+		if ran {
+			l.Records = append(l.Records, stage.Record{Event: stage.Began, Semaphore: "job", At: at, Token: token})
+		}
+		return l
+	}
+	again := count([]*stage.Life{run("a", 1, 10, false), run("b", 2, 20, true)}, sizes, 0)
+	if got := again.twice(); len(got) != 0 {
+		t.Errorf("given back without having run, and then run: %v ran twice", got)
+	}
+	twice := count([]*stage.Life{run("a", 1, 10, true), run("b", 2, 20, true)}, sizes, 0)
+	if got := twice.twice(); len(got) != 1 || !strings.HasPrefix(got[0], "job at 2026-06-01") {
+		t.Errorf("%q, want that the job of Monday ran twice", got)
+	}
+}
+
+func TestCount_FailOver_IsTheFirstGrantOfTheNextLeader(t *testing.T) {
+	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+	got := count([]*stage.Life{{Name: "a", Records: []stage.Record{
+		{Event: stage.Granted, Semaphore: "pool/a", At: at(900), Token: 1, Weight: 1},
+		{Event: stage.Granted, Semaphore: "pool/a", At: at(1001), Token: 2, Weight: 1}, // the old leader's last answer
+		{Event: stage.Granted, Semaphore: "pool/a", At: at(2700), Token: 3, Weight: 1},
+	}, Killed: at(3000)}}, sizes, at(1000))
+	if got.failOver != at(1700) {
+		t.Errorf("fail-over %v, want 1.7s", got.failOver)
+	}
+}

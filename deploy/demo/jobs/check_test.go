@@ -1,0 +1,378 @@
+package jobs
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// script is evidence of two jobs, one of each kind, that are due every 5 s: what two applications wrote down, and what store and servers
+// saw. Times are seconds on both clocks.
+type script struct {
+	a, b   *life
+	writes []write
+	claims map[firing]claim
+	until  int // the end of the window
+	gap    stretch
+}
+
+var begin = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func at(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func due(job string, s int) firing { return firing{job, begin.Add(time.Duration(s) * time.Second)} }
+
+// runs writes down a run that ends well.
+func (l *life) runs(f firing, token uint64, from, until float64) {
+	l.begins(f, token, from)
+	l.write(f, token, until, returned, stage.Record{})
+	l.write(f, token, until, stage.Ended, stage.Record{Until: at(until)})
+	l.write(f, token, until, finished, stage.Record{})
+}
+
+func (l *life) begins(f firing, token uint64, from float64) {
+	l.write(f, token, from, stage.Granted, stage.Record{Due: f.due})
+	l.write(f, token, from, stage.Began, stage.Record{})
+}
+
+// loses writes down a run that loses its permit, and when it stops.
+func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
+	l.begins(f, token, from)
+	l.write(f, token, lost, stage.Ended, stage.Record{Until: at(lost), Lost: true})
+	l.write(f, token, stops, returned, stage.Record{Text: "the permit is lost"})
+	l.write(f, token, stops, finished, stage.Record{Lost: true, Text: "expired"})
+}
+
+func (l *life) write(f firing, token uint64, s float64, event stage.Event, rec stage.Record) {
+	rec.Event, rec.Semaphore, rec.Token, rec.At = event, f.job, token, at(s)
+	l.Records = append(l.Records, rec)
+}
+
+func newScript() *script {
+	return &script{a: &life{Life: stage.Life{Name: "a"}}, b: &life{Life: stage.Life{Name: "b"}}, claims: map[firing]claim{}}
+}
+
+func (s *script) servers(f firing, token uint64, winner string, state gatekeeperv1.FiringState) {
+	s.claims[f] = claim{token: token, winner: winner, state: state}
+}
+
+const (
+	done  = gatekeeperv1.FiringState_FIRING_STATE_DONE
+	spent = gatekeeperv1.FiringState_FIRING_STATE_SPENT
+)
+
+func (s *script) evidence() *evidence {
+	until := begin
+	if s.until > 0 {
+		until = begin.Add(time.Duration(s.until) * time.Second)
+	}
+	return &evidence{
+		history: newHistory([]*life{s.a, s.b}),
+		jobs: []job{
+			{Name: "spent", Period: 5 * time.Second},
+			{Name: "free", Period: 5 * time.Second, free: true},
+		},
+		writes: s.writes, claims: s.claims, leaderless: s.gap,
+		window: window{from: begin.Add(time.Millisecond), until: until, wall: begin},
+	}
+}
+
+// wantBroken wants one broken promise with these words, or none.
+func wantBroken(t *testing.T, broken []string, words string) {
+	t.Helper()
+	switch {
+	case words == "" && len(broken) > 0:
+		t.Errorf("broken: %q", broken)
+	case words != "" && (len(broken) != 1 || !strings.Contains(broken[0], words)):
+		t.Errorf("broken: %q, want one about %q", broken, words)
+	}
+}
+
+func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		tell   func(*script)
+		again  int
+		broken string
+	}{
+		{"OnceEach", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
+		{"DoneAndAgain", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
+		{"FreeAfterADeath", func(s *script) {
+			s.a.begins(due("free", 5), 1, 5)
+			s.a.Killed = at(6)
+			s.b.runs(due("free", 5), 2, 9, 10)
+		}, 1, ""},
+		{"FreeAfterALoss", func(s *script) { s.a.loses(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
+		{"SpentAfterADeath", func(s *script) {
+			s.a.begins(due("spent", 5), 1, 5)
+			s.a.Killed = at(6)
+			s.b.runs(due("spent", 5), 2, 9, 10)
+		}, 0, "is spent"},
+		{"GivenBack", func(s *script) {
+			s.a.write(due("spent", 5), 1, 5, stage.Granted, stage.Record{Due: due("spent", 5).due})
+			s.a.write(due("spent", 5), 1, 5, finished, stage.Record{})
+			s.b.runs(due("spent", 5), 2, 6, 7)
+		}, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScript()
+			test.tell(s)
+			again, broken := s.evidence().twice()
+			wantBroken(t, broken, test.broken)
+			if again != test.again {
+				t.Errorf("%d run again, want %d", again, test.again)
+			}
+		})
+	}
+}
+
+func TestOverlaps_TwoBelieveInOnePermit_IsBroken(t *testing.T) {
+	s := newScript()
+	s.a.runs(due("free", 5), 1, 5, 6)
+	s.b.runs(due("free", 10), 2, 6, 8)
+	wantBroken(t, s.evidence().overlaps(), "")
+	s.a.runs(due("free", 15), 3, 15, 17)
+	s.b.runs(due("free", 20), 4, 16, 18)
+	wantBroken(t, s.evidence().overlaps(), "overlap")
+}
+
+func TestOverlaps_TokenThatFalls_IsBroken(t *testing.T) {
+	s := newScript()
+	s.a.runs(due("free", 5), 7, 5, 6)
+	s.b.runs(due("free", 10), 6, 10, 11)
+	wantBroken(t, s.evidence().overlaps(), "falling token")
+}
+
+func TestSuccessions_JobThatGoesOn_IsBrokenUnlessSuspended(t *testing.T) {
+	s := newScript()
+	s.a.loses(due("free", 5), 1, 5, 8, 8)
+	s.b.runs(due("free", 10), 2, 9, 10)
+	lost, suspended, broken := s.evidence().successions()
+	wantBroken(t, broken, "")
+	if lost != 1 || len(suspended) != 0 {
+		t.Errorf("%d lost, %v suspended", lost, suspended)
+	}
+
+	s = newScript()
+	s.a.loses(due("free", 5), 1, 5, 8, 12)
+	s.b.runs(due("free", 10), 2, 9, 10)
+	_, _, broken = s.evidence().successions()
+	wantBroken(t, broken, "went on")
+
+	s.a.suspended = stretch{at(6), at(11)}
+	_, suspended, broken = s.evidence().successions()
+	wantBroken(t, broken, "")
+	if len(suspended) != 1 || suspended[0].Token != 1 {
+		t.Errorf("%v suspended", suspended)
+	}
+}
+
+func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
+	took := func(token uint64, accepted bool) write { return write{job: "free", token: token, accepted: accepted} }
+	for _, test := range []struct {
+		name    string
+		writes  []write
+		refused int
+		broken  string
+	}{
+		{"OlderRefused", []write{took(1, true), took(2, true), took(1, false)}, 1, ""},
+		{"OlderTaken", []write{took(2, true), took(1, true)}, 0, "took write"},
+		{"NewestRefused", []write{took(2, true), took(2, false)}, 0, "had seen no newer one"},
+		{"OtherJob", []write{took(2, true), {job: "spent", token: 1, accepted: true}}, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScript()
+			s.writes = test.writes
+			refused, broken := s.evidence().stale()
+			wantBroken(t, broken, test.broken)
+			if len(refused) != test.refused {
+				t.Errorf("refused %v", refused)
+			}
+		})
+	}
+}
+
+func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		tell   func(*script)
+		why    string
+		broken string
+	}{
+		{"Claimed", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6) }, "", ""},
+		{"NobodyLived", func(s *script) { s.a.Killed, s.b.Killed = at(1), at(2) }, nobody, ""},
+		{"NoServerLed", func(s *script) { s.gap = stretch{at(4), at(7)} }, noServer, ""},
+		{"StillAsking", func(*script) {}, holder, ""},
+		{"Suspended", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.b.Killed = at(1) }, weak, ""},
+		{"ForNoReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was there"},
+		{"ForNoReason_ByAClockThatIsOff", func(s *script) {
+			s.a.clock = -2 * time.Second
+			s.a.write(due("free", 5), 0, 6, skipped, stage.Record{Text: "FIRING_DONE"})
+		}, "", "a was there"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScript()
+			s.until = 10
+			s.servers(due("spent", 5), 9, "a", done)
+			test.tell(s)
+			why, broken := s.evidence().unclaimed()
+			wantBroken(t, broken, test.broken)
+			if test.why == "" && len(why) > 0 || test.why != "" && why[test.why] != 1 {
+				t.Errorf("not claimed: %v, want %q", why, test.why)
+			}
+		})
+	}
+}
+
+func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
+	f := due("spent", 5)
+	for _, test := range []struct {
+		name   string
+		tell   func(*script)
+		died   int
+		broken string
+	}{
+		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", done) }, 0, ""},
+		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
+		{"DiedUnwritten", func(s *script) { s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
+		{"SleptUnwritten", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
+		{"SleptAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "never heard of it"},
+		{"NeverHeardOf", func(s *script) { s.servers(f, 1, "a", done) }, 0, "never heard of it"},
+		{"Forgotten", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "know nothing"},
+		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "say token 1"},
+		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "cut short"},
+		{"DeadSaidDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "say that it is done"},
+		{"StillClaimed", func(s *script) {
+			s.a.runs(f, 1, 5, 6)
+			s.servers(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+		}, 0, "at the end"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScript()
+			test.tell(s)
+			died, broken := s.evidence().audit()
+			wantBroken(t, broken, test.broken)
+			if died != test.died {
+				t.Errorf("%d died unwritten, want %d", died, test.died)
+			}
+		})
+	}
+}
+
+func reportOf(e *evidence, f *faults) *stage.Report {
+	r := &stage.Report{}
+	e.report(r, f)
+	return r
+}
+
+// wantWrites wants these words about the writes of the first job of the suspended application, whose table is the last.
+func wantWrites(t *testing.T, r *stage.Report, want string) {
+	t.Helper()
+	lines := r.Tables[len(r.Tables)-1].Lines
+	if got := lines[1][len(lines[1])-1]; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A report of a whole story with every fault in it: application a is killed, and b is suspended.
+func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
+	tell := func() (*script, *faults) {
+		s := newScript()
+		s.a.begins(due("spent", 5), 1, 5)
+		s.a.begins(due("free", 5), 2, 5)
+		s.a.Killed = at(6)
+		s.servers(due("spent", 5), 1, "a", spent)
+		s.b.runs(due("free", 5), 3, 9, 9.5)
+		s.servers(due("free", 5), 3, "b", done)
+		s.b.suspended = stretch{at(11), at(15)}
+		s.b.loses(due("free", 10), 4, 10, 14, 15)
+		c := &life{}
+		c.runs(due("free", 10), 5, 14.5, 15)
+		s.servers(due("free", 10), 5, "c", done)
+		s.a.Records = append(s.a.Records, c.Records...)
+		s.writes = []write{{job: "free", token: 4, step: 1, at: at(10.5), accepted: true}, {job: "free", token: 5, step: 1, at: at(14.6), accepted: true},
+			{job: "free", token: 4, step: 2, at: at(15), accepted: false}}
+		return s, &faults{
+			kill:    killedApp{app: "a", at: at(6), held: 2, freed: at(3)},
+			suspend: suspendedApp{app: "b", when: s.b.suspended, caught: stage.Record{Semaphore: "free", Token: 4, Step: 2}, next: 5},
+		}
+	}
+	s, f := tell()
+	e := s.evidence()
+	// c is a third application; its records were parked in a's account to keep the story short.
+	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
+	r := reportOf(e, f)
+	wantBroken(t, r.Broken, "")
+	for name, want := range map[string]string{
+		"firings": "3 due, 3 claimed once, 0 claimed twice", "lost firings": "2 run again, as their definitions say (free), 1 not (spent)",
+		"writes": "2 taken, 1 refused",
+	} {
+		if !slices.ContainsFunc(r.Rows, func(row stage.Row) bool { return row.Name == name && strings.HasPrefix(row.Text, want) }) {
+			t.Errorf("no row %q with %q in %v", name, want, r.Rows)
+		}
+	}
+	if len(r.Tables[0].Lines) != 1+2 || len(r.Tables[1].Lines) != 1+1 {
+		t.Errorf("%v", r.Tables)
+	}
+	wantWrites(t, r, "write 2 refused: token 4 is older than 5")
+
+	e.claims[due("free", 5)] = claim{token: 2, winner: "a", state: spent}
+	e.history = newHistory([]*life{cut(s.a, 5, false), cut(s.b, 3, false), cut(s.a, 5, true)})
+	if broken := reportOf(e, f).Broken; !strings.Contains(strings.Join(broken, "\n"), "was not freed") {
+		t.Errorf("broken: %q, want one about a firing that was not freed", broken)
+	}
+
+	s, f = tell()
+	e = s.evidence()
+	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
+	e.writes = e.writes[:2]
+	wantBroken(t, reportOf(e, f).Broken, "was not refused")
+
+	s, f = tell()
+	e = s.evidence()
+	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
+	again := e.writes[2]
+	again.step++
+	e.writes = append(e.writes, again)
+	wantBroken(t, reportOf(e, f).Broken, "looked in between")
+}
+
+func TestReportSuspended_LateWriteBeforeTheNextOnesFirst_IsInOrderAndShown(t *testing.T) {
+	s := newScript()
+	s.a.suspended = stretch{at(6), at(11)}
+	s.a.loses(due("free", 5), 1, 5, 8, 12)
+	s.b.runs(due("free", 10), 2, 10.9, 13)
+	s.writes = []write{{job: "free", token: 1, step: 3, at: at(11.1), accepted: true}, {job: "free", token: 2, at: at(11.2), accepted: true}}
+	e := s.evidence()
+	_, suspended, _ := e.successions()
+	r := &stage.Report{}
+	e.suspended(r, suspendedApp{when: s.a.suspended}, suspended, nil)
+	wantBroken(t, r.Broken, "was not refused") // nothing shows the caught write here
+	wantWrites(t, r, "write 3 taken: it came before the first of token 2")
+}
+
+func TestAudit_JobThatWasToldToStop_IsCutShort(t *testing.T) {
+	s := newScript()
+	f := due("spent", 5)
+	s.a.begins(f, 1, 5)
+	s.a.write(f, 1, 7, returned, stage.Record{Text: "no refresh got through"})
+	s.a.write(f, 1, 7, stage.Ended, stage.Record{Until: at(7)})
+	s.a.write(f, 1, 7.1, finished, stage.Record{Lost: true})
+	s.servers(f, 1, "a", spent)
+	_, broken := s.evidence().audit()
+	wantBroken(t, broken, "")
+}
+
+// cut is the part of a life that is, or is not, about a token.
+func cut(l *life, token uint64, about bool) *life {
+	part := *l
+	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != about })
+	if about {
+		part.Name, part.Killed = "c", 0 // the third application
+	}
+	return &part
+}

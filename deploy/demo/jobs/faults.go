@@ -1,0 +1,259 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+)
+
+// faults are what was done, and when.
+type faults struct {
+	kill    killedApp
+	leader  killedLeader
+	suspend suspendedApp
+}
+
+// killedApp is an application that was killed while it ran jobs of both kinds.
+type killedApp struct {
+	app string
+	at  time.Duration
+	// held is how many permits the servers said it had, just after its death; they were free after freed.
+	held  int
+	freed time.Duration
+}
+
+// killedLeader is a server that was killed while it led.
+type killedLeader struct {
+	server string
+	// without is the time from its death to the next grant.
+	without stretch
+}
+
+// suspendedApp is an application that was stopped by SIGSTOP between its check and its write.
+type suspendedApp struct {
+	app  string
+	when stretch
+	// caught is the write that was to come, and next the token that had written meanwhile.
+	caught stage.Record
+	next   uint64
+}
+
+// Not before these parts of the demo's length does a fault happen; then it waits for its moment.
+const (
+	appDies      = 0.15
+	leaderDies   = 0.4
+	appSuspended = 0.65
+)
+
+func (s *Story) faults(ctx context.Context) (*faults, error) {
+	f := &faults{}
+	for _, fault := range []struct {
+		from float64
+		do   func(context.Context, *faults) error
+	}{{appDies, s.killApp}, {leaderDies, s.killLeader}, {appSuspended, s.suspendApp}} {
+		if err := s.Until(ctx, fault.from); err != nil {
+			return nil, err
+		}
+		if err := fault.do(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// killApp kills an application in the middle of jobs of both kinds, and starts it again when the servers have freed what it held.
+func (s *Story) killApp(ctx context.Context, f *faults) error {
+	var victim *process
+	err := stage.Await(ctx, "an application in the middle of jobs of both kinds", func() (bool, error) {
+		for _, p := range s.living() {
+			// No application comes later to a firing than the one whose clock is behind: none would run it again.
+			if p.clock >= 0 && s.busy(p) {
+				victim = p
+				break
+			}
+		}
+		return victim != nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	victim.Kill()
+	f.kill.app, f.kill.at = victim.Name, victim.Killed()
+	its := func(acquirer string) bool { return acquirer == victim.Name }
+	if f.kill.held, err = s.Held(ctx, its); err != nil {
+		return err
+	}
+	s.Say("kill -9 of %s, which held %d permits", victim.Name, f.kill.held)
+	freed, err := s.freed(ctx, its)
+	if err != nil {
+		return err
+	}
+	f.kill.freed = freed - f.kill.at
+	again, err := s.startApp(ctx, victim.Name, victim.clock)
+	if err != nil {
+		return err
+	}
+	s.Say("all of them are free again; %s is started again", victim.Name)
+	return again.scheduling(ctx)
+}
+
+// busy says whether the application is in the middle of jobs of both kinds. At its edges a run may be over, or not yet seen.
+func (s *Story) busy(p *process) bool {
+	kinds := map[bool]int{}
+	for _, rec := range writing(p.Records()) {
+		if j := s.job(rec.Semaphore); rec.Step >= 2 && rec.Step < j.Steps-1 {
+			kinds[j.free]++
+		}
+	}
+	return kinds[true] > 0 && kinds[false] > 0
+}
+
+// living are the applications that have not been killed, in the order of their starts.
+func (s *Story) living() []*process {
+	return slices.DeleteFunc(slices.Clone(s.apps), func(p *process) bool { return p.Killed() > 0 })
+}
+
+// killLeader kills the leader while jobs run, waits for the next one's first grant, and starts the server again.
+func (s *Story) killLeader(ctx context.Context, f *faults) error {
+	err := stage.Await(ctx, "jobs under way", func() (bool, error) {
+		var n int
+		for _, p := range s.living() {
+			n += len(writing(p.Records()))
+		}
+		return n > s.jobs/20, nil
+	})
+	if err != nil {
+		return err
+	}
+	leader, at, err := s.KillLeader(ctx)
+	if err != nil {
+		return err
+	}
+	var next time.Duration
+	err = stage.Await(ctx, "a grant of the next leader", func() (bool, error) {
+		next = stage.NextGrant(s.Lives(), at)
+		return next > 0, nil
+	})
+	if err != nil {
+		return err
+	}
+	f.leader = killedLeader{leader.ID, stretch{at, next}}
+	if err := leader.Start(); err != nil {
+		return err
+	}
+	s.Say("the next leader has granted; %s is started again", leader.ID)
+	return leader.Ready(ctx)
+}
+
+// suspendApp stops an application between a check and its write, until the job's next holder has written, and so have all that were
+// granted what it held, and resumes it.
+func (s *Story) suspendApp(ctx context.Context, f *faults) error {
+	c := &f.suspend
+	var victim *process
+	err := stage.Await(ctx, "an application between its check and its write", func() (bool, error) {
+		for _, p := range s.living() {
+			rec, ok := s.about(p)
+			if !ok {
+				continue
+			}
+			caught, err := s.catch(ctx, p, rec)
+			if caught {
+				victim = p
+			}
+			return caught, err
+		}
+		return false, nil
+	})
+	if err != nil {
+		return err
+	}
+	c.app = victim.Name
+	c.caught, c.when.from = victim.caught, victim.suspended.from
+	s.Say("SIGSTOP of %s, in the middle of %s with token %d", victim.Name, c.caught.Semaphore, c.caught.Token)
+	err = stage.Await(ctx, "the next holder's write", func() (bool, error) {
+		for _, w := range s.store.history() {
+			if w.accepted && w.job == c.caught.Semaphore && w.token > c.caught.Token {
+				c.next = w.token
+			}
+		}
+		return c.next > 0 && boottime.Now() > c.when.from+s.Duration+s.Duration/4 && s.succeeded(victim), nil
+	})
+	if err != nil {
+		return err
+	}
+	c.when.until = boottime.Now()
+	victim.suspended = c.when
+	if err := victim.Signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	s.Say("SIGCONT of %s: meanwhile token %d has written", victim.Name, c.next)
+	_, err = victim.Await(ctx, "its late write", func(r stage.Record) bool { return r.Event == returned && r.Token == c.caught.Token })
+	return err
+}
+
+// succeeded says whether all that were granted a permit under which the application was writing have written.
+func (s *Story) succeeded(victim *process) bool {
+	for _, was := range writing(victim.Records()) {
+		later := func(rec stage.Record) bool { return rec.Semaphore == was.Semaphore && rec.Token > was.Token }
+		written := func(w write) bool { return w.job == was.Semaphore && w.token > was.Token && w.accepted }
+		for _, l := range s.Lives() {
+			if slices.ContainsFunc(l.Since(stage.Granted, 0), later) && !s.store.has(written) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// about is a write that the application is about to make, in a job whose next holder is not long in coming.
+func (s *Story) about(p *process) (stage.Record, bool) {
+	for _, rec := range writing(p.Records()) {
+		if s.job(rec.Semaphore).Period <= 6*time.Second {
+			return rec, true
+		}
+	}
+	return stage.Record{}, false
+}
+
+// catch suspends the application, and says whether the write that is to follow rec has not been made. Otherwise it resumes it.
+func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
+	at := boottime.Now()
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return false, err
+	}
+	select {
+	case <-time.After(2 * stepTime): // what was on its way arrives
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	if !s.store.has(func(w write) bool { return w.token == rec.Token && w.step >= rec.Step }) {
+		p.caught = rec
+		p.suspended = stretch{at, stage.Never}
+		return true, nil
+	}
+	return false, p.Signal(syscall.SIGCONT)
+}
+
+// writing are the last words of each run that has looked and has not returned: it is about to write.
+func writing(records []stage.Record) []stage.Record {
+	open := map[uint64]stage.Record{}
+	for _, rec := range records {
+		switch rec.Event {
+		case checked:
+			open[rec.Token] = rec
+		case returned, refused:
+			delete(open, rec.Token)
+		}
+	}
+	var all []stage.Record
+	for _, rec := range open {
+		all = append(all, rec)
+	}
+	return all
+}
+
+func (s *Story) job(name string) job { return find(s.timetable, name) }

@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+)
+
+// What an application writes down besides grants and the belief in them, which it starts with stage.Began.
+const (
+	// schedulerRuns: the application is ready.
+	schedulerRuns stage.Event = "started"
+	// skipped: the job does not run this time; Text says why.
+	skipped stage.Event = "skipped"
+	// checked: the run has looked whether it may continue, and works on its write number Step.
+	checked stage.Event = "checked"
+	// refused: its write number Step was refused; Text says why.
+	refused stage.Event = "refused"
+	// returned: the run's function has returned, with the error Text.
+	returned stage.Event = "returned"
+	// finished: the run is over. Without a Text the servers have confirmed the release. Lost says that the run had to stop because its
+	// permit was lost.
+	finished stage.Event = "finished"
+)
+
+// shutDown is why a run was skipped when its scheduler ends.
+const shutDown = "shut down"
+
+func (a *app) hooks() client.Hooks {
+	return client.Hooks{
+		Granted: func(_ context.Context, p *client.Permit) {
+			_, due := p.Firing()
+			a.account.Write(stage.Record{Event: stage.Granted, Semaphore: p.Semaphore(), Token: p.Token(), Due: due})
+		},
+		Finished: func(_ context.Context, f client.Report) {
+			a.account.Write(stage.Record{Event: finished, Semaphore: f.Semaphore, Token: f.Token, Lost: f.Stopped != nil, Text: textOf(f.Release)})
+		},
+	}
+}
+
+// skipped is gocron's listener for locks that were not granted.
+func (a *app) skipped(_ uuid.UUID, job string, err error) {
+	text := err.Error()
+	denied, no := errors.AsType[*client.DeniedError](err)
+	switch {
+	case no:
+		text = string(denied.Reason)
+	case errors.Is(err, context.Canceled):
+		text = shutDown
+	case errors.Is(err, client.ErrUnavailable):
+		text = "no server answers"
+	case errors.Is(err, gkgocron.ErrRunning):
+		text = "still running"
+	}
+	a.account.Write(stage.Record{Event: skipped, Semaphore: job, Text: text})
+}
+
+// observe writes down a job's runs.
+func (a *app) observe(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		p := client.PermitOf(ctx)
+		watch := a.account.Hold(p, stage.Began, stage.Record{})
+		err := run(ctx)
+		a.account.Write(stage.Record{Event: returned, Semaphore: p.Semaphore(), Token: p.Token(), Text: textOf(err)})
+		watch.Stop()
+		return err
+	}
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,187 @@
+package jobs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
+)
+
+// report says what the evidence comes to, and which promises were broken.
+func (e *evidence) report(r *stage.Report, f *faults) {
+	why, missed := e.unclaimed()
+	again, twice := e.twice()
+	died, otherwise := e.audit()
+	overlaps := e.overlaps()
+	lost, suspended, wentOn := e.successions()
+	refused, stale := e.stale()
+	r.Break(slices.Concat(missed, twice, otherwise, overlaps, wentOn, stale)...)
+
+	claimed, spent := died, 0
+	for f := range e.by {
+		if last := e.last(f); last != nil {
+			claimed++
+			if last.cut() && last.began() && !e.job(f.job).free {
+				spent++
+			}
+		}
+	}
+	due := claimed + len(missed)
+	for _, n := range why {
+		due += n
+	}
+	begun, unconfirmed := 0, 0
+	for _, run := range e.runs {
+		if run.began() {
+			begun++
+		}
+		if run.unconfirmed() {
+			unconfirmed++
+		}
+	}
+	r.Row("firings", "%d due, %d claimed once, %d claimed twice", due, claimed-len(twice), len(twice))
+	r.Row("not claimed", "%s", counted.Words(why, "; "))
+	r.Row("lost firings", "%d run again, as their definitions say (free), %d not (spent); %d of both kinds had run to their end when no server could be told",
+		again, spent, unconfirmed)
+	r.Row("by the servers", "of %d firings %d otherwise; %d were claimed by an application that died, or was suspended, before it wrote that down",
+		e.asked, len(otherwise), died)
+	r.Row("runs", "%d begun, %d overlaps", begun, len(overlaps))
+	r.Row("lost permits", "%d jobs, stopped before the next began; and %d of the suspended application, see below", lost, len(suspended))
+	r.Row("writes", "%d taken, %d refused by their tokens", len(e.writes)-len(refused)-len(stale), len(refused))
+	e.clock(r)
+	e.leader(r, f.leader)
+	e.killed(r, f.kill)
+	e.suspended(r, f.suspend, suspended, refused)
+}
+
+// clock is about the application whose clock is off.
+func (e *evidence) clock(r *stage.Report) {
+	for _, l := range e.lives {
+		if l.clock == 0 {
+			continue
+		}
+		why := map[string]int{}
+		for _, rec := range l.Since(skipped, 0) {
+			if rec.Text != shutDown {
+				why[rec.Text]++
+			}
+		}
+		r.Row("wrong clock", "%s, off by %vs: ran %d firings, and of the others was told %s",
+			l.Name, l.clock.Seconds(), len(l.Since(stage.Began, 0)), counted.Words(why, ", "))
+	}
+}
+
+// leader is about the server that was killed.
+func (e *evidence) leader(r *stage.Report, k killedLeader) {
+	at := k.without.from
+	var underWay, unconfirmed, stopped int
+	for _, run := range e.runs {
+		switch {
+		case !run.began() || !(stretch{run.Said(stage.Began).At, run.stopped()}).has(at):
+			continue
+		case run.Said(finished).Lost:
+			stopped++
+		case run.unconfirmed():
+			unconfirmed++
+		}
+		underWay++
+	}
+	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server could be told, %d were told to stop",
+		(k.without.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
+}
+
+// killed is about the application that was killed.
+func (e *evidence) killed(r *stage.Report, k killedApp) {
+	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("kill -9 of %s, which held %d permits, all free again after %.2fs", k.app, k.held, k.freed.Seconds())}
+	kinds := map[bool]int{}
+	for _, run := range e.runs {
+		if run.life.Killed == 0 || run.Has(finished) {
+			continue // its permit did not die with a process
+		}
+		t.Lines = append(t.Lines, e.fate(run, k.at))
+		free := e.job(run.job).free
+		if !run.began() || run.Has(returned) {
+			continue // it was not cut short
+		}
+		again := e.last(run.firing) != run
+		_, claimed := e.claims[run.firing]
+		switch {
+		case again && !free:
+			r.Breakf("%s was spent by the death of %s, and was run again", e.name(run.firing), k.app)
+		case !again && free && claimed:
+			r.Breakf("%s was not freed by the death of %s", e.name(run.firing), k.app)
+		case again == free:
+			kinds[free]++
+		}
+	}
+	if kinds[true] == 0 || kinds[false] == 0 {
+		r.Breakf("of the killed application's firings %d were run again and %d spent: this shows too little", kinds[true], kinds[false])
+	}
+	r.Tables = append(r.Tables, t)
+}
+
+// suspended is about the application that was suspended.
+func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refused []write) {
+	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("SIGSTOP of %s for %.2fs, longer than its permits, in the middle of %s",
+		s.app, (s.when.until - s.when.from).Seconds(), s.caught.Semaphore)}
+	seen := false
+	for _, run := range runs {
+		writes := "none after waking"
+		next := e.next(run)
+		late := 0
+		for _, w := range e.writes {
+			if w.token != run.Token || w.at < s.when.until {
+				continue
+			}
+			if late++; w.accepted {
+				// It is in order: had the next one written, the store would have refused it, or stale has found it.
+				writes = fmt.Sprintf("write %d taken: it came before the first of token %d", w.step, next.Token)
+			}
+		}
+		if late > 1 {
+			r.Breakf("%s made %d writes with token %d after waking: it looked in between, and continued", run.job, late, run.Token)
+		}
+		for _, w := range refused {
+			if w.token == run.Token {
+				writes = fmt.Sprintf("write %d refused: token %d is older than %d", w.step, w.token, next.Token)
+				seen = seen || w.token == s.caught.Token
+			}
+		}
+		t.Lines = append(t.Lines, append(e.fate(run, s.when.from), writes))
+	}
+	if !seen {
+		r.Breakf("the suspended write %d of %s with token %d was not refused", s.caught.Step, s.caught.Semaphore, s.caught.Token)
+	}
+	r.Tables = append(r.Tables, t)
+}
+
+func heading() [][]string {
+	return [][]string{{"job", "due", "on loss", "token", "its firing", "the next holder"}}
+}
+
+// fate is what became of a run that was hit by a fault at that moment, by columns.
+func (e *evidence) fate(r *run, at time.Duration) []string {
+	onLoss := "spent"
+	if e.job(r.job).free {
+		onLoss = "free"
+	}
+	its := "cut short, never run again"
+	switch last := e.last(r.firing); {
+	case last != nil && last != r:
+		its = "run again by " + last.life.Name
+	case r.Has(returned) && r.Said(returned).Text == "":
+		its = "run to its end"
+	case !r.began():
+		its = "claimed, not begun"
+	case e.claims[r.firing].token == 0:
+		its = "free again, and all others had passed it"
+	}
+	holder := "none yet"
+	if next := e.next(r); next != nil {
+		holder = fmt.Sprintf("%s, %.2fs after", next, (next.At - at).Seconds())
+	}
+	return []string{r.job, r.due.Format("15:04:05"), onLoss, strconv.FormatUint(r.Token, 10), its, holder}
+}

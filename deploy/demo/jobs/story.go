@@ -1,0 +1,199 @@
+// Package jobs is the story `jobs`: jobs of gocron under Gatekeeper and under faults. Three applications, each a process, have the same
+// timetable, fifty real jobs sped up, and one of them has a clock that is two seconds off. An application is killed, then the
+// leader, and then an application is suspended for longer than its permits last and resumed.
+//
+// The report is made of what the applications wrote down, of what the store that they write to has seen, and of what the servers
+// say of every firing. The application itself is in app.go, as a developer would write it; what it does for the story is in record.go.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Story is one run of it: three applications, and three faults.
+type Story struct {
+	stage.Stage
+	jobs int
+	skew time.Duration
+
+	timetable []job
+	store     *store
+	apps      []*process // in the order of their starts
+	window    window
+}
+
+// process is a process of an application, and the parts of its life that it cannot write down itself.
+type process struct {
+	*stage.Process
+	clock, started time.Duration
+	suspended      stretch
+	// caught is where it was when it was suspended.
+	caught stage.Record
+}
+
+const (
+	// lastMinutes are for applications to end, and for a fault that waits for its moment.
+	lastMinutes = 30 * time.Second
+	// auditTime is for asking the servers about every firing.
+	auditTime = 30 * time.Second
+)
+
+// Flags defines the story's flags.
+func (s *Story) Flags(f *flag.FlagSet) {
+	s.Stage.Flags(f, 3*time.Second)
+	f.DurationVar(&s.Length, "for", 40*time.Second, "how long applications work")
+	f.IntVar(&s.jobs, "jobs", 50, "how many jobs the timetable has")
+	f.DurationVar(&s.skew, "clock", -2*time.Second, "how far the clock of the third application is off")
+}
+
+// Play plays the story.
+func (s *Story) Play(ctx context.Context) error {
+	if s.Length < 10*time.Second || s.Duration < time.Second || s.jobs < 6 {
+		return errors.New("a demo needs -for 10s or more, a -duration of 1s or more, and -jobs 6 or more")
+	}
+	return s.Run(ctx, s.play)
+}
+
+func (s *Story) play(ctx context.Context) error {
+	defs, err := s.define()
+	if err != nil {
+		return err
+	}
+	if s.store, err = openStore(ctx); err != nil {
+		return err
+	}
+	defer s.store.close()
+	if err := s.Serve(ctx, defs); err != nil {
+		return err
+	}
+	faults, err := s.work(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := s.evidence(ctx, faults)
+	if err != nil {
+		return err
+	}
+	e.report(&s.Report, faults)
+	return nil
+}
+
+// define makes the timetable and its real definitions. Every other one says that a firing which was cut short is free.
+func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
+	timetable, sample, err := timetableOf(s.jobs)
+	if err != nil {
+		return nil, err
+	}
+	all, err := samples.Definitions(sample)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*gatekeeperv1.Definition{}
+	for _, def := range all {
+		byName[def.Name] = def
+	}
+	var defs []*gatekeeperv1.Definition
+	for i, j := range timetable {
+		def := byName[j.Name]
+		def.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_SPENT
+		if j.free = i%2 == 0; j.free {
+			def.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
+		}
+		defs = append(defs, def)
+		s.timetable = append(s.timetable, j)
+	}
+	return defs, nil
+}
+
+// work starts the applications, lets the faults happen, and ends the applications.
+func (s *Story) work(ctx context.Context) (*faults, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Length+lastMinutes)
+	defer cancel()
+	for i, off := range []time.Duration{0, 0, s.skew} {
+		if _, err := s.startApp(ctx, fmt.Sprintf("app%d", i+1), off); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.apps {
+		if err := p.scheduling(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.Epoch = boottime.Now()
+	s.window = window{from: time.Now(), wall: time.Now(), boot: s.Epoch}
+	fmt.Fprintf(s.Out, "three applications, each a process with the same timetable of %d jobs; the clock of app3 is off by %v\n", len(s.timetable), s.skew)
+
+	f, err := s.faults(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Until(ctx, 1); err != nil {
+		return nil, err
+	}
+	// A firing that came up later may not have been begun everywhere.
+	s.window.until = time.Now().Add(-max(s.skew, -s.skew))
+	return f, s.End(ctx, syscall.SIGTERM, lastMinutes)
+}
+
+func (s *Story) startApp(ctx context.Context, name string, off time.Duration) (*process, error) {
+	started := boottime.Now()
+	p, err := s.Start(ctx, Part, name, app{Name: name, Endpoints: s.Cluster.Endpoints(), Store: s.store.address, Jobs: s.jobs, Clock: off})
+	if err != nil {
+		return nil, err
+	}
+	s.apps = append(s.apps, &process{Process: p, clock: off, started: started})
+	return s.apps[len(s.apps)-1], nil
+}
+
+// scheduling waits until the application's scheduler runs.
+func (p *process) scheduling(ctx context.Context) error {
+	_, err := p.Await(ctx, "its scheduler ran", func(r stage.Record) bool { return r.Event == schedulerRuns })
+	return err
+}
+
+// evidence waits until no application holds a permit, and asks the servers about every firing.
+func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, auditTime)
+	defer cancel()
+	var lives []*life
+	for _, p := range s.apps {
+		lives = append(lives, &life{*p.Life(), p.clock, p.started, p.suspended})
+	}
+	e := &evidence{history: newHistory(lives), jobs: s.timetable, writes: s.store.history(), window: s.window, leaderless: f.leader.without}
+	if _, err := s.freed(ctx, func(acquirer string) bool { return strings.HasPrefix(acquirer, "app") }); err != nil {
+		return nil, err
+	}
+	firings := map[firing]bool{}
+	for _, j := range e.jobs {
+		for _, due := range j.due(e.window.from, e.window.until) {
+			firings[firing{j.Name, due}] = true
+		}
+	}
+	for claimed := range e.by {
+		firings[claimed] = true
+	}
+	var err error
+	e.asked = len(firings)
+	e.claims, err = askClaims(ctx, s.Client, firings)
+	return e, err
+}
+
+// freed waits until the servers know no permit of the acquirers that are chosen, and returns when that was.
+func (s *Story) freed(ctx context.Context, chosen func(acquirer string) bool) (time.Duration, error) {
+	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
+		n, err := s.Held(ctx, chosen)
+		return n == 0, err
+	})
+	return boottime.Now(), err
+}

@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/robfig/cron/v3"
+)
+
+func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *testing.T) {
+	jobs, real, err := timetableOf(50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	kinds := map[bool]int{}
+	for i, j := range jobs {
+		names[j.Name] = true
+		kinds[j.Cron != ""]++
+		if j.Name != real[i].Name || real[i].Cluster != group {
+			t.Errorf("%s comes from %+v", j.Name, real[i])
+		}
+		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
+			t.Errorf("%s is due every %v and makes %d writes", j.Name, j.Period, j.Steps)
+		}
+	}
+	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {
+		t.Errorf("%d names, %d cron lines, %d intervals", len(names), kinds[true], kinds[false])
+	}
+}
+
+func TestTimetable_MoreJobsThanThereAre_IsAnError(t *testing.T) {
+	for _, n := range []int{0, 100000} {
+		if _, _, err := timetableOf(n); err == nil || !strings.Contains(err.Error(), group) {
+			t.Errorf("%d jobs: %v", n, err)
+		}
+	}
+}
+
+// What the report expects of a cron line is what a cron line is.
+func TestDue_CronLine_IsThatOfItsSchedule(t *testing.T) {
+	jobs, _, err := timetableOf(50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := time.Date(2026, 6, 1, 12, 0, 3, 7, time.UTC)
+	until := from.Add(3 * time.Minute)
+	for _, j := range jobs {
+		if j.Cron == "" {
+			continue
+		}
+		schedule, err := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(j.Cron)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := from
+		for _, at := range j.due(from, until) {
+			if next = schedule.Next(next); !next.Equal(at) {
+				t.Fatalf("%s (%s) is due at %v, and by cron at %v", j.Name, j.Cron, at, next)
+			}
+		}
+		if next.Before(until.Add(-2 * j.Period)) {
+			t.Errorf("%s: the last due time is %v", j.Name, next)
+		}
+	}
+}
+
+func TestClock_IsOff_AndItsTimersRunAsOthersDo(t *testing.T) {
+	c := wrongClock{clockwork.NewRealClock(), -time.Hour}
+	now := time.Now()
+	if off := c.Now().Sub(now); off > -59*time.Minute || off < -61*time.Minute {
+		t.Errorf("off by %v", off)
+	}
+	if left := c.Until(now); left < 59*time.Minute {
+		t.Errorf("%v until now", left)
+	}
+	<-c.After(time.Millisecond)
+}

@@ -1,0 +1,197 @@
+// Package move is the story `move`: what an operator does at three in the morning. Hosts of one build cluster hold all of its 510 tasks, and
+// the hosts of another one wait. `gkctl move` moves all of them with a drain, and `gkctl undo` back. Most holders stop at once, some
+// take their time, and one does not stop. With -kill the leader is killed in the middle of the move.
+package move
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Story is one run of it: a move and its undo.
+type Story struct {
+	stage.Stage
+	from, to string
+	tasks    int
+	drain    time.Duration
+	kill     bool
+
+	names []string
+	legs  []*leg
+}
+
+// patience bounds each step: a step that is not done by then is a broken promise.
+const patience = 45 * time.Second
+
+// Flags defines the story's flags.
+func (s *Story) Flags(f *flag.FlagSet) {
+	s.Stage.Flags(f, 6*time.Second)
+	f.StringVar(&s.from, "from", "eks-prow-build-cluster", "the build cluster that is left")
+	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "the build cluster that takes over")
+	f.IntVar(&s.tasks, "tasks", 0, "how many of its tasks have hosts; 0 for all")
+	f.DurationVar(&s.drain, "drain", 5*time.Second, "how long holders may continue after the order to stop")
+	f.BoolVar(&s.kill, "kill", false, "kill the leader in the middle of the move")
+}
+
+// Play plays the story.
+func (s *Story) Play(ctx context.Context) error {
+	if s.Duration < time.Second || s.drain < time.Second || s.tasks < 0 || s.tasks == 1 {
+		return errors.New("a demo needs a -duration and a -drain of 1s or more, and -tasks 2 or more")
+	}
+	return s.Run(ctx, s.play)
+}
+
+// play moves the tasks there and back.
+func (s *Story) play(ctx context.Context) error {
+	var err error
+	if s.names, err = tasksOf(s.from, s.tasks); err != nil {
+		return err
+	}
+	jobs, err := samples.Kubernetes()
+	if err != nil {
+		return err
+	}
+	defs, err := samples.Definitions(jobs)
+	if err != nil {
+		return err
+	}
+	if err := s.Serve(ctx, defs); err != nil {
+		return err
+	}
+	s.Epoch = boottime.Now()
+	deaf := s.names[len(s.names)/2]
+	old, err := s.startZone(ctx, &zone{Group: s.from, Deaf: deaf}, stage.Granted)
+	if err != nil {
+		return err
+	}
+	s.Say("%d hosts of %s hold %d tasks", hosts, s.from, len(s.names))
+	next, err := s.startZone(ctx, &zone{Group: s.to}, waits)
+	if err != nil {
+		return err
+	}
+	s.Say("%d hosts of %s wait for the same tasks", hosts, s.to)
+	before, err := s.patterns(ctx)
+	if err != nil {
+		return err
+	}
+
+	s.Row("tasks", "%d, from %s to %s and back, with a drain of %v and permits of %v", len(s.names), s.from, s.to, s.drain, s.Duration)
+	moved := s.leg(ctx, "move", old, next, s.kill, "move", "--from", s.from, "--to", s.to, "-l", samples.LabelKind+"=job",
+		"--drain", s.drain.String(), "--yes", "--reason", "the storage of "+s.from+" is failing", "-o", "json")
+	var said moveOutput
+	if err := json.Unmarshal(moved, &said); err != nil {
+		return fmt.Errorf("gkctl move printed what is not JSON: %w\n%s", err, moved)
+	}
+	s.Break(said.judge(deaf)...)
+	s.leg(ctx, "undo", next, old, false, "undo", said.Revision, "--drain", s.drain.String(), "--yes")
+	after, err := s.patterns(ctx)
+	if err != nil {
+		return err
+	}
+	for name, pattern := range before {
+		if after[name] != pattern {
+			s.Breakf("after the undo %s admits %q, and had admitted %q", name, after[name], pattern)
+		}
+	}
+	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
+		return err
+	}
+	s.judge(s.Lives(), deaf)
+	return nil
+}
+
+// startZone starts the hosts of a zone and waits until they have written e of every task.
+func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.Process, error) {
+	z.Tasks, z.Endpoints, z.Slow = s.names, s.Cluster.Endpoints(), s.drain/2
+	p, err := s.Start(ctx, Part, "the hosts of "+z.Group, z)
+	if err != nil {
+		return nil, err
+	}
+	if !await(ctx, func() bool { return len(p.Life().Since(e, 0)) == len(s.names) }) {
+		return nil, fmt.Errorf("of %s, %d of %d tasks are %s", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
+	}
+	return p, nil
+}
+
+// leg runs gkctl and measures how the tasks change hands between the zones. It returns what gkctl printed.
+func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, kill bool, args ...string) []byte {
+	gkctl := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "gkctl"), args...)
+		cmd.Env = append(os.Environ(), "GK_ENDPOINTS="+strings.Join(s.Cluster.Endpoints(), ","))
+		return cmd
+	}
+	// The servers note new callers a moment later, and gkctl moves nothing to a zone that no caller has named.
+	await(ctx, func() bool { return gkctl(append(slices.Clone(args), "--dry-run")...).Run() == nil })
+	began := boottime.Now()
+	cmd := gkctl(args...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	ended := make(chan error, 1)
+	s.Say("gkctl %s", strings.Join(args, " "))
+	go func() { ended <- cmd.Run() }()
+
+	killed := ""
+	if kill {
+		await(ctx, func() bool { return len(from.Life().Since(ordered, began)) > 0 })
+		if leader, _, err := s.KillLeader(ctx); err != nil {
+			s.Breakf("there is no leader to kill: %v", err)
+		} else {
+			killed = leader.ID
+		}
+	}
+	await(ctx, func() bool { return len(to.Life().Since(stage.Granted, began)) >= len(s.names) })
+	select {
+	case err := <-ended:
+		if err != nil {
+			s.Breakf("gkctl %s: %v\n%s", name, err, said.String())
+		}
+	case <-time.After(patience):
+		s.Breakf("gkctl %s did not end", name)
+	}
+	l := newLeg(began, from.Life(), to.Life())
+	if len(l.started) < len(s.names) {
+		s.Breakf("%s: only %d of %d tasks were started", name, len(l.started), len(s.names))
+	}
+	s.legs = append(s.legs, l)
+	s.Say("%d tasks have changed hands", len(l.started))
+	l.report(&s.Report, name)
+	if killed != "" {
+		s.Row("leader killed", "%s, in the middle of the move", killed)
+	}
+	return out.Bytes()
+}
+
+// patterns are the group patterns of the tasks.
+func (s *Story) patterns(ctx context.Context) (map[string]string, error) {
+	found := map[string]string{}
+	for rec, err := range s.Client.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {
+		if err != nil {
+			return nil, err
+		}
+		found[rec.GetDefinition().GetName()] = rec.GetDefinition().GetGroupPattern()
+	}
+	return found, nil
+}
+
+// await waits until cond holds, and reports whether it did in time.
+func await(ctx context.Context, cond func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return stage.Await(ctx, "", func() (bool, error) { return cond(), nil }) == nil
+}

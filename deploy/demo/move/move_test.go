@@ -1,0 +1,89 @@
+package move
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+)
+
+var bin string
+
+// TestMain is also the main of the zones: they are started as this very program.
+func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Zone)) }
+
+func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
+	if _, err := servers.Build(bin, "cmd/gkctl"); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	file := filepath.Join(t.TempDir(), "report.json")
+	s := Story{
+		Stage: stage.Stage{Out: &out, Bin: bin, Duration: 8 * time.Second, Profile: "fast", Dir: t.TempDir(), JSON: file},
+		from:  "eks-prow-build-cluster", to: "k8s-infra-prow-build", tasks: 40, drain: 2 * time.Second, kill: true,
+	}
+	if err := s.Play(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, row := range []string{"tasks", "move", "undo", "ignored its drain", "leader killed", "overlaps", "lost permits"} {
+		if !strings.Contains(out.String(), "\n"+row+" ") {
+			t.Errorf("the report has no row %q:\n%s", row, &out)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r stage.Report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	started := 0
+	for _, row := range r.Rows {
+		if row.Name == "  new holders started" && row.Figures[0] == 40.0 {
+			started++
+		}
+	}
+	if started != 2 {
+		t.Errorf("%s", text)
+	}
+}
+
+// What the report counts, it can count.
+func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
+	granted := func(at time.Duration, token uint64) stage.Record {
+		return stage.Record{Event: stage.Granted, Semaphore: "job", At: at * time.Second, Token: token}
+	}
+	ended := func(until time.Duration, token uint64, lost bool) stage.Record {
+		return stage.Record{Event: stage.Ended, Semaphore: "job", At: until * time.Second, Until: until * time.Second, Token: token, Lost: lost}
+	}
+	for name, c := range map[string]struct {
+		old, other []stage.Record
+		broken     string
+	}{
+		"handed over":      {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
+		"both believed":    {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
+		"lost":             {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
+		"never ended":      {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "it is unknown"},
+		"with lower token": {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &Story{drain: time.Second, legs: []*leg{{}}}
+			deaf := []stage.Record{
+				{Event: stage.Granted, Semaphore: "deaf", At: time.Second, Token: 9},
+				{Event: ordered, Semaphore: "deaf", At: 2 * time.Second, Token: 9},
+				{Event: stage.Ended, Semaphore: "deaf", At: 9 * time.Second, Until: 9 * time.Second, Token: 9, Lost: true},
+			}
+			s.judge([]*stage.Life{{Records: append(c.old, deaf...)}, {Records: c.other}}, "deaf")
+			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") || (s.Verdict() == nil) != (c.broken == "") {
+				t.Errorf("broken: %q, want %q", s.Broken, c.broken)
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// hosts is how many hosts a zone has. Each is a client of its own, and has its share of the tasks.
+const hosts = 3
+
+// Part is the first argument of a process that is the hosts of a zone.
+const Part = "zone"
+
+const (
+	// waits: the group is not admitted; the host asks again when the definition is edited.
+	waits stage.Event = "waits"
+	// edited: the host heard of an edit of the definition.
+	edited stage.Event = "edited"
+	// ordered: the permit's context ended with the order to stop, for Text.
+	ordered stage.Event = "ordered"
+)
+
+// zone is the hosts of one build cluster, in one process. They hold each task as long as they can, and otherwise wait for it.
+type zone struct {
+	Group     string
+	Tasks     []string
+	Endpoints []string
+	Slow      time.Duration // what the slow ones take at most to stop
+	Deaf      string        // the task that ignores the first order to stop
+
+	account stage.Account
+	kicks   map[string]chan struct{} // by task: its definition was edited
+}
+
+// tasksOf are the names of the first n tasks of a build cluster; of all of them when n is 0.
+func tasksOf(cluster string, n int) ([]string, error) {
+	jobs, err := samples.Of(cluster)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, job := range jobs {
+		if n == 0 || len(names) < n {
+			names = append(names, job.Name)
+		}
+	}
+	return names, nil
+}
+
+// Zone is the zone that args describe. It ends with ctx, when everything is released.
+func Zone(ctx context.Context, args []string) (err error) {
+	z := zone{kicks: map[string]chan struct{}{}}
+	if z.account, err = stage.Begin(args, &z); err != nil {
+		return err
+	}
+	var clients []*client.Client
+	for i := range hosts {
+		c, err := client.Dial(ctx, z.Endpoints, client.WithGroup(z.Group), client.WithAcquirer(fmt.Sprintf("%s-%d", z.Group, i+1)),
+			client.WithLogger(slog.New(slog.DiscardHandler)))
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		clients = append(clients, c)
+	}
+	for _, task := range z.Tasks {
+		z.kicks[task] = make(chan struct{}, 1)
+	}
+	now, err := clients[0].Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+	if err != nil {
+		return err
+	}
+	var working sync.WaitGroup
+	working.Go(func() { z.listen(ctx, clients[0], now.GetRevision()+1) })
+	for i, task := range z.Tasks {
+		working.Go(func() { z.keep(ctx, clients[i%hosts], task) })
+	}
+	working.Wait()
+	return nil
+}
+
+// listen has tasks asked for again whose definitions are edited.
+func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
+	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from}) {
+		if err != nil {
+			return // the fallback of every task remains
+		}
+		for _, e := range r.GetEvents() {
+			kick, ok := z.kicks[e.GetSemaphore()]
+			if !ok || e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_REPLACED {
+				continue
+			}
+			z.account.Write(stage.Record{Event: edited, Semaphore: e.GetSemaphore()})
+			select {
+			case kick <- struct{}{}:
+			default: // it will ask anyway
+			}
+		}
+	}
+}
+
+// keep holds a task whenever it can.
+func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
+	deaf := task == z.Deaf
+	for waiting := false; ctx.Err() == nil; {
+		p, err := c.Semaphore(task).Acquire(ctx)
+		if err == nil {
+			deaf = z.hold(ctx, p, deaf) && deaf
+			waiting = false
+			continue
+		}
+		if errors.As(err, new(*client.DeniedError)) && !waiting {
+			waiting = true
+			z.account.Write(stage.Record{Event: waits, Semaphore: task})
+		}
+		select {
+		case <-z.kicks[task]:
+		case <-time.After(3 * time.Second):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// hold holds a permit until the order to stop. It returns whether the holder will ignore the next order too: once is enough.
+func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
+	watch := z.account.Hold(p, stage.Granted, stage.Record{})
+	select {
+	case <-p.Context().Done():
+		z.account.Write(stage.Record{Event: ordered, Semaphore: p.Semaphore(), Holder: p.Acquirer(), Token: p.Token(), Text: context.Cause(p.Context()).Error()})
+		z.finish(ctx, p, deaf)
+		deaf = false
+	case <-ctx.Done():
+	}
+	watch.Stop()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	_ = p.Release(last) // one that does not get through expires
+	return deaf
+}
+
+// finish is what a holder does after the order to stop. Most are ready soon, every fifth has something to finish, and a deaf one continues
+// for as long as its permit lasts.
+func (z *zone) finish(ctx context.Context, p *client.Permit, deaf bool) {
+	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)
+	takes := n * 200 * time.Millisecond / 1000
+	if n%5 == 0 {
+		takes = n * z.Slow / 1000
+	}
+	var ready <-chan time.Time // never
+	if !deaf {
+		ready = time.After(takes)
+	}
+	select {
+	case <-ready:
+	case <-p.Done():
+	case <-ctx.Done():
+	}
+}

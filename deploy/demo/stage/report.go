@@ -1,0 +1,92 @@
+package stage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+)
+
+// Report is the end of a story: a table, and the promises that were broken.
+type Report struct {
+	Rows   []Row    `json:"rows"`
+	Tables []Table  `json:"tables,omitempty"`
+	Broken []string `json:"broken_promises"`
+}
+
+// Row is a line of the report: Text is for people, Figures are what Text was made of, for programs. Durations are in ns.
+type Row struct {
+	Name    string `json:"name"`
+	Text    string `json:"text"`
+	Figures []any  `json:"figures,omitempty"`
+}
+
+// Table is what happened to each of several things. The first line names the columns.
+type Table struct {
+	Title string     `json:"title"`
+	Lines [][]string `json:"lines"`
+}
+
+// Row adds a line.
+func (r *Report) Row(name, format string, figures ...any) {
+	r.Rows = append(r.Rows, Row{name, fmt.Sprintf(format, figures...), figures})
+}
+
+// Break adds broken promises, and returns how many they are.
+func (r *Report) Break(broken ...string) int {
+	r.Broken = append(r.Broken, broken...)
+	return len(broken)
+}
+
+// Breakf adds one broken promise.
+func (r *Report) Breakf(format string, args ...any) { r.Break(fmt.Sprintf(format, args...)) }
+
+// Verdict is an error that names the broken promises; nil when none was broken.
+func (r *Report) Verdict() error {
+	const most = 20
+	var errs []error
+	for i, what := range r.Broken {
+		if i == most {
+			errs = append(errs, fmt.Errorf("and %d more", len(r.Broken)-most))
+			break
+		}
+		errs = append(errs, errors.New(what))
+	}
+	return errors.Join(errs...)
+}
+
+// print writes the report for people.
+func (r *Report) print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w)
+	for _, row := range r.Rows {
+		fmt.Fprintf(w, "%s\t%s\n", row.Name, row.Text)
+	}
+	fmt.Fprintf(w, "broken promises\t%d\n", len(r.Broken))
+	_ = w.Flush()
+	for _, t := range r.Tables {
+		fmt.Fprintf(w, "\n%s:\n", t.Title)
+		for _, line := range t.Lines {
+			fmt.Fprint(w, " ")
+			for i, cell := range line {
+				fmt.Fprint(w, [2]string{" ", "\t"}[min(i, 1)], cell)
+			}
+			fmt.Fprintln(w)
+		}
+		_ = w.Flush()
+	}
+}
+
+// save writes the report as JSON; without a file it does nothing.
+func (r *Report) save(file string) error {
+	if file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o600)
+}

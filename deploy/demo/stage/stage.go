@@ -1,0 +1,240 @@
+// Package stage is what the stories of the demo share: three servers, processes that write down what they believe, faults, and a
+// report that is made of what the processes wrote down.
+package stage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Stage is one run of a story. Its methods are called from one goroutine.
+type Stage struct {
+	Report
+	// Out is where the story is told; nil means standard output.
+	Out               io.Writer
+	Bin, Dir, Profile string
+	JSON              string
+	// Duration is that of every permit.
+	Duration time.Duration
+	// Length is how long the story lasts, as far as it has a length.
+	Length time.Duration
+
+	Cluster   *servers.Cluster
+	Client    *client.Client
+	Processes []*Process // in the order of their starts
+	// Epoch is when the story begins, by the shared clock.
+	Epoch time.Duration
+}
+
+// Process is a process of the story.
+type Process struct{ *child.Process[Record] }
+
+// Life is what the process has written down so far.
+func (p *Process) Life() *Life {
+	return &Life{Name: p.Name, Records: p.Records(), Killed: p.Killed()}
+}
+
+// Flags defines the flags that all stories have.
+func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
+	f.StringVar(&s.Bin, "bin", "bin", "folder of gatekeeperd and gkctl")
+	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit: how long a dead holder keeps its slots")
+	f.StringVar(&s.Profile, "profile", "default", "the servers' timing profile, default or fast")
+	f.StringVar(&s.Dir, "dir", "", "folder for the servers' data and logs and for what the processes wrote, which stays; default is a temporary one")
+	f.StringVar(&s.JSON, "json", "", "file for the report as JSON; empty for none")
+}
+
+// Run plays a story and publishes its report. The error names the promises that were broken.
+func (s *Stage) Run(ctx context.Context, play func(context.Context) error) error {
+	if s.Out == nil {
+		s.Out = os.Stdout
+	}
+	if s.Dir == "" {
+		dir, err := os.MkdirTemp("", "gatekeeper-demo-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		s.Dir = dir
+	}
+	defer s.close()
+	if err := play(ctx); err != nil {
+		return err
+	}
+	s.print(s.Out)
+	return errors.Join(s.save(s.JSON), s.Verdict())
+}
+
+func (s *Stage) close() {
+	for _, p := range s.Processes {
+		p.Kill()
+	}
+	s.keep()
+	if s.Client != nil {
+		_ = s.Client.Close() // it holds nothing
+	}
+	if s.Cluster != nil {
+		s.Cluster.Kill()
+	}
+}
+
+// Serve starts three servers with these definitions, whose permits live for Duration. The longest hold and the expected interval are
+// removed: the stories run in seconds what the definitions were made for in hours.
+func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
+	for _, def := range defs {
+		def.MaxHold, def.ExpectEvery, def.Duration = nil, nil, durationpb.New(s.Duration)
+	}
+	text, err := deffile.Marshal(defs)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(s.Dir, "definitions.yaml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	starting, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	s.Cluster, err = servers.Start(starting, servers.Options{
+		Binary: filepath.Join(s.Bin, "gatekeeperd"), Dir: s.Dir, Count: 3, Profile: s.Profile, Definitions: file,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "three servers at %s, %d definitions, permits of %v\n", strings.Join(s.Cluster.Endpoints(), ", "), len(defs), s.Duration)
+	s.Client, err = client.Dial(ctx, s.Cluster.Endpoints())
+	return err
+}
+
+// Start starts this program again as a part of the story. The part reads its settings with Begin.
+func (s *Stage) Start(ctx context.Context, part, name string, settings any) (*Process, error) {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	p, err := child.Start[Record](ctx, name, []string{part, string(text)})
+	if err != nil {
+		return nil, err
+	}
+	s.Processes = append(s.Processes, &Process{p})
+	return s.Processes[len(s.Processes)-1], nil
+}
+
+// Lives are what all processes have written down so far.
+func (s *Stage) Lives() []*Life {
+	var lives []*Life
+	for _, p := range s.Processes {
+		lives = append(lives, p.Life())
+	}
+	return lives
+}
+
+// End sends a signal to the processes, or none, and waits for them to end in order.
+func (s *Stage) End(ctx context.Context, signal os.Signal, within time.Duration) error {
+	errs := []error{ctx.Err()}
+	for _, p := range s.Processes {
+		if signal != nil {
+			_ = p.Signal(signal) // it may be dead
+		}
+	}
+	for deadline, i := boottime.Now()+within, 0; i < len(s.Processes); i++ {
+		errs = append(errs, s.Processes[i].Wait(deadline-boottime.Now()))
+	}
+	return errors.Join(errs...)
+}
+
+// KillLeader kills the server that leads. It returns the server, and when it was gone.
+func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration, error) {
+	leader, err := s.Cluster.Leader(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	leader.Kill()
+	s.Say("kill -9 of %s, the leader", leader.ID)
+	return leader, boottime.Now(), nil
+}
+
+// Held is how many permits the servers know of the acquirers that are chosen.
+func (s *Stage) Held(ctx context.Context, chosen func(acquirer string) bool) (int, error) {
+	var n int
+	for p, err := range s.Client.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{}) {
+		if err != nil {
+			return 0, err
+		}
+		if chosen(p.GetIdentity().GetAcquirer()) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Say prints what happened, with the time since Epoch.
+func (s *Stage) Say(format string, args ...any) {
+	fmt.Fprintf(s.Out, "%5.1fs  %s\n", (boottime.Now() - s.Epoch).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// Until waits until a part of Length has passed since Epoch.
+func (s *Stage) Until(ctx context.Context, part float64) error {
+	return SleepUntil(ctx, s.Epoch+time.Duration(part*float64(s.Length)))
+}
+
+// SleepUntil waits for an instant of the shared clock.
+func SleepUntil(ctx context.Context, at time.Duration) error {
+	select {
+	case <-time.After(at - boottime.Now()):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Await waits until cond holds or fails.
+func Await(ctx context.Context, what string, cond func() (bool, error)) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok, err := cond(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waited in vain for %s: %w", what, ctx.Err())
+		}
+	}
+}
+
+// keep writes the processes' accounts next to the servers' logs.
+func (s *Stage) keep() {
+	for i, p := range s.Processes {
+		var lines bytes.Buffer
+		out := json.NewEncoder(&lines)
+		for _, r := range p.Records() {
+			_ = out.Encode(r) // into memory
+		}
+		file := filepath.Join(s.Dir, fmt.Sprintf("%s-%d", p.Name, i))
+		err := os.WriteFile(file+".jsonl", lines.Bytes(), 0o600)
+		if said := p.Said(); said != "" {
+			err = errors.Join(err, os.WriteFile(file+".log", []byte(said), 0o600))
+		}
+		if err != nil {
+			fmt.Fprintln(s.Out, err)
+		}
+	}
+}

@@ -37,9 +37,6 @@ type shared struct {
 	InOne    float64 `json:"commands_in_one_entry"`
 }
 
-// tokensInFrame is how many permits one frame of a stream refreshes.
-const tokensInFrame = 100
-
 // long is the permits' duration: none expires while it is measured.
 const long = time.Hour
 
@@ -58,17 +55,25 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	if err := define(ctx, conns.Of(0), b.most()); err != nil {
 		return nil, err
 	}
+	t, err := b.newWorkloads(ctx, leader, conns)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
 	result := &core{Servers: count}
-	if result.Denials, err = b.measureDenials(ctx, leader, conns); err != nil {
+	if result.Denials, err = b.measureDenials(ctx, leader, t); err != nil {
 		return nil, fmt.Errorf("denials: %w", err)
+	}
+	if err := b.known(ctx, leader, conns); err != nil {
+		return nil, err
 	}
 	if result.Batched, err = b.measureBatched(ctx, leader, conns); err != nil {
 		return nil, fmt.Errorf("denials in batches: %w", err)
 	}
-	if err := b.measureRefreshes(ctx, leader, conns, result); err != nil {
+	if err := b.measureRefreshes(ctx, leader, t, result); err != nil {
 		return nil, fmt.Errorf("refreshes: %w", err)
 	}
-	if err := b.measurePairs(ctx, leader, conns, result); err != nil {
+	if err := b.measurePairs(ctx, leader, t, result); err != nil {
 		return nil, fmt.Errorf("pairs: %w", err)
 	}
 	return result, nil
@@ -98,12 +103,11 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 	return cluster, leader, nil
 }
 
-// define makes a semaphore for each caller, one that is held, and two wide enough for every stream and for every permit to keep.
+// define makes what the workloads do not: a semaphore for each caller, one that is held, and one wide enough for every permit to keep.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
 		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "held", Duration: durationpb.New(long)}}},
-		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "wide", Permits: &wide, Duration: durationpb.New(long)}}},
 		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "kept", Permits: &wide, Duration: durationpb.New(keepDuration)}}},
 	}
 	for i := range callers {
@@ -132,161 +136,94 @@ func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *g
 	return answer.GetGrant().Permit.Token, nil
 }
 
-// measureDenials asks for a semaphore that somebody else holds.
-func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conns load.Conns) ([]load.Figure, error) {
+// measureDenials asks for a permit that another identity holds.
+func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *workloads) (figures []load.Figure, err error) {
+	return figures, t.with(ctx, "deny", b.most(), 1, func(call load.Call) error {
+		// The leader notes new callers in the log, in the background. No denial waits for it, and it is not what is measured.
+		for caller := range min(b.most(), load.Shared) { // each connection has its acquirer
+			if _, err := call(ctx, caller); err != nil {
+				return err
+			}
+		}
+		if err := settled(ctx, leader); err != nil {
+			return err
+		}
+		return unwritten(ctx, leader, func() (err error) {
+			figures, err = b.each(ctx, call)
+			return err
+		})
+	})
+}
+
+// known makes the callers of the denials in batches known to the leader, and takes what they ask for.
+func (b *bench) known(ctx context.Context, leader *servers.Server, conns load.Conns) error {
 	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
-		return nil, err
+		return err
 	}
-	ask := func(ctx context.Context, caller int) (int, error) {
-		return denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller)
-	}
-	// A caller who is new is noted in the log, in the background: no denial waits for it, and it is not what is measured.
 	for caller := range b.most() {
-		if _, err := ask(ctx, caller); err != nil {
-			return nil, err
+		if _, err := denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller); err != nil {
+			return err
 		}
 	}
-	if err := settled(ctx, leader); err != nil {
-		return nil, err
-	}
-	var figures []load.Figure
-	err := unwritten(ctx, leader, func() (err error) {
-		figures, err = b.each(ctx, ask)
-		return err
-	})
-	return figures, err
+	return settled(ctx, leader)
 }
 
 // measureRefreshes refreshes one permit a call, one permit a frame by streams, and many permits a frame.
-func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, conns load.Conns, result *core) error {
-	streams := min(b.most(), 64)
-	tokens := make([][]uint64, b.most())
-	for caller := range tokens {
-		permits := 1
-		if caller < streams {
-			permits = tokensInFrame
-		}
-		for i := range permits {
-			token, err := acquire(ctx, conns.Of(caller), "wide", identity(caller, strconv.Itoa(i)))
-			if err != nil {
-				return err
-			}
-			tokens[caller] = append(tokens[caller], token)
-		}
-	}
-	return unwritten(ctx, leader, func() (err error) {
-		result.Refreshes, err = b.each(ctx, func(ctx context.Context, caller int) (int, error) {
-			one := &gatekeeperv1.TokenRefresh{Token: tokens[caller][0], Duration: durationpb.New(long)}
-			answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
-			if err != nil {
-				return 0, err
-			}
-			if len(answer.Results) != 1 || answer.Results[0].Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-				return 0, fmt.Errorf("not refreshed: %v", answer)
-			}
-			return 1, nil
+func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, t *workloads, result *core) error {
+	for _, work := range []struct {
+		kind            string
+		tokens, callers int
+		figures         *[]load.Figure
+	}{
+		{"refresh", 1, b.most(), &result.Refreshes},
+		{"stream", 1, b.most(), &result.Messages},
+		{"stream", tokensInFrame, min(b.most(), 64), &result.Tokens},
+	} {
+		err := t.with(ctx, work.kind, work.callers, work.tokens, func(call load.Call) error {
+			return unwritten(ctx, leader, func() error {
+				for _, callers := range b.callers {
+					if callers > work.callers {
+						continue
+					}
+					f, err := b.windows.loop(ctx, callers, call)
+					if err != nil {
+						return err
+					}
+					*work.figures = append(*work.figures, f)
+				}
+				return nil
+			})
 		})
 		if err != nil {
 			return err
 		}
-		for _, callers := range b.callers {
-			f, err := b.stream(ctx, conns, callers, 1, tokens)
-			if err != nil {
-				return err
-			}
-			result.Messages = append(result.Messages, f)
-			if callers > streams {
-				continue
-			}
-			f, err = b.stream(ctx, conns, callers, tokensInFrame, tokens)
-			if err != nil {
-				return err
-			}
-			result.Tokens = append(result.Tokens, f)
-		}
-		return nil
-	})
-}
-
-// stream opens one stream a caller and sends a frame of so many tokens when the one before has been answered.
-func (b *bench) stream(ctx context.Context, conns load.Conns, callers, inFrame int, tokens [][]uint64) (load.Figure, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	call, err := framesOf(ctx, conns, callers, inFrame, tokens)
-	if err != nil {
-		return load.Figure{}, err
-	}
-	return b.windows.loop(ctx, callers, call)
-}
-
-// framesOf opens one stream a caller, which end with ctx, and returns a call that sends a frame of so many tokens and waits until it is
-// answered.
-func framesOf(ctx context.Context, conns load.Conns, callers, inFrame int, tokens [][]uint64) (load.Call, error) {
-	open := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
-	for caller := range open {
-		var err error
-		if open[caller], err = gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).KeepAlive(ctx); err != nil {
-			return nil, err
-		}
-	}
-	frames := make([]uint64, callers)
-	return func(_ context.Context, caller int) (int, error) {
-		frames[caller]++
-		group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(long), Tokens: tokens[caller][:inFrame]}
-		frame := &gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}
-		if err := open[caller].Send(frame); err != nil {
-			return 0, err
-		}
-		answer, err := open[caller].Recv()
-		if err != nil {
-			return 0, err
-		}
-		if answer.Frame != frames[caller] {
-			return 0, fmt.Errorf("frame %d was answered by %v", frames[caller], answer)
-		}
-		if len(answer.Results) != 0 || len(answer.Refreshed) != 1 || len(answer.Refreshed[0].Tokens) != inFrame {
-			return 0, fmt.Errorf("not refreshed: %v", answer)
-		}
-		return inFrame, nil
-	}, nil
-}
-
-// measurePairs acquires and releases, each caller a semaphore of its own.
-func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns load.Conns, result *core) error {
-	for _, callers := range b.callers {
-		before, err := scrape(ctx, leader)
-		if err != nil {
-			return err
-		}
-		f, err := b.windows.loop(ctx, callers, pairOf(conns))
-		if err != nil {
-			return err
-		}
-		after, err := scrape(ctx, leader)
-		if err != nil {
-			return err
-		}
-		commands, entries := after.commands-before.commands, after.entries-before.entries
-		if entries <= 0 || commands < entries {
-			return fmt.Errorf("the leader counts %v commands in %v entries for acquires and releases: its counters are wrong", commands, entries)
-		}
-		result.Pairs = append(result.Pairs, f)
-		result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})
 	}
 	return nil
 }
 
-// pairOf is an acquire and a release.
-func pairOf(conns load.Conns) load.Call {
-	return func(ctx context.Context, caller int) (int, error) {
-		token, err := acquire(ctx, conns.Of(caller), own(caller), identity(caller, ""))
-		if err != nil {
-			return 0, err
+// measurePairs acquires and releases, each caller in its own semaphore.
+func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, t *workloads, result *core) error {
+	return t.with(ctx, "acquire", b.most(), 1, func(call load.Call) error {
+		for _, callers := range b.callers {
+			before, err := scrape(ctx, leader)
+			if err != nil {
+				return err
+			}
+			f, err := b.windows.loop(ctx, callers, call)
+			if err != nil {
+				return err
+			}
+			after, err := scrape(ctx, leader)
+			if err != nil {
+				return err
+			}
+			commands, entries := after.commands-before.commands, after.entries-before.entries
+			if entries <= 0 || commands < entries {
+				return fmt.Errorf("the leader counts %v commands in %v entries for acquires and releases: its counters are wrong", commands, entries)
+			}
+			result.Pairs = append(result.Pairs, f)
+			result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})
 		}
-		answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
-		if err == nil && !answer.Released {
-			err = fmt.Errorf("not released: %s", answer.Message)
-		}
-		return 1, err
-	}
+		return nil
+	})
 }

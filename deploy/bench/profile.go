@@ -18,7 +18,6 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // profiled is where the CPU time of a leader of three servers went while callers asked it one thing.
@@ -76,59 +75,32 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 		return nil, err
 	}
 	defer conns.Close()
-	if err := define(ctx, conns.Of(0), b.most()); err != nil {
+	t, err := b.newWorkloads(ctx, leader, conns)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
-		return nil, err
-	}
-	tokens := make([][]uint64, b.most())
-	for caller := range tokens {
-		token, err := acquire(ctx, conns.Of(caller), "wide", identity(caller, ""))
-		if err != nil {
-			return nil, err
-		}
-		tokens[caller] = []uint64{token}
-	}
+	defer t.close()
 	for _, callers := range b.callers {
-		some, err := b.profileAt(ctx, leader, conns, callers, tokens)
-		if err != nil {
-			return nil, err
+		for _, work := range []struct{ name, kind string }{
+			{"denials", "deny"}, {"refreshes by stream, one a frame", "stream"}, {"pairs", "acquire"},
+		} {
+			err := t.with(ctx, work.kind, callers, 1, func(call load.Call) error {
+				one, err := b.profile(ctx, leader, callers, call)
+				if err == nil {
+					one.Work = work.name
+					all = append(all, *one)
+				}
+				return err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", work.name, err)
+			}
 		}
-		all = append(all, some...)
 	}
 	if now, err := cluster.Leader(ctx); err != nil {
 		return nil, err
 	} else if now != leader {
 		return nil, errors.New("another server leads now than the one that was profiled")
-	}
-	return all, nil
-}
-
-// profileAt profiles the leader under each kind of work of so many callers.
-func (b *bench) profileAt(ctx context.Context, leader *servers.Server, conns load.Conns, callers int, tokens [][]uint64) (all []profiled, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	refresh, err := framesOf(ctx, conns, callers, 1, tokens)
-	if err != nil {
-		return nil, err
-	}
-	for _, work := range []struct {
-		name string
-		call load.Call
-	}{
-		{"denials", func(ctx context.Context, caller int) (int, error) {
-			return denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller)
-		}},
-		{"refreshes by stream, one a frame", refresh},
-		{"pairs", pairOf(conns)},
-	} {
-		one, err := b.profile(ctx, leader, callers, work.call)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", work.name, err)
-		}
-		one.Work = work.name
-		all = append(all, *one)
 	}
 	return all, nil
 }

@@ -31,6 +31,15 @@ func DialWith(address string, creds credentials.TransportCredentials) (Conns, er
 // Of is the connection of a caller.
 func (c Conns) Of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
 
+// Interfaces are the same connections, for packages that take any.
+func (c Conns) Interfaces() []grpc.ClientConnInterface {
+	var all []grpc.ClientConnInterface
+	for _, conn := range c {
+		all = append(all, conn)
+	}
+	return all
+}
+
 // Close closes them.
 func (c Conns) Close() {
 	for _, conn := range c {

@@ -17,8 +17,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
 const (

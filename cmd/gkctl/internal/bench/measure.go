@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
 // carryOut measures, clears away, and prints the report.

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	"github.com/gatekeeperd/gatekeeper/internal/workload"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

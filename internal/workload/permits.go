@@ -43,20 +43,27 @@ func newAcquire() *Kind {
 // pairs are callers that acquire and release, each at a semaphore of its own.
 type pairs struct {
 	field *Field
+	names []string // of each caller's semaphore
 	// tokens are what each caller holds; 0 when it holds nothing. Only the caller writes its own.
 	tokens []uint64
 }
 
-func newPairs(f *Field, callers int) *pairs { return &pairs{f, make([]uint64, callers)} }
+func newPairs(f *Field, callers int) *pairs {
+	p := &pairs{f, make([]string, callers), make([]uint64, callers)}
+	for caller := range p.names {
+		p.names[caller] = f.name(nameOwn, caller)
+	}
+	return p
+}
 
 func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
 	// After an error the caller may still hold a permit: by the same identity it gets that one back.
-	token, err := p.field.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.field.name(nameOwn, turn.Caller))
+	token, err := p.field.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.names[turn.Caller])
 	if err != nil {
 		return 0, err
 	}
 	p.tokens[turn.Caller] = token
-	if err := p.field.releaseOne(ctx, p.field.client(turn.Caller), token); err != nil {
+	if err := p.field.releaseOne(ctx, p.field.permits(turn.Caller), token); err != nil {
 		return 0, err
 	}
 	p.tokens[turn.Caller] = 0
@@ -120,27 +127,29 @@ func newDeny() *Kind {
 // denials are callers that ask for what somebody else holds.
 type denials struct {
 	field *Field
+	name  string
 	held  *client.Permit // which the client keeps alive
 }
 
 func newDenials(ctx context.Context, f *Field) (*denials, error) {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
-	held, err := f.clients[0].Semaphore(f.name(nameHeld), client.WithHolderID("holder")).TryAcquire(ctx)
-	return &denials{f, held}, err
+	name := f.name(nameHeld)
+	held, err := f.clients[0].Semaphore(name, client.WithHolderID("holder")).TryAcquire(ctx)
+	return &denials{f, name, held}, err
 }
 
 func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
 	bounded, cancel := d.field.bounded(ctx)
 	defer cancel()
-	r, err := d.field.client(turn.Caller).Permits().TryAcquire(bounded, &gatekeeperv1.TryAcquireRequest{
-		Semaphore: d.field.name(nameHeld), Identity: d.field.identity(turn.Caller, strconv.Itoa(turn.Caller)), RequestId: client.NewRequestID(),
+	r, err := d.field.permits(turn.Caller).TryAcquire(bounded, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: d.name, Identity: d.field.identity(turn.Caller, strconv.Itoa(turn.Caller)), RequestId: d.field.requestID(),
 	})
 	if err != nil {
 		return 0, err
 	}
 	if token := r.GetGrant().GetPermit().GetToken(); token != 0 {
-		err := d.field.releaseOne(ctx, d.field.client(turn.Caller), token)
+		err := d.field.releaseOne(ctx, d.field.permits(turn.Caller), token)
 		return 0, errors.Join(fmt.Errorf("permit %d was granted although another holds the only one", token), err)
 	}
 	if reason := r.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {

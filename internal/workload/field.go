@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -21,7 +23,7 @@ const Group = "bench"
 
 // Acquirer is who asks on a connection. Callers of one connection are told apart by holder ids: acquirers are remembered by the servers, and
 // each is listed to people.
-func Acquirer(connection int) string { return fmt.Sprintf("bench-%d", connection+1) }
+func Acquirer(connection int) string { return "bench-" + strconv.Itoa(connection+1) }
 
 // Settings are what a run is told.
 type Settings struct {
@@ -33,7 +35,7 @@ type Settings struct {
 	Tokens, Edits int
 	// Duration is that of the permits: longer than a caller ever takes to come to refresh its own.
 	Duration time.Duration
-	// Timeout bounds each call.
+	// Timeout bounds each call; 0 means that only the context does. watch needs it.
 	Timeout time.Duration
 	// Author and Reason are for the journal.
 	Author, Reason string
@@ -50,6 +52,7 @@ type Field struct {
 	definitions map[string]*gatekeeperv1.Definition
 	control     *client.Client
 	clients     []*client.Client
+	over        []grpc.ClientConnInterface
 	// created: definitions of this run were there. Otherwise what there is below the prefix is somebody else's.
 	created bool
 }
@@ -67,6 +70,10 @@ func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*clie
 	return f
 }
 
+// Over makes the calls that are measured go over these connections by the generated stub, and not by the clients. That measures the servers without
+// the client library, which repeats calls and shares streams. Only queue, watch and the permit that deny is about stay with the clients.
+func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
+
 // Size is how many semaphores it has.
 func (f *Field) Size() int { return len(f.definitions) }
 
@@ -77,11 +84,30 @@ func (f *Field) name(parts ...any) string {
 // client is the connection of a caller.
 func (f *Field) client(caller int) *client.Client { return f.clients[caller%len(f.clients)] }
 
+// requestID is that of a measured call. A call that is not repeated needs none.
+func (f *Field) requestID() string {
+	if len(f.over) > 0 {
+		return ""
+	}
+	return client.NewRequestID()
+}
+
+// permits is the service by which a caller makes calls that are measured.
+func (f *Field) permits(caller int) gatekeeperv1.PermitServiceClient {
+	if len(f.over) > 0 {
+		return gatekeeperv1.NewPermitServiceClient(f.over[caller%len(f.over)])
+	}
+	return f.client(caller).Permits()
+}
+
 func (f *Field) identity(caller int, holder string) *gatekeeperv1.Identity {
-	return &gatekeeperv1.Identity{Group: Group, Acquirer: Acquirer(caller % len(f.clients)), HolderId: holder}
+	return &gatekeeperv1.Identity{Group: Group, Acquirer: Acquirer(caller % max(len(f.clients), len(f.over))), HolderId: holder}
 }
 
 func (f *Field) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.Timeout == 0 {
+		return ctx, func() {}
+	}
 	return context.WithTimeout(ctx, f.Timeout)
 }
 
@@ -224,14 +250,14 @@ const together = 32
 // release gives permits back, each on the connection for everything that is not measured. One that has ended is an error unless it was
 // released before.
 func (f *Field) release(ctx context.Context, tokens []uint64) error {
-	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control, tokens[i]) })
+	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
 }
 
 // releaseOne gives a permit back.
-func (f *Field) releaseOne(ctx context.Context, c *client.Client, token uint64) error {
+func (f *Field) releaseOne(ctx context.Context, by gatekeeperv1.PermitServiceClient, token uint64) error {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
-	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+	r, err := by.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
 	if err == nil && !r.GetReleased() {
 		err = fmt.Errorf("permit %d was not released: %s", token, r.GetMessage())
 	}
@@ -242,8 +268,8 @@ func (f *Field) releaseOne(ctx context.Context, c *client.Client, token uint64) 
 func (f *Field) acquire(ctx context.Context, caller int, holder, semaphore string) (uint64, error) {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
-	r, err := f.client(caller).Permits().TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
-		Semaphore: semaphore, Identity: f.identity(caller, holder), RequestId: client.NewRequestID(),
+	r, err := f.permits(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: semaphore, Identity: f.identity(caller, holder), RequestId: f.requestID(),
 	})
 	switch {
 	case err != nil:

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	"github.com/gatekeeperd/gatekeeper/internal/workload"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,19 +37,18 @@ func newRefresh() *Kind {
 // holders are callers that hold permits and refresh them.
 type holders struct {
 	field  *Field
-	tokens [][]*gatekeeperv1.TokenRefresh // of each caller
+	tokens [][]uint64 // of each caller
 }
 
 // hold acquires so many permits for each caller.
 func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error) {
-	h := &holders{f, make([][]*gatekeeperv1.TokenRefresh, callers)}
+	h := &holders{f, make([][]uint64, callers)}
 	for caller := range h.tokens {
-		h.tokens[caller] = make([]*gatekeeperv1.TokenRefresh, permits)
+		h.tokens[caller] = make([]uint64, permits)
 	}
-	err := each(callers*permits, func(i int) error {
+	err := each(callers*permits, func(i int) (err error) {
 		caller, n := i/permits, i%permits
-		token, err := f.acquire(ctx, caller, strconv.Itoa(caller)+"/"+strconv.Itoa(n), f.name(nameWide))
-		h.tokens[caller][n] = &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(f.Duration)}
+		h.tokens[caller][n], err = f.acquire(ctx, caller, strconv.Itoa(caller)+"/"+strconv.Itoa(n), f.name(nameWide))
 		return err
 	})
 	if err != nil {
@@ -59,37 +59,25 @@ func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error)
 }
 
 func (h *holders) close(ctx context.Context) error {
-	var tokens []uint64
-	for _, of := range h.tokens {
-		for _, t := range of {
-			tokens = append(tokens, t.GetToken())
-		}
-	}
-	return h.field.release(ctx, some(tokens))
+	return h.field.release(ctx, some(slices.Concat(h.tokens...)))
 }
 
 // call refreshes the first permit of a caller.
 func (h *holders) call(ctx context.Context, turn loop.Turn) (int, error) {
 	ctx, cancel := h.field.bounded(ctx)
 	defer cancel()
-	r, err := h.field.client(turn.Caller).Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: h.tokens[turn.Caller][:1]})
+	one := &gatekeeperv1.TokenRefresh{Token: h.tokens[turn.Caller][0], Duration: durationpb.New(h.field.Duration)}
+	r, err := h.field.permits(turn.Caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
 	if err != nil {
 		return 0, err
 	}
-	return refreshed(r.GetResults(), 1)
-}
-
-// refreshed counts results, of which each must be a refresh.
-func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
-	if len(results) != want {
-		return 0, fmt.Errorf("%d results for %d tokens", len(results), want)
+	if len(r.GetResults()) != 1 {
+		return 0, fmt.Errorf("%d results for one token", len(r.GetResults()))
 	}
-	for _, r := range results {
-		if r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-			return 0, notRefreshed(r)
-		}
+	if r := r.GetResults()[0]; r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		return 0, notRefreshed(r)
 	}
-	return want, nil
+	return 1, nil
 }
 
 func notRefreshed(r *gatekeeperv1.TokenResult) error {
@@ -116,7 +104,7 @@ func newStream() *Kind {
 	}
 }
 
-// streams are callers with a stream each, which is opened by the first call, and anew after an error.
+// streams are callers with a stream each, which is opened by the first call, and again after an error.
 type streams struct {
 	*holders
 	ctx    context.Context //nolint:containedctx // the streams' own life, which is longer than a call's
@@ -133,7 +121,7 @@ type stream struct {
 func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 	if s.open[turn.Caller] == nil {
 		life, cancel := context.WithCancel(s.ctx)
-		opened, err := s.field.client(turn.Caller).Permits().KeepAlive(life)
+		opened, err := s.field.permits(turn.Caller).KeepAlive(life)
 		if err != nil {
 			cancel()
 			return 0, said(err)
@@ -141,11 +129,14 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 		s.open[turn.Caller] = &stream{opened, cancel, 0}
 	}
 	now := s.open[turn.Caller]
-	// A frame has no deadline of its own: the stream ends with the window, and when an answer takes too long.
-	defer context.AfterFunc(ctx, now.cancel)()
-	late := time.AfterFunc(s.field.Timeout, now.cancel)
-	n, err := now.exchange(s.tokens[turn.Caller])
-	if inTime := late.Stop(); err != nil {
+	inTime := func() bool { return true }
+	if s.field.Timeout > 0 {
+		// A frame has no deadline: the stream ends with the window, and when an answer takes too long.
+		defer context.AfterFunc(ctx, now.cancel)()
+		inTime = time.AfterFunc(s.field.Timeout, now.cancel).Stop
+	}
+	n, err := now.exchange(&gatekeeperv1.TokenGroup{Duration: durationpb.New(s.field.Duration), Tokens: s.tokens[turn.Caller]})
+	if inTime := inTime(); err != nil {
 		now.cancel()
 		s.open[turn.Caller] = nil
 		if !inTime && ctx.Err() == nil {
@@ -155,10 +146,10 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 	return n, err
 }
 
-// exchange sends a frame and waits for its answer.
-func (s *stream) exchange(tokens []*gatekeeperv1.TokenRefresh) (int, error) {
+// exchange sends a frame, in the form that the client library sends, and waits for its answer.
+func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	s.frame++
-	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Tokens: tokens}); err != nil {
+	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}); err != nil {
 		_, err = s.Recv() // says why
 		return 0, said(err)
 	}
@@ -167,12 +158,20 @@ func (s *stream) exchange(tokens []*gatekeeperv1.TokenRefresh) (int, error) {
 		if err != nil {
 			return 0, said(err)
 		}
-		if n := r.GetNotices(); len(n) > 0 {
-			return 0, notRefreshed(n[0])
+		if bad := slices.Concat(r.GetNotices(), r.GetResults()); len(bad) > 0 {
+			return 0, notRefreshed(bad[0])
 		}
-		if r.GetFrame() == s.frame {
-			return refreshed(r.GetResults(), len(tokens))
+		if r.GetFrame() != s.frame {
+			continue
 		}
+		n := 0
+		for _, refreshed := range r.GetRefreshed() {
+			n += len(refreshed.GetTokens())
+		}
+		if n != len(group.GetTokens()) {
+			return 0, fmt.Errorf("%d of %d permits were refreshed", n, len(group.GetTokens()))
+		}
+		return n, nil
 	}
 }
 

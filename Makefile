@@ -55,7 +55,7 @@ demo-move: build ## Three servers, 510 tasks held in one zone and moved to anoth
 
 .PHONY: faults
 faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
-	@$(call DEPLOY,proof) $(ARGS)
+	@$(call DEPLOY,proof) -tally bin/faults.tsv $(ARGS)
 
 .PHONY: mutants
 mutants: ## Apply known bugs one at a time, and demand that the tests which each names fail (ARGS='-run NAME')
@@ -76,7 +76,8 @@ race: ## Run every test under the race detector
 
 .PHONY: sim
 sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails for a broken promise, and for a rare path that no seed took
-	@go test -count=1 -timeout 24h -v ./gatekeeper/internal/sim -run TestSeeds -args -seeds 1000 -all-paths $(ARGS) | grep -v '^ *\(===\|--- PASS\)'
+	@mkdir -p bin
+	@go test -count=1 -timeout 24h -v ./gatekeeper/internal/sim -run TestSeeds -args -seeds 1000 -all-paths $(ARGS) | grep -v '^ *\(===\|--- PASS\)' | tee bin/sim.txt
 
 .PHONY: soak
 soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and look for what grows; prints a table and plots bin/soak.svg

@@ -90,11 +90,8 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if p.kind != "" && p.kind != fault.Mixed && !slices.Contains(fault.Names(), p.kind) {
 		return fmt.Errorf("no kind of fault is called %q: there are %s, and %s", p.kind, strings.Join(fault.Names(), ", "), fault.Mixed)
 	}
-	if p.tally != "" && p.commit == "" {
-		var err error
-		if p.commit, err = head(); err != nil {
-			return err
-		}
+	if p.commit == "" {
+		p.commit = head()
 	}
 	return p.all(ctx)
 }

@@ -17,16 +17,16 @@ import (
 // columns are those of a tally: one line a run.
 const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\n"
 
-// head is the commit that is tried when nothing else is said.
-func head() (string, error) {
+// head is the commit that is tried when -commit does not name one; "unknown" outside a repository.
+func head() string {
 	commit, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
 	if err != nil {
-		return "", fmt.Errorf("which commit is tried is not known, say it by -commit: %w", err)
+		return "unknown"
 	}
-	return strings.TrimSpace(string(commit)), nil
+	return strings.TrimSpace(string(commit))
 }
 
-// sum says what a tally comes to.
+// sum says what a tally comes to, in the words of docs/reliability.md.
 func sum(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -34,12 +34,16 @@ func sum(file string) (string, error) {
 	}
 	var runs, operations, unanswered, grants, violations, undecided int
 	faults, networks := map[string]int{}, map[string]int{}
+	var first, last string // commits
 	for i, line := range strings.Split(strings.TrimSpace(strings.TrimPrefix(string(text), columns)), "\n") {
 		fields := strings.Split(line, "\t")
 		if len(fields) != strings.Count(columns, "\t")+1 {
 			return "", fmt.Errorf("%s: line %d is no line of a tally", file, i+2)
 		}
 		runs++
+		if last = fields[0]; first == "" {
+			first = last
+		}
 		for j, n := range map[int]*int{4: &operations, 5: &unanswered, 6: &grants, 9: &violations, 10: &undecided} {
 			count, err := strconv.Atoi(fields[j])
 			if err != nil {
@@ -62,8 +66,8 @@ func sum(file string) (string, error) {
 	for _, n := range faults {
 		done += n
 	}
-	return fmt.Sprintf("%d runs (%s), %d operations (%d unanswered), %d grants\n%d faults: %s\n%d violations, %d undecided\n",
-		runs, counted.Words(networks, ", "), operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
+	return fmt.Sprintf("%s to %s: %d runs (%s), %d operations (%d unanswered), %d grants\n%d faults: %s\n%d violations, %d undecided\n",
+		first, last, runs, counted.Words(networks, ", "), operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
 }
 
 // note adds a run to the tally in a file. A log store that was asked for is told with the kind: full-disk+wal.

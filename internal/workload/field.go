@@ -71,7 +71,7 @@ func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*clie
 }
 
 // Over makes the calls that are measured go over these connections by the generated stub, and not by the clients. That measures the servers without
-// the client library, which repeats calls and shares streams. Only queue, watch and the permit that deny is about stay with the clients.
+// the client library, which repeats calls and asks in batches. Only queue, watch and the permit that deny is about stay with the clients.
 func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
 
 // Size is how many semaphores it has.

@@ -18,7 +18,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -33,6 +32,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 )
 
 type bench struct {
@@ -148,14 +148,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 		}
 	}
 	r.print(out)
-	if file == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(text, '\n'), 0o644)
+	return program.SaveJSON(file, r)
 }
 
 // check takes the flags that are lists, and refuses what cannot be measured.

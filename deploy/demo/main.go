@@ -7,30 +7,21 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
+	"io"
 	"strings"
-	"syscall"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/hosts"
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/jobs"
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/move"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "demo:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("demo", run) }
 
 // run plays a story. With a part's name as the first argument it is that part of a story.
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, _ io.Writer) error {
 	name := "demo"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name = args[0]
@@ -62,9 +53,7 @@ func run(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == name {
 		args = args[1:]
 	}
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return nil
-	} else if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	return story.Play(ctx)

@@ -9,28 +9,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/namespaces"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("proof", command) }
 
 // proof is the command with its flags.
 type proof struct {
@@ -68,9 +60,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.BoolVar(&p.every, "keep-all", false, "keep the histories of all runs")
 	again := flags.String("check", "", "make no run, but check the history in this file again")
 	total := flags.String("sum", "", "make no run, but say what the tally in this file comes to")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return nil
-	} else if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *again != "" {

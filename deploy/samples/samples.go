@@ -120,6 +120,15 @@ func Definitions(jobs []Job) ([]*gatekeeperv1.Definition, error) {
 	return defs, nil
 }
 
+// KubernetesDefinitions are the definitions of the whole timetable.
+func KubernetesDefinitions() ([]*gatekeeperv1.Definition, error) {
+	jobs, err := Kubernetes()
+	if err != nil {
+		return nil, err
+	}
+	return Definitions(jobs)
+}
+
 func (j Job) definition() (*gatekeeperv1.Definition, error) {
 	timeout, err := duration(j.Name, "timeout", j.Timeout)
 	if err != nil {

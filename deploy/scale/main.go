@@ -16,29 +16,20 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "scale:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("scale", command) }
 
 // amounts are how many there are of each.
 type amounts struct {
@@ -103,9 +94,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.BoolVar(&paper, "paper", false, "measure nothing; print what larger machines and more clusters carry, in Markdown")
 	flags.StringVar(&from, "constants", "", "with -paper: JSON file of constants that take the place of the built-in ones, or that of an earlier run's figures")
 	p.flags(flags)
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return nil
-	} else if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if paper {
@@ -128,14 +117,8 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 
 // write writes the figures and the plot.
 func (r *report) write(out io.Writer, jsonFile, plotFile string) error {
-	if jsonFile != "" {
-		text, err := json.MarshalIndent(r, "", "  ")
-		if err == nil {
-			err = os.WriteFile(jsonFile, append(text, '\n'), 0o600)
-		}
-		if err != nil {
-			return err
-		}
+	if err := program.SaveJSON(jsonFile, r); err != nil {
+		return err
 	}
 	if plotFile == "" {
 		return nil

@@ -8,30 +8,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("soak", command) }
 
 // soak is the command with its flags.
 type soak struct {
@@ -76,9 +67,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.load.Watchers, "watchers", 20, "streams of changes that are read")
 	flags.StringVar(&s.plotFile, "plot", "bin/soak.svg", "file for the plot; empty for none")
 	flags.StringVar(&s.jsonFile, "json", "bin/soak.json", "file for everything that was seen; empty for none")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return nil
-	} else if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if s.length <= 0 || s.every < 0 {
@@ -162,14 +151,8 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 // publish prints the report, writes its files, and returns an error for what was broken.
 func (s *soak) publish(r *report) error {
 	r.print(s.out)
-	if s.jsonFile != "" {
-		text, err := json.MarshalIndent(r, "", "  ")
-		if err == nil {
-			err = os.WriteFile(s.jsonFile, append(text, '\n'), 0o600)
-		}
-		if err != nil {
-			return err
-		}
+	if err := program.SaveJSON(s.jsonFile, r); err != nil {
+		return err
 	}
 	if s.plotFile != "" {
 		if err := os.WriteFile(s.plotFile, r.plot(), 0o600); err != nil {

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 )
 
-// DataDir is the server's data folder.
-func (s *Server) DataDir() string { return filepath.Join(s.dir, "data") }
-
 // Recover runs gatekeeperd recover on the data folders of servers that do not run, and returns what it printed and the server of
 // the new cluster, not started yet. It has the addresses of the first of them.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
@@ -19,10 +16,10 @@ func Recover(id string, from []*Server, args ...string) (*Server, string, error)
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, "", err
 	}
-	s.args = []string{"--id", id, "--data-dir", s.DataDir(), "--api-address", s.API, "--peer-address", s.Peer, "--admin-address", s.Admin}
-	all := []string{"recover", "--id", id, "--data-dir", s.DataDir()}
+	s.args = []string{"--id", id, "--data-dir", s.Data(), "--api-address", s.API, "--peer-address", s.Peer, "--admin-address", s.Admin}
+	all := []string{"recover", "--id", id, "--data-dir", s.Data()}
 	for _, old := range from {
-		all = append(all, "--from", old.DataDir())
+		all = append(all, "--from", old.Data())
 	}
 	out, err := exec.Command(s.binary, append(all, args...)...).CombinedOutput()
 	if err != nil {

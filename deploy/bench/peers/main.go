@@ -14,7 +14,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,6 +32,7 @@ import (
 	"go.etcd.io/etcd/api/v3/version"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
@@ -130,14 +130,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 		r.measured("etcd " + version.Version)
 	}
 	r.print(out)
-	if file == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(text, '\n'), 0o644)
+	return program.SaveJSON(file, r)
 }
 
 // check takes the flags that are lists, and refuses what cannot be measured.

@@ -63,11 +63,7 @@ func (s *Story) play(ctx context.Context) error {
 	if s.names, err = tasksOf(s.from, s.tasks); err != nil {
 		return err
 	}
-	jobs, err := samples.Kubernetes()
-	if err != nil {
-		return err
-	}
-	defs, err := samples.Definitions(jobs)
+	defs, err := samples.KubernetesDefinitions()
 	if err != nil {
 		return err
 	}

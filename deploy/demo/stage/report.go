@@ -1,11 +1,9 @@
 package stage
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 )
 
@@ -77,16 +75,4 @@ func (r *Report) print(out io.Writer) {
 		}
 		_ = w.Flush()
 	}
-}
-
-// save writes the report as JSON; without a file it does nothing.
-func (r *Report) save(file string) error {
-	if file == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(text, '\n'), 0o600)
 }

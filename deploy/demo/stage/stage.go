@@ -21,6 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -79,7 +80,7 @@ func (s *Stage) Run(ctx context.Context, play func(context.Context) error) error
 		return err
 	}
 	s.print(s.Out)
-	return errors.Join(s.save(s.JSON), s.Verdict())
+	return errors.Join(program.SaveJSON(s.JSON, s.Report), s.Verdict())
 }
 
 func (s *Stage) close() {

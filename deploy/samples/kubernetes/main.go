@@ -20,11 +20,7 @@ func main() {
 }
 
 func run(out string) error {
-	jobs, err := samples.Kubernetes()
-	if err != nil {
-		return err
-	}
-	defs, err := samples.Definitions(jobs)
+	defs, err := samples.KubernetesDefinitions()
 	if err != nil {
 		return err
 	}

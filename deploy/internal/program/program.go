@@ -1,0 +1,37 @@
+// Package program is how the programs in deploy begin and end.
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Main is the main of a program: it runs command with the program's arguments, in a context that ends with SIGINT or SIGTERM. An error is
+// printed behind the program's name, and makes the exit code 1. flag.ErrHelp is not an error.
+func Main(name string, command func(ctx context.Context, args []string, out io.Writer) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// SaveJSON writes a report; without a file it does nothing.
+func SaveJSON(file string, report any) error {
+	if file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}

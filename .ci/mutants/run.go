@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -47,9 +48,12 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 				words, ok = "NOT WELL", false // without the mutant
 			}
 			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, words, took.Seconds(), t)
-			if !ok {
+			switch {
+			case !ok:
 				missed++
 				fmt.Fprintln(r.out, indented(result.output))
+			case result.finding != "":
+				fmt.Fprintln(r.out, "    "+result.finding)
 			}
 		}
 	}
@@ -156,11 +160,13 @@ func pattern(name string) string {
 // result is what a run of go test -json said.
 type result struct {
 	ended   map[string]string // how each test ended: pass, fail or skip
+	finding string            // the first line that a test logged: of one that fails, the first thing that it found
 	crashed bool              // a panic, or out of time
 	output  string
 }
 
 func read(in io.Reader) *result {
+	logged := regexp.MustCompile(`^ +\w+_test\.go:\d+: `)
 	r := &result{ended: make(map[string]string)}
 	var output strings.Builder
 	lines := bufio.NewReader(in)
@@ -174,6 +180,9 @@ func read(in io.Reader) *result {
 			r.crashed = r.crashed || strings.HasPrefix(e.Output, crash)
 		}
 		output.WriteString(e.Output)
+		if r.finding == "" && logged.MatchString(e.Output) {
+			r.finding = strings.TrimSpace(e.Output)
+		}
 		if e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
 			r.ended[e.Test] = e.Action
 		}

@@ -55,7 +55,7 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	choice := flags.String("run", "", "only the mutants whose name matches this regular expression")
 	check := flags.Bool("check", false, "apply and compile the mutants, and run no test")
-	timeout := flags.Duration("timeout", 4*time.Minute, "for each run of a test, without its build")
+	timeout := flags.Duration("timeout", 6*time.Minute, "for each run of a test; what the test builds counts, its own build does not")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

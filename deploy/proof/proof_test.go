@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
-// repeat is how many runs of a kind to make, each with the next seed, until one breaks a promise. What a mutant of .ci/mutants breaks is not seen by
-// every run.
+// repeat is how many runs of a kind to make, each with the next seed, until one breaks a promise: not every run meets what a mutant
+// breaks.
 var repeat = flag.Uint64("repeat", 1, "how many runs of each kind to make")
 
 // A short part of `make faults`: what is found here is found again by its kind and seed.
@@ -30,7 +30,8 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "clock-steps", "mixed"} {
+	kinds := []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "client-stopped", "clock-steps", "mixed"}
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // they mostly wait
 			for seed := uint64(3); seed < 3+*repeat; seed++ {

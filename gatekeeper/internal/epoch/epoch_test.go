@@ -238,18 +238,30 @@ func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
 	})
 }
 
-// Two epochs in a row, many times: each goroutine hears of its end. One that missed it would wait for a timer first.
-func TestRun_EpochsInARow_EachEnds(t *testing.T) {
+// The first epoch ends, and the second begins, just before the goroutine of the first waits: it hears of the end all the same. One that
+// shares a wake-up with the second would wait for its timer.
+func TestRun_EpochEndsBeforeItWaits_Ends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAlarms()
-		for term := range uint64(20_000) {
-			a.promote(term + 1)
-			a.Demote(term + 1)
-		}
+		r := NewRoom(nil, nil)
+		collected, wait := make(chan struct{}), make(chan struct{})
+		r.Begin(1, func(e *Epoch) {
+			e.Run(func() (func(), time.Duration) {
+				r.Unlock()
+				close(collected)
+				<-wait
+				r.Lock()
+				return nil, time.Hour
+			})
+		})
+		<-collected
+		r.Demote(1)
+		r.Begin(2, func(e *Epoch) { e.Run(func() (func(), time.Duration) { return nil, time.Hour }) })
+		synctest.Wait()
+		close(wait)
 		start := time.Now()
-		a.Close()
+		r.Close()
 		if time.Since(start) != 0 {
-			t.Fatal("a goroutine of an earlier epoch waited for a timer")
+			t.Fatal("a goroutine of an earlier epoch waited for its timer")
 		}
 	})
 }

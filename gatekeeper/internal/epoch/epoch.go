@@ -1,14 +1,12 @@
 package epoch
 
 import (
-	"errors"
 	"iter"
 	"sync"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
 const (
@@ -122,21 +120,10 @@ func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 	}
 }
 
-// Fate is what became of a command that was proposed.
-type Fate uint8
-
-const (
-	// Unknown: it may have been applied, and may still be.
-	Unknown Fate = iota
-	// Applied: its effect, if it had one, was heard of before.
-	Applied
-	// NotAppended: it did not reach the log, and never will.
-	NotAppended
-)
-
-// Propose hands commands to the log, in order, for as long as the epoch lasts. settled hears what became of each, by its index, under
-// the lock and only in the same epoch. It must not propose; nil does not care. The caller must not hold the lock.
-func (e *Epoch) Propose(settled func(i int, fate Fate), cmds ...fsm.Command) {
+// Propose hands commands to the log, in order, for as long as the epoch lasts. settled hears the outcome of each, by its index, under the
+// lock and only in the same epoch; err is that of a batcher.Outcome. It must not propose. With nil outcomes are ignored. The caller must
+// not hold the lock.
+func (e *Epoch) Propose(settled func(i int, err error), cmds ...fsm.Command) {
 	if len(cmds) == 0 || !e.During(func() { e.handing.Add(1) }) {
 		return
 	}
@@ -149,19 +136,8 @@ func (e *Epoch) Propose(settled func(i int, fate Fate), cmds ...fsm.Command) {
 		}
 		e.room.propose(cmd, func(o batcher.Outcome) {
 			if settled != nil {
-				e.During(func() { settled(i, fate(o.Err)) })
+				e.During(func() { settled(i, o.Err) })
 			}
 		})
-	}
-}
-
-func fate(err error) Fate {
-	switch {
-	case err == nil:
-		return Applied
-	case errors.Is(err, consensus.ErrNotAppended):
-		return NotAppended
-	default:
-		return Unknown
 	}
 }

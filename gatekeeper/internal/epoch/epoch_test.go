@@ -1,6 +1,8 @@
 package epoch
 
 import (
+	"container/heap"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,7 +39,7 @@ func (a alarm) Moved(int)               {}
 
 func newAlarms() *alarms {
 	a := &alarms{}
-	a.Room = NewRoom(a.propose, func() { a.due = Heap[alarm]{} })
+	a.Room = NewRoom(a.propose, func() { a.due = nil })
 	return a
 }
 
@@ -62,23 +64,23 @@ func (a *alarms) promote(term uint64) {
 	a.Begin(term, func(e *Epoch) {
 		e.Run(func() (func(), time.Duration) {
 			n := 0
-			for ; a.due.Len() > 0 && !a.due.First().at.After(time.Now()); n++ {
-				a.due.Remove(0)
+			for ; len(a.due) > 0 && !a.due[0].at.After(time.Now()); n++ {
+				heap.Pop(&a.due)
 			}
 			if n > 0 {
 				return func() { e.Propose(a.settled, slices.Repeat([]fsm.Command{fsm.EndCooling{Term: term}}, n)...) }, 0
 			}
-			if a.due.Len() == 0 {
+			if len(a.due) == 0 {
 				return nil, time.Hour
 			}
-			return nil, time.Until(a.due.First().at)
+			return nil, time.Until(a.due[0].at)
 		})
 	})
 }
 
-func (a *alarms) settled(_ int, fate Fate) {
-	if fate == NotAppended {
-		a.due.Add(alarm{time.Now().Add(RetryAfter)})
+func (a *alarms) settled(_ int, err error) {
+	if errors.Is(err, consensus.ErrNotAppended) {
+		heap.Push(&a.due, alarm{time.Now().Add(RetryAfter)})
 		a.Wake()
 	}
 }
@@ -88,7 +90,7 @@ func (a *alarms) set(n int, in time.Duration) {
 	a.Lock()
 	defer a.Unlock()
 	for range n {
-		a.due.Add(alarm{time.Now().Add(in)})
+		heap.Push(&a.due, alarm{time.Now().Add(in)})
 	}
 	a.Wake()
 }
@@ -199,7 +201,7 @@ func TestPropose_OutcomeAfterItsEpoch_IsNotHeard(t *testing.T) {
 		defer r.Close()
 		heard := 0
 		begin := func(e *Epoch) {
-			e.Every(time.Second, func() { e.Propose(func(int, Fate) { heard++ }, fsm.EndCooling{}) })
+			e.Every(time.Second, func() { e.Propose(func(int, error) { heard++ }, fsm.EndCooling{}) })
 		}
 		r.Begin(1, begin)
 		a.sleep(time.Second)

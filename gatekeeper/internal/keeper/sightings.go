@@ -94,8 +94,8 @@ func (k *Keeper) sight(e *epochs.Epoch) {
 		k.seen.lost(list)
 		return
 	}
-	e.Propose(func(_ int, fate epochs.Fate) {
-		if fate != epochs.Applied {
+	e.Propose(func(_ int, err error) {
+		if err != nil {
 			k.seen.lost(list)
 		}
 	}, cmd)

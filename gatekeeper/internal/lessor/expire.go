@@ -1,9 +1,12 @@
 package lessor
 
 import (
+	"container/heap"
+	"errors"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -19,11 +22,11 @@ const (
 func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Duration) {
 	now := l.now()
 	state := l.cfg.State()
-	for l.due.Len() > 0 && len(due)+len(over) < epoch.Chunk {
-		if wait := l.due.First().at.sub(now); wait > 0 {
+	for len(l.due) > 0 && len(due)+len(over) < epoch.Chunk {
+		if wait := l.due[0].at.sub(now); wait > 0 {
 			return due, over, wait
 		}
-		le := l.due.Remove(0)
+		le := heap.Pop(&l.due).(*lease) //nolint:forcetypeassert // it holds nothing else
 		if le.overAt != 0 && le.overAt <= now {
 			le.overAt = 0
 			if p := state.Permit(le.token); p != nil && p.State == semaphore.Live {
@@ -51,15 +54,16 @@ func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	l.intake.fence()
 
 	var ends []fsm.Command
-	e.During(func() { ends = l.settle(e.Term, due) })
-	l.propose(e, ends...)
+	var tokens []uint64
+	e.During(func() { ends, tokens = l.settle(e.Term, due) })
+	l.propose(e, ends, tokens)
 }
 
-// settle marks the leases that are still due, and returns the commands that end their permits.
-func (l *Lessor) settle(term uint64, tokens []uint64) (ends []fsm.Command) {
+// settle marks the leases that are still due, and returns the commands that end their permits, and their tokens.
+func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens []uint64) {
 	now, at := l.now(), time.Now()
 	state := l.cfg.State()
-	for _, token := range tokens {
+	for _, token := range due {
 		le := l.leases[token]
 		if le == nil || le.mark != nil {
 			continue
@@ -77,13 +81,14 @@ func (l *Lessor) settle(term uint64, tokens []uint64) (ends []fsm.Command) {
 			continue
 		}
 		l.marked(le)
+		tokens = append(tokens, token)
 		if le.abandoned {
 			ends = append(ends, fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)})
 			continue
 		}
 		ends = append(ends, ending(state, p, term, now.sub(le.since), at))
 	}
-	return ends
+	return ends, tokens
 }
 
 // ending is the command that ends a permit whose deadline has passed.
@@ -98,40 +103,24 @@ func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Durati
 	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: at}
 }
 
-// propose proposes the ends of marked leases, and lifts the mark of each that certainly did not reach the log.
-func (l *Lessor) propose(e *epoch.Epoch, ends ...fsm.Command) {
-	e.Propose(func(i int, fate epoch.Fate) {
-		le := l.leases[tokenOf(ends[i])]
+// propose proposes the ends of permits whose leases are marked, and lifts the mark of each that certainly did not reach the log.
+func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
+	e.Propose(func(i int, err error) {
+		le := l.leases[tokens[i]]
 		if le == nil || le.mark == nil {
 			return
 		}
-		switch fate {
-		case epoch.Applied:
-			// And yet the lease is there: the command met a permit that was no longer what it was for. Look again.
-			le.resolve()
-			l.schedule(le, le.next())
-			l.Wake()
-		case epoch.NotAppended:
-			le.resolve()
-			l.schedule(le, l.now().add(epoch.RetryAfter))
-			l.Wake()
-		case epoch.Unknown:
-			// It may still be applied, so the mark stays for the rest of the epoch.
+		// When it was applied and yet the lease is there, the command met a permit that was no longer what it was for. Look again.
+		again := le.next()
+		if errors.Is(err, consensus.ErrNotAppended) {
+			again = l.now().add(epoch.RetryAfter)
+		} else if err != nil {
+			return // it may still be applied, so the mark stays for the rest of the epoch
 		}
+		le.resolve()
+		l.schedule(le, again)
+		l.Wake()
 	}, ends...)
-}
-
-func tokenOf(cmd fsm.Command) uint64 {
-	switch c := cmd.(type) {
-	case fsm.Expire:
-		return c.Token
-	case fsm.EndCooling:
-		return c.Token
-	case fsm.Abandon:
-		return c.Token
-	default:
-		return 0
-	}
 }
 
 // adopt makes the leases of the permits that were there at the promotion. It skips those that ended meanwhile: their event

@@ -1,6 +1,7 @@
 package lessor
 
 import (
+	"container/heap"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -97,7 +98,7 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 // with none: nothing reaches a lease any more but the calls that wait for its mark.
 func (l *Lessor) forget() {
 	old := l.leases
-	l.leases, l.due, l.owed = nil, epoch.Heap[*lease]{}, nil
+	l.leases, l.due, l.owed = nil, nil, nil
 	l.Go(func() {
 		for _, le := range old {
 			le.resolve()
@@ -207,7 +208,7 @@ func (l *Lessor) drop(token uint64) {
 	}
 	le.resolve()
 	if le.index != unscheduled {
-		l.due.Remove(int(le.index))
+		heap.Remove(&l.due, int(le.index))
 	}
 	delete(l.leases, token)
 	delete(l.owed, token)
@@ -229,9 +230,10 @@ func (l *Lessor) reschedule(le *lease) {
 func (l *Lessor) schedule(le *lease, at moment) (first bool) {
 	le.at = at
 	if le.index == unscheduled {
-		return l.due.Add(le)
+		heap.Push(&l.due, le)
+	} else {
+		heap.Fix(&l.due, int(le.index))
 	}
-	l.due.Fix(int(le.index))
 	return le.index == 0
 }
 

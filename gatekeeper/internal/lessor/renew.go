@@ -233,7 +233,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 	le.abandoned = true
 	cmd := fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)}
 	l.Unlock()
-	l.propose(e, cmd)
+	l.propose(e, []fsm.Command{cmd}, []uint64{token})
 }
 
 // Held is how long a permit has been held, as far as this epoch knows: since its grant, or since the promotion.

@@ -72,7 +72,7 @@ func (l *Listener) look(e *epoch.Epoch) {
 		if !e.During(func() { notes, names, more = l.lookAt(e.Term, from) }) {
 			return
 		}
-		e.Propose(func(i int, _ epoch.Fate) {
+		e.Propose(func(i int, _ error) {
 			if r := l.records[names[i]]; r != nil {
 				// What was applied came as an event before, so noted is right. What was not is proposed again at the next look.
 				r.noting = false

@@ -1,11 +1,14 @@
 package timers
 
 import (
+	"container/heap"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -73,7 +76,7 @@ func (t *Timers) Promote(term uint64, instant time.Time, state *fsm.State) {
 
 // forget drops what was kept for an epoch.
 func (t *Timers) forget() {
-	t.known, t.spans, t.dates = nil, epoch.Heap[planned]{}, epoch.Heap[planned]{}
+	t.known, t.spans, t.dates = nil, nil, nil
 }
 
 // Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
@@ -170,7 +173,8 @@ func (t *Timers) note(e end, at, date time.Time) {
 		ends, at = &t.dates, date
 	}
 	t.known[e] = at
-	if ends.Add(planned{e, at}) || len(t.known) == t.sweepAt {
+	heap.Push(ends, planned{e, at})
+	if (*ends)[0].end == e || len(t.known) == t.sweepAt {
 		t.Wake()
 	}
 }
@@ -211,11 +215,11 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	due = take(&t.dates, due, now.Round(0)) // the wall clock: without its monotonic reading
 	due = slices.DeleteFunc(due, t.over())
 	next = time.Hour
-	if t.spans.Len() > 0 {
-		next = min(next, t.spans.First().at.Sub(now))
+	if len(t.spans) > 0 {
+		next = min(next, t.spans[0].at.Sub(now))
 	}
-	if t.dates.Len() > 0 {
-		next = min(next, recheck, max(t.dates.First().at.Sub(now.Round(0)), 0))
+	if len(t.dates) > 0 {
+		next = min(next, recheck, max(t.dates[0].at.Sub(now.Round(0)), 0))
 	}
 	return due, next
 }
@@ -235,30 +239,31 @@ func (t *Timers) over() func(end) bool {
 // sweep forgets what is over before it is due.
 func (t *Timers) sweep() {
 	over := t.over()
-	keep := func(p planned) bool { return !over(p.end) }
-	t.spans.Filter(keep)
-	t.dates.Filter(keep)
+	for _, ends := range []*epoch.Heap[planned]{&t.spans, &t.dates} {
+		*ends = slices.DeleteFunc(*ends, func(p planned) bool { return over(p.end) })
+		heap.Init(ends)
+	}
 	t.sweepAt = max(roomy, 2*len(t.known))
 }
 
 // propose proposes what is due. It forgets ends that were applied, and puts the others back.
 func (t *Timers) propose(e *epoch.Epoch, due []end) {
 	cmds, ends := commands(due, e.Term, time.Now())
-	e.Propose(func(i int, fate epoch.Fate) {
+	e.Propose(func(i int, err error) {
+		if err == nil {
+			for _, ended := range ends[i] {
+				delete(t.known, ended)
+			}
+			return
+		}
 		again := time.Now().Add(retryUnknown)
-		if fate == epoch.NotAppended {
+		if errors.Is(err, consensus.ErrNotAppended) {
 			again = time.Now().Add(epoch.RetryAfter)
 		}
-		for _, e := range ends[i] {
-			if fate == epoch.Applied {
-				delete(t.known, e)
-			} else {
-				t.spans.Add(planned{e, again})
-			}
+		for _, due := range ends[i] {
+			heap.Push(&t.spans, planned{due, again})
 		}
-		if fate != epoch.Applied {
-			t.Wake()
-		}
+		t.Wake()
 	}, cmds...)
 }
 
@@ -276,8 +281,8 @@ func (p planned) Moved(int) {}
 
 // take moves what is due at now to the end of due.
 func take(ends *epoch.Heap[planned], due []end, now time.Time) []end {
-	for ends.Len() > 0 && !ends.First().at.After(now) {
-		due = append(due, ends.Remove(0).end)
+	for len(*ends) > 0 && !(*ends)[0].at.After(now) {
+		due = append(due, heap.Pop(ends).(planned).end) //nolint:forcetypeassert // it holds nothing else
 	}
 	return due
 }

@@ -48,7 +48,7 @@ func (w *world) wantKnown(n int) {
 	t := w.timers
 	t.Lock()
 	defer t.Unlock()
-	if due := t.spans.Len() + t.dates.Len(); len(t.known) != n || due != n {
+	if due := len(t.spans) + len(t.dates); len(t.known) != n || due != n {
 		w.T.Fatalf("%d ends are known and %d scheduled, want %d", len(t.known), due, n)
 	}
 }

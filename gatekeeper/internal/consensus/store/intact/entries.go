@@ -1,0 +1,113 @@
+package intact
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+)
+
+// Log is what the packages above need of a log store. Their calls have the contract of raft.LogStore. A StoreLogs that has returned nil
+// has the entries on disk.
+//
+// This is the seam for a queue between Raft and the file: a Log in front of another one, whose StoreLogs returns when the inner one has
+// stored the entries together with those of other calls. Its reads must show what it has accepted, and its DeleteRange must wait for the
+// appends before it.
+type Log interface {
+	FirstIndex() (uint64, error)
+	LastIndex() (uint64, error)
+	GetLog(index uint64, log *raft.Log) error
+	StoreLogs(logs []*raft.Log) error
+	DeleteRange(min, max uint64) error
+}
+
+// Entries is a Log whose entries have checksums in the inner one. See the package's documentation.
+type Entries struct {
+	Log
+	part string
+}
+
+// NewEntries adds checksums to the entries of inner, which is the part of the data folder that Damaged names.
+func NewEntries(inner Log, part string) *Entries { return &Entries{inner, part} }
+
+// IsMonotonic forwards the inner log's word, which decides what Raft deletes after a snapshot.
+func (e *Entries) IsMonotonic() bool {
+	m, ok := e.Log.(raft.MonotonicLogStore)
+	return ok && m.IsMonotonic()
+}
+
+// StoreLogs stores copies of the entries, with the checksums of this member.
+func (e *Entries) StoreLogs(logs []*raft.Log) error {
+	copies, all, sums := make([]raft.Log, len(logs)), make([]*raft.Log, len(logs)), make([]byte, 0, sumSize*len(logs))
+	for i, log := range logs {
+		sums = appendSum(sums, log)
+		own := sums[sumSize*i : len(sums) : len(sums)]
+		if len(log.Extensions) > 0 && !bytes.Equal(log.Extensions, own) {
+			return fmt.Errorf("entry %d carries extensions that this program does not know: another program has written to the log", log.Index)
+		}
+		copies[i] = *log
+		copies[i].Extensions = own
+		all[i] = &copies[i]
+	}
+	return e.Log.StoreLogs(all)
+}
+
+// GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the inner log.
+func (e *Entries) GetLog(index uint64, log *raft.Log) error {
+	if err := e.Log.GetLog(index, log); err != nil {
+		return err
+	}
+	if err := Verify(index, log); err != nil {
+		return Damaged(e.part, "entry %d of the log: %w", index, err)
+	}
+	return nil
+}
+
+// Verify checks an entry that was found under an index against its checksum, and removes the checksum. An entry that does not fit is
+// emptied.
+func Verify(index uint64, log *raft.Log) error {
+	err := fits(index, log)
+	if err != nil {
+		*log = raft.Log{}
+	}
+	log.Extensions = nil
+	return err
+}
+
+func fits(index uint64, log *raft.Log) error {
+	switch {
+	case log.Index != index:
+		return fmt.Errorf("entry %d is in its place", log.Index)
+	case len(log.Extensions) == 0:
+		return errors.New("it has no checksum")
+	case !bytes.Equal(log.Extensions, appendSum(nil, log)):
+		return errSum
+	}
+	return nil
+}
+
+// appendSum appends the checksum of an entry. What it covers is frozen: it is on disk.
+func appendSum(b []byte, log *raft.Log) []byte {
+	var head [25]byte
+	binary.BigEndian.PutUint64(head[:], log.Index)
+	binary.BigEndian.PutUint64(head[8:], log.Term)
+	head[16] = byte(log.Type)
+	if !log.AppendedAt.IsZero() {
+		binary.BigEndian.PutUint64(head[17:], uint64(log.AppendedAt.UnixNano()))
+	}
+	return binary.BigEndian.AppendUint32(b, sum(head[:], log.Data))
+}
+
+// Order is the last of some entries that are read one after the other.
+type Order struct{ Last Place }
+
+// Next says whether an entry can follow the last one.
+func (o *Order) Next(index, term uint64) error {
+	if o.Last.Index > 0 && (index != o.Last.Index+1 || term < o.Last.Term) {
+		return fmt.Errorf("entry %d of the log, of term %d, is followed by entry %d, of term %d", o.Last.Index, o.Last.Term, index, term)
+	}
+	o.Last = Place{index, term}
+	return nil
+}

@@ -1,0 +1,170 @@
+package intact
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// inner is a log in memory that a test can change.
+type inner struct{ *raft.InmemStore }
+
+func (i inner) entry(t *testing.T, index uint64) *raft.Log {
+	t.Helper()
+	var log raft.Log
+	if err := i.GetLog(index, &log); err != nil {
+		t.Fatal(err)
+	}
+	return &log
+}
+
+func (i inner) set(t *testing.T, log *raft.Log) {
+	t.Helper()
+	if err := i.StoreLog(log); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newEntries(t *testing.T, logs ...*raft.Log) (*Entries, inner) {
+	t.Helper()
+	below := inner{raft.NewInmemStore()}
+	e := NewEntries(below, "the file")
+	if err := e.StoreLogs(logs); err != nil {
+		t.Fatal(err)
+	}
+	return e, below
+}
+
+func TestEntries_GiveBackWhatWasStored(t *testing.T) {
+	logs := []*raft.Log{
+		{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: []byte("members"), AppendedAt: time.Unix(7, 9).UTC()},
+		{Index: 2, Term: 3, Type: raft.LogNoop},
+	}
+	want := []raft.Log{*logs[0], *logs[1]}
+	e, below := newEntries(t, logs...)
+	for i := range want {
+		if !reflect.DeepEqual(*logs[i], want[i]) {
+			t.Errorf("entry %d of the caller was changed: %+v", i+1, *logs[i])
+		}
+		if len(below.entry(t, uint64(i+1)).Extensions) != sumSize {
+			t.Errorf("entry %d is stored without a checksum", i+1)
+		}
+		var got raft.Log
+		if err := e.GetLog(uint64(i+1), &got); err != nil || !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("entry %d is %+v, %v, want %+v", i+1, got, err, want[i])
+		}
+	}
+	if err := e.GetLog(3, &raft.Log{}); !errors.Is(err, raft.ErrLogNotFound) || errors.Is(err, ErrDamaged) {
+		t.Errorf("an absent entry: %v", err)
+	}
+}
+
+func TestEntries_Changed_IsDamaged(t *testing.T) {
+	for what, change := range map[string]func(log *raft.Log){
+		"another index":           func(log *raft.Log) { log.Index = 2 },
+		"another term":            func(log *raft.Log) { log.Term++ },
+		"another type":            func(log *raft.Log) { log.Type = raft.LogNoop },
+		"another time":            func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
+		"a flipped bit":           func(log *raft.Log) { log.Data = bytes.Clone(log.Data); log.Data[3] ^= 4 },
+		"data that was cut":       func(log *raft.Log) { log.Data = log.Data[:4] },
+		"no data":                 func(log *raft.Log) { log.Data = nil },
+		"no checksum":             func(log *raft.Log) { log.Extensions = nil },
+		"half a checksum":         func(log *raft.Log) { log.Extensions = log.Extensions[:2] },
+		"more behind a checksum":  func(log *raft.Log) { log.Extensions = append(bytes.Clone(log.Extensions), 0) },
+		"the checksum of another": func(log *raft.Log) { log.Extensions = appendSum(nil, &raft.Log{Index: log.Index, Term: log.Term}) },
+	} {
+		e, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name"), AppendedAt: time.Unix(7, 9)})
+		log := *below.entry(t, 1)
+		change(&log)
+		moved := log
+		below.set(t, &moved)
+		var got raft.Log
+		err := e.GetLog(log.Index, &got)
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file: entry") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if got.Data != nil || got.Term != 0 {
+			t.Errorf("%s: the caller got %+v", what, got)
+		}
+	}
+}
+
+// misplaced gives an entry back under any index.
+type misplaced struct{ inner }
+
+func (m misplaced) GetLog(_ uint64, log *raft.Log) error { return m.inner.GetLog(1, log) }
+
+func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
+	_, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
+	err := NewEntries(misplaced{below}, "the file").GetLog(2, &raft.Log{})
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 1 is in its place") {
+		t.Error(err)
+	}
+}
+
+// Raft replicates Extensions. A checksum that comes with an entry says what the leader had, not what this member stores.
+func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
+	leader, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
+	var sent raft.Log
+	if err := leader.GetLog(1, &sent); err != nil || sent.Extensions != nil {
+		t.Errorf("the leader sends the extensions %x, %v", sent.Extensions, err)
+	}
+	raw := *below.entry(t, 1)
+	follower, own := newEntries(t)
+	if err := follower.StoreLogs([]*raft.Log{&raw}); err != nil {
+		t.Errorf("an entry with the checksum that this member computes too: %v", err)
+	}
+	if &own.entry(t, 1).Extensions[0] == &raw.Extensions[0] {
+		t.Error("the follower has kept the leader's checksum")
+	}
+	changed := raw
+	changed.Index, changed.Data = 2, []byte("the nabe") // on its way
+	if err := follower.StoreLogs([]*raft.Log{&changed}); err == nil {
+		t.Error("an entry was stored that is not what its checksum says")
+	}
+}
+
+func TestEntries_ForeignExtensions_AreRefused(t *testing.T) {
+	e, _ := newEntries(t)
+	err := e.StoreLogs([]*raft.Log{{Index: 1, Term: 1}, {Index: 2, Term: 1, Extensions: []byte("chunk 1 of 3")}})
+	if err == nil || !strings.Contains(err.Error(), "entry 2 carries extensions") {
+		t.Error(err)
+	}
+	if last, err := e.LastIndex(); err != nil || last != 0 {
+		t.Errorf("entry %d was stored, %v", last, err)
+	}
+}
+
+type monotonic struct{ *raft.InmemStore }
+
+func (monotonic) IsMonotonic() bool { return true }
+
+func TestEntries_IsMonotonic_IsForwarded(t *testing.T) {
+	if NewEntries(raft.NewInmemStore(), "").IsMonotonic() || !NewEntries(monotonic{}, "").IsMonotonic() {
+		t.Error("IsMonotonic is not what the inner log says")
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	f.Add(uint64(1), uint64(2), byte(0), []byte("data"), []byte{1, 2, 3, 4}, 3)
+	f.Fuzz(func(t *testing.T, index, term uint64, kind byte, data, extensions []byte, bit int) {
+		log := raft.Log{Index: index, Term: term, Type: raft.LogType(kind), Data: data, Extensions: extensions}
+		if Verify(index, &log) == nil && !bytes.Equal(extensions, appendSum(nil, &raft.Log{Index: index, Term: term, Type: raft.LogType(kind), Data: data})) {
+			t.Error("another checksum was accepted")
+		}
+		log = raft.Log{Index: index, Term: term, Type: raft.LogType(kind), Data: bytes.Clone(data)}
+		log.Extensions = appendSum(nil, &log)
+		if len(data) > 0 {
+			bit = int(uint(bit) % uint(8*len(data)))
+			log.Data[bit/8] ^= 1 << (bit % 8)
+			if Verify(index, &log) == nil {
+				t.Errorf("bit %d flipped: accepted", bit)
+			}
+		}
+	})
+}

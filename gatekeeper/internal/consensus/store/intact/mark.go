@@ -1,0 +1,130 @@
+package intact
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/raft"
+)
+
+// MarkFile is the name of a mark's file.
+const MarkFile = "acknowledged"
+
+// Place is the place of an entry in the log. Raft has no two entries with the same index and term, so nothing else is compared.
+// Zero is the place before all entries.
+type Place struct{ Index, Term uint64 }
+
+// Mark notes up to which entry the log was acknowledged, in a file of one record in one sector, which is written over and over. It is
+// written after the entries are on disk, and is not synced, except before the log becomes shorter. So a process that ends in any way leaves
+// the mark as it was written. After a loss of power it may be some seconds old and then asks for less. What it asks for must be in the log.
+type Mark struct {
+	file *os.File
+	part string // of the data folder: the mark's file
+	at   Place
+}
+
+// CreateMark makes the mark of an empty log in a folder, on disk when it returns.
+func CreateMark(folder string) error {
+	file, err := os.OpenFile(filepath.Join(folder, MarkFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	m := &Mark{file: file}
+	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
+}
+
+// OpenMark reads the mark in a folder within the data folder dir, and opens it for writing unless readOnly is set. Errors: ErrDamaged,
+// also when there is none, and those of the system.
+func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
+	flag := os.O_RDWR
+	if readOnly {
+		flag = os.O_RDONLY
+	}
+	m := &Mark{part: filepath.Join(folder, MarkFile)}
+	var err error
+	if m.file, err = os.OpenFile(filepath.Join(dir, m.part), flag, 0); errors.Is(err, fs.ErrNotExist) {
+		return nil, Damaged(m.part, "it is gone")
+	} else if err != nil {
+		return nil, err
+	}
+	sealed := make([]byte, sumSize+16)
+	err = ReadAt(m.file, sealed, 0)
+	var content []byte
+	if err == nil {
+		content, err = Unseal([]byte(MarkFile), sealed)
+	}
+	if err != nil {
+		if _, system := errors.AsType[*os.PathError](err); !system {
+			err = Damaged(m.part, "%w", err)
+		}
+		return nil, errors.Join(err, m.file.Close())
+	}
+	m.at = Place{binary.BigEndian.Uint64(content), binary.BigEndian.Uint64(content[8:])}
+	return m, nil
+}
+
+// Reader is what Check needs of a log.
+type Reader interface {
+	FirstIndex() (uint64, error)
+	LastIndex() (uint64, error)
+	GetLog(index uint64, log *raft.Log) error
+}
+
+// Check returns the last place of a log, or ErrDamaged if the log does not have what was acknowledged. part is the log's part of the
+// data folder. What was deleted from the front of the log is not asked for.
+func (m *Mark) Check(log Reader, part string) (last Place, err error) {
+	first, err := log.FirstIndex()
+	if err != nil {
+		return Place{}, err
+	}
+	end, err := log.LastIndex()
+	if err != nil {
+		return Place{}, err
+	}
+	if last, err = placeOf(log, end); err != nil {
+		return Place{}, err
+	}
+	var found Place
+	if first <= m.at.Index && m.at.Index <= end {
+		if found, err = placeOf(log, m.at.Index); err != nil {
+			return Place{}, err
+		}
+	}
+	if end < m.at.Index || m.at.Index >= first && found != m.at {
+		return Place{}, Damaged(part, "the log ends with entry %d, of term %d, and entry %d, of term %d, was acknowledged",
+			last.Index, last.Term, m.at.Index, m.at.Term)
+	}
+	return last, nil
+}
+
+func placeOf(log Reader, index uint64) (Place, error) {
+	if index == 0 {
+		return Place{}, nil
+	}
+	var entry raft.Log
+	err := log.GetLog(index, &entry)
+	return Place{index, entry.Term}, err
+}
+
+func (m *Mark) set(at Place) error {
+	content := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, at.Index), at.Term)
+	_, err := m.file.WriteAt(Seal([]byte(MarkFile), content), 0)
+	if err == nil {
+		m.at = at
+	}
+	return err
+}
+
+// Settle sets the mark to what Check has found, on disk: Raft acts on that from now on.
+func (m *Mark) Settle(at Place) error {
+	if m.at == at {
+		return nil
+	}
+	return errors.Join(m.set(at), m.file.Sync())
+}
+
+// Close closes the file without writing to it.
+func (m *Mark) Close() error { return m.file.Close() }

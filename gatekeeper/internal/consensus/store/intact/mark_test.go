@@ -1,0 +1,170 @@
+package intact
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// newAcknowledged returns a log in memory whose mark is in dir.
+func newAcknowledged(t *testing.T, dir string, below Log) *Acknowledged {
+	t.Helper()
+	if err := CreateMark(dir); err != nil {
+		t.Fatal(err)
+	}
+	mark, err := OpenMark(dir, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAcknowledged(below, mark, func() error { return nil })
+	t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+func entries(first, last, term uint64) (logs []*raft.Log) {
+	for index := first; index <= last; index++ {
+		logs = append(logs, &raft.Log{Index: index, Term: term})
+	}
+	return logs
+}
+
+func readMark(t *testing.T, dir string) Place {
+	t.Helper()
+	mark, err := OpenMark(dir, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mark.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return mark.at
+}
+
+// slow notes what the mark says when the log becomes shorter.
+type slow struct {
+	*raft.InmemStore
+	t       *testing.T
+	dir     string
+	deleted []Place
+}
+
+func (s *slow) DeleteRange(min, max uint64) error {
+	s.deleted = append(s.deleted, readMark(s.t, s.dir))
+	return s.InmemStore.DeleteRange(min, max)
+}
+
+func TestAcknowledged_MarkIsTheLastEntryAndNeverAsksForWhatIsDeleted(t *testing.T) {
+	dir := t.TempDir()
+	below := &slow{InmemStore: raft.NewInmemStore(), t: t, dir: dir}
+	a := newAcknowledged(t, dir, below)
+	for _, step := range []struct {
+		do   func() error
+		want Place
+	}{
+		{func() error { return a.StoreLogs(entries(1, 20, 3)) }, Place{20, 3}},
+		{func() error { return a.DeleteRange(1, 5) }, Place{20, 3}},
+		{func() error { return a.DeleteRange(18, 99) }, Place{17, 3}},
+		{func() error { return a.StoreLogs(entries(18, 18, 5)) }, Place{18, 5}},
+		{func() error { return a.DeleteRange(30, 40) }, Place{18, 5}},
+		{func() error { return a.DeleteRange(1, 18) }, Place{}},
+		{func() error { return a.StoreLogs(entries(40, 41, 6)) }, Place{41, 6}},
+	} {
+		n := len(below.deleted)
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		got := readMark(t, dir)
+		if got != step.want {
+			t.Errorf("the mark is %v, want %v", got, step.want)
+		}
+		if len(below.deleted) > n && below.deleted[n] != got {
+			t.Errorf("the mark was %v when entries were deleted, and %v after", below.deleted[n], got)
+		}
+	}
+}
+
+func TestAcknowledged_GapOrHole_IsRefused(t *testing.T) {
+	a := newAcknowledged(t, t.TempDir(), raft.NewInmemStore())
+	if err := a.StoreLogs(entries(1, 20, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for _, logs := range [][]*raft.Log{entries(22, 23, 3), entries(20, 21, 3), {{Index: 21}, {Index: 23}}} {
+		if err := a.StoreLogs(logs); err == nil {
+			t.Errorf("entry %d was stored behind 20", logs[len(logs)-1].Index)
+		}
+	}
+	if err := a.DeleteRange(5, 19); err == nil {
+		t.Error("a hole was made")
+	}
+	if last, err := a.LastIndex(); err != nil || last != 20 {
+		t.Errorf("the log ends with %d, %v", last, err)
+	}
+}
+
+func TestMark_Check_FindsWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	below := raft.NewInmemStore()
+	a := newAcknowledged(t, dir, below)
+	if err := a.StoreLogs(entries(1, 20, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		what    string
+		change  func() error
+		damaged bool
+	}{
+		{"whole", func() error { return nil }, false},
+		{"longer", func() error { return below.StoreLogs(entries(21, 22, 3)) }, false},
+		{"without its front", func() error { return below.DeleteRange(1, 10) }, false},
+		{"of another term where the mark is", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
+		{"without its end", func() error { return below.DeleteRange(19, 22) }, true},
+		{"empty", func() error { return below.DeleteRange(11, 18) }, true},
+		{"that begins behind the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},
+	} {
+		if err := tc.change(); err != nil {
+			t.Fatal(err)
+		}
+		mark, err := OpenMark(dir, "", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = mark.Check(below, "the log")
+		if errors.Is(err, ErrDamaged) != tc.damaged || (err != nil) != tc.damaged {
+			t.Errorf("a log %s: %v", tc.what, err)
+		}
+		if err := mark.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOpenMark_ChangedOrGone_IsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := OpenMark(dir, "", true); !errors.Is(err, ErrDamaged) {
+		t.Errorf("none: %v", err)
+	}
+	if err := CreateMark(dir); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, MarkFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range whole {
+		flipped := bytes.Clone(whole)
+		flipped[at] ^= 1
+		for _, data := range [][]byte{flipped, whole[:at]} {
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := OpenMark(dir, "", false); !errors.Is(err, ErrDamaged) {
+				t.Errorf("byte %d, of %d: %v", at, len(data), err)
+			}
+		}
+	}
+}

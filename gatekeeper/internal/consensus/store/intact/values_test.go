@@ -1,0 +1,57 @@
+package intact
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
+	below := raft.NewInmemStore()
+	v := NewValues(below, "the file")
+	if err := errors.Join(v.SetUint64([]byte("term"), 7), v.Set([]byte("vote"), []byte("gk1"))); err != nil {
+		t.Fatal(err)
+	}
+	if term, err := v.GetUint64([]byte("term")); term != 7 || err != nil {
+		t.Errorf("term %d, %v", term, err)
+	}
+	sealed, err := below.Get([]byte("vote"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range 8 * len(sealed) {
+		flipped := bytes.Clone(sealed)
+		flipped[at/8] ^= 1 << (at % 8)
+		if err := below.Set([]byte("vote"), flipped); err != nil {
+			t.Fatal(err)
+		}
+		if val, err := v.Get([]byte("vote")); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file: the value of vote") {
+			t.Errorf("bit %d flipped: %q, %v", at, val, err)
+		}
+	}
+	if err := below.Set([]byte("term"), sealed); err != nil { // under another key
+		t.Fatal(err)
+	}
+	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
+		t.Errorf("the value of another key: %v", err)
+	}
+	if err := v.Set([]byte("term"), []byte("seven")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a number of five bytes: %v", err)
+	}
+}
+
+// Raft compares the text.
+func TestValues_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
+	v := NewValues(raft.NewInmemStore(), "the file")
+	_, err := v.Get([]byte("vote"))
+	_, errNumber := v.GetUint64([]byte("term"))
+	if err == nil || err.Error() != "not found" || errNumber == nil || errNumber.Error() != "not found" {
+		t.Errorf("%v, %v", err, errNumber)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
 // Disk is where a Memory keeps the log and the votes.
@@ -107,12 +108,12 @@ func (m *Memory) hasState() bool {
 	return last > 0 && err == nil || len(snapshots) > 0
 }
 
-// stores are guarded as those of a disk are, so that a server behaves the same on both.
+// stores are guarded and have checksums as those of a disk, so that a server behaves the same on both.
 func (m *Memory) stores(guard *store.Guard) stores {
-	log := store.NewLog(m.log, guard)
+	log := store.NewLog(intact.NewEntries(m.log, "memory"), guard)
 	return stores{
 		log:       log,
-		stable:    store.NewStable(m.log, guard),
+		stable:    store.NewStable(intact.NewValues(m.log, "memory"), guard),
 		snapshots: store.NewSnapshots(m.snapshots, log, guard),
 		close:     func() error { return nil },
 	}

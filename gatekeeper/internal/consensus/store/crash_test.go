@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
 // sector is what a disk writes as one, whatever happens to its power.
@@ -62,7 +64,7 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 			val[i] = byte(random.Uint32())
 		}
 		m.values[key] = string(val)
-		return "set " + key, o.bolt.Set([]byte(key), val)
+		return "set " + key, o.values.Set([]byte(key), val)
 	}
 	var logs []*raft.Log
 	next := m.next()
@@ -78,9 +80,9 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	return fmt.Sprintf("store %d to %d", next, m.next()-1), o.log.StoreLogs(logs)
 }
 
-// differs opens the files as a server does, and says what in them is not as it must be; nil for all of it.
-func (m model) differs(dir string) (err error) {
-	o, err := openLog(dir, "", tested())
+// differs opens the files as look does, and says what in them is not as it must be; nil for all of it.
+func (m model) differs(dir string, old bool) (err error) {
+	o, err := look(dir, old)
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (m model) differs(dir string) (err error) {
 		}
 	}
 	for key, want := range m.values {
-		if got, err := o.bolt.Get([]byte(key)); err != nil || string(got) != want {
+		if got, err := o.values.Get([]byte(key)); err != nil || string(got) != want {
 			return errors.Join(fmt.Errorf("the value of %s is %q, want %q", key, got, want), err)
 		}
 	}
@@ -187,34 +189,35 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	return rand.New(rand.NewPCG(seed, 1)), 300
 }
 
-// After a crash at any moment of a write the file is as before the write or as after it, and is not refused.
+// markAt is the mark that a crash in a write leaves: it is written after entries are, and before entries are deleted.
+func markAt(before, now model, was, is []byte) []byte {
+	if len(now.entries) > len(before.entries) {
+		return was
+	}
+	return is
+}
+
+// After a crash at any moment of a write the file is as before the write or as after it, and is not refused. Opening a file is a write too.
 func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	random, writes := crashSeed(t)
 	dir, other := t.TempDir(), t.TempDir()
-	path := filepath.Join(dir, RaftFile)
-	opens := func(what string, data []byte, want model) {
+	path, markPath := filepath.Join(dir, RaftFile), filepath.Join(dir, intact.MarkFile)
+	opens := func(what string, data, mark []byte, want model) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(other, RaftFile), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := want.differs(other); err != nil {
+		put(t, other, data, mark)
+		if err := want.differs(other, false); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	b, err := openLog(dir, KindBolt, tested())
+	b, err := openAt(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = b.Close() }()
 	now := model{values: make(map[string]string)}
-	file, grown := mustRead(t, path), 0
-	for i := range writes {
-		before := now.clone()
-		what, err := now.step(random, b)
-		if err != nil {
-			t.Fatalf("write %d, %s: %v", i, what, err)
-		}
-		what = fmt.Sprintf("write %d, %s", i, what)
+	file, marked, grown := mustRead(t, path), mustRead(t, markPath), 0
+	crashes := func(what string, before model) {
+		t.Helper()
 		c, err := newCrash(file, mustRead(t, path))
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -222,26 +225,35 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		if len(c.after) > len(c.before) {
 			grown++
 		}
-		opens(what+": some pages", c.pages(random, true), before)
-		opens(what+": some pages, and the file is not longer", c.pages(random, false), before)
-		opens(what+": all pages, no header", c.torn(0), before)
-		opens(what+": a part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), now)
-		if i%10 == 0 {
-			opens(what+": all", c.after, now)
+		after := mustRead(t, markPath)
+		mark := markAt(before, now, marked, after)
+		opens(what+": some pages", c.pages(random, true), mark, before)
+		opens(what+": some pages, and the file is not longer", c.pages(random, false), mark, before)
+		opens(what+": all pages, no header", c.torn(0), mark, before)
+		opens(what+": a part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, now)
+		if random.IntN(10) == 0 {
+			opens(what+": all", c.after, after, now)
 		}
-		file = c.after
+		file, marked = c.after, after
+	}
+	for i := range writes {
+		before := now.clone()
+		what, err := now.step(random, b)
+		if err != nil {
+			t.Fatalf("write %d, %s: %v", i, what, err)
+		}
+		what = fmt.Sprintf("write %d, %s", i, what)
+		crashes(what, before)
 		if random.IntN(25) == 0 { // and on from there
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}
-			again, err := openLog(dir, KindBolt, tested())
+			again, err := openAt(dir)
 			if err != nil {
 				t.Fatalf("%s, then opened: %v", what, err)
 			}
 			b = again
-			if !bytes.Equal(file, mustRead(t, path)) {
-				t.Fatalf("%s: opening the file wrote to it", what)
-			}
+			crashes(what+", then opened", now)
 		}
 	}
 	if grown == 0 {
@@ -253,16 +265,16 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 // that was being written from one that has rotted, and a server that takes the older one has forgotten a vote.
 func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
-	b, err := openLog(dir, KindBolt, tested())
+	b, err := openAt(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	path := filepath.Join(dir, RaftFile)
+	path, markPath := filepath.Join(dir, RaftFile), filepath.Join(dir, intact.MarkFile)
 	random := rand.New(rand.NewPCG(1, 1))
 	now := model{values: make(map[string]string)}
 	for range 2 { // each of the two headers
-		before, file := now.clone(), mustRead(t, path)
+		before, file, marked := now.clone(), mustRead(t, path), mustRead(t, markPath)
 		if _, err := now.step(random, b); err != nil {
 			t.Fatal(err)
 		}
@@ -270,15 +282,14 @@ func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing
 		if err != nil {
 			t.Fatal(err)
 		}
+		mark := markAt(before, now, marked, mustRead(t, markPath))
 		refused := 0
 		for n := 0; n <= c.page; n++ {
 			if n > sector && n%sector != 0 {
 				continue
 			}
-			if err := os.WriteFile(filepath.Join(other, RaftFile), c.torn(n), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			asBefore, asAfter := before.differs(other), now.differs(other)
+			put(t, other, c.torn(n), mark)
+			asBefore, asAfter := before.differs(other, true), now.differs(other, true)
 			switch {
 			case asBefore == nil && n < sector, asAfter == nil && n > 0:
 			case errors.Is(asBefore, ErrDamaged) && n < sector:

@@ -1,26 +1,22 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"runtime/debug"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// ErrDamaged says that a data folder does not hold what was written to it. Nothing of it may be used: what is wrong in it may
-// be an entry that other members have otherwise, or a vote.
-var ErrDamaged = errors.New("damaged")
+// ErrDamaged is that of package intact.
+var ErrDamaged = intact.ErrDamaged
 
-// Damaged says what was found wrong with what of a data folder, and what to do.
-func Damaged(what, format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %w; do not start a server on it: remove this member and let a new one join under a new id with an empty "+
-		"folder, or recover from the folders of the others or a backup", ErrDamaged, what, fmt.Errorf(format, args...))
-}
+// Damaged is that of package intact.
+func Damaged(part, format string, args ...any) error { return intact.Damaged(part, format, args...) }
 
-// damaged is Damaged of the log's file.
+// damaged is Damaged of RaftFile.
 func damaged(format string, args ...any) error { return Damaged(RaftFile, format, args...) }
 
-// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a page that is missing is a
-// fault of the memory, one that holds nonsense a panic. Either is ErrDamaged here, and after it bbolt may hold its locks for ever.
+// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a missing page is a
+// memory fault, and a page of nonsense is a panic. Either is ErrDamaged here, and after it bbolt may hold its locks for ever.
 func careful(f func() error) (panicked bool, err error) {
 	before := debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {

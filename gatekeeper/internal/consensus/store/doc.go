@@ -2,8 +2,8 @@
 //
 // # A failed write never returns
 //
-// Raft goes on after most failed store calls, panics after others, and lets a leader whose disk hangs lead for ever
-// (hashicorp/raft issue 503). None of these is right here: whoever does not know what is on its disk must say nothing more.
+// Raft continues after most failed store calls, panics after others, and lets a leader whose disk hangs lead for ever
+// (hashicorp/raft issue 503). None of these is right here: a member that does not know what is on its disk must say nothing more.
 // So every call goes through a Guard. The first call that fails, or that has not returned within a bound, is a fault: it is
 // reported once, so that the process leaves, and no call returns to Raft from then on. The goroutine of Raft that made the
 // call waits inside it until the member is closed and then ends there, running its deferred functions. Nothing can be
@@ -26,38 +26,30 @@
 // after that. So it ends by a fault as soon as the snapshot is there, and goes on from it when it is started again. It takes more
 // than TrailingLogs entries in its absence.
 //
+// # Two log stores, one stable store
+//
+// RaftFile is raft-boltdb's (v2.3.0), with NoFreelistSync and the map freelist, and never NoSync. It keeps the term and the vote, and by
+// default the log. With KindWAL the log is in the segments of package wal. Package intact stands between Raft and either: it adds
+// checksums to entries and values, refuses gaps, and keeps the mark that says up to which entry the log was acknowledged. A Log in front
+// of the inner one, see intact.Log, is the place for a queue of appends.
+//
 // # A damaged file is refused
 //
-// One flipped bit in an entry would make this member another one than the others, silently. So each record carries a checksum,
+// One flipped bit in an entry would silently make this member differ from the others. So each entry and each value has a checksum,
 // and Open reads the whole file, page by page, before bbolt does: bbolt checks its headers only, falls back on the older one,
-// trusts the rest, and panics on goroutines of its own. Whatever is not as it was written is ErrDamaged.
+// trusts the rest, and panics on other goroutines. Whatever is not as it was written is ErrDamaged. bolt catches what bbolt does with a
+// file that is damaged while it is open.
 //
-// # The second log store
+// This is what no check can detect:
 //
-// A folder keeps its log in RaftFile, which is Bolt, or in segments to which raft-wal appends, which is WAL; the term, the vote and the list of
-// the segments are in RaftFile in either case. An append of WAL is one write and one sync of a few hundred bytes.
+//   - A disk that goes back, whole, to an earlier state, mark included.
+//   - The last batch, lost after a loss of power. The mark is not synced with each batch, which would be a second sync. After a loss of
+//     power it may be some seconds old. If the disk has also lost the last batch of entries, which it had said was on disk, but has what was
+//     before it, then nothing says that there was such a batch. raft-boltdb has no transaction to which a record of the log's end could be
+//     added. When the process ends in any other way the mark is there, and so is what it asks for.
+//   - The last batch of KindWAL, broken after a loss of power. See package wal.
 //
-// raft-wal (v0.4.1) believes what it wrote. It reads the last segment up to the first frame that it cannot read, rewinds by one batch when the
-// last CRC is wrong, and goes on from there without a word: a flipped bit anywhere in that segment looks to it like a write that a crash cut
-// short, and all entries behind it are gone. It leaves the remains of such a write where they are, does not look into segments that are
-// sealed, has no checksum in its records when it reads one, refuses to go on behind a segment that was sealed just before a crash, and only logs
-// it when it cannot make the next one. So it is not left alone:
+// # Older formats
 //
-//   - The record of an entry is ours, with its checksum, and is raft-wal's data.
-//   - raft-wal's own state is a value in RaftFile, so it has a checksum and no file of its own that could be damaged.
-//   - Before raft-wal is opened all segments are read. Of a crash there can be remains of one batch, behind the last that is whole: each batch is on
-//     disk before the next is written. They are removed; a segment that was sealed just before is followed by a new one.
-//     Everything else is ErrDamaged.
-//   - Whether a last batch that is broken was torn, and never acknowledged, or has rotted, no file of raft-wal says. So a mark beside the segments
-//     says up to which entry the log was acknowledged, and what it asks for must be there. It is written after each batch and not synced, which
-//     costs a few microseconds: a process that ends in whatever way leaves it behind. Only before the log becomes shorter it is synced, so that
-//     it never asks for what was deleted.
-//
-// What is left is this: after a loss of power the mark is as old as the system's last writing of it, some seconds, and what was acknowledged
-// behind it and has rotted since is taken for torn, if it is in the very last batch: when another batch follows it was on disk, and what follows
-// is looked for. To sync the mark with each batch would be a second sync, and eat the gain. Therefore Bolt is the default: it can tell
-// the two apart always. WAL is for disks that keep their power, where appends are what bounds: go test -bench StoreLogs, and
-// make bench with -parts core with -log-store bolt and wal by turns, say by how much.
-//
-// WAL does not say that it is monotonic, although it takes no gap: see above, Snapshots deletes what must go.
+// A folder in the format before raft-boltdb is refused with ErrOldFormat. Convert rewrites it.
 package store

@@ -3,19 +3,17 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
-	"github.com/hashicorp/raft-wal/types"
-	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
 // RaftFile is the name of the stable store's file in a data folder, and of the log's unless that has a folder of its own.
@@ -35,35 +33,29 @@ type Files struct {
 	opened opened
 }
 
-// opened are the files of the log and of the stable store: the same for Bolt.
+// opened are the files of the log and of the stable store. With KindBolt both are the same file.
 type opened struct {
-	bolt *Bolt
-	log  logFile
-	kind Kind
-}
-
-type logFile interface {
-	raft.LogStore
-	io.Closer
+	bolt   *bolt
+	values *intact.Values
+	log    *intact.Acknowledged
+	kind   Kind
 }
 
 // Close closes them, after calls under way.
-func (o opened) Close() error {
-	err := o.log.Close()
-	if o.kind != KindBolt {
-		err = errors.Join(err, o.bolt.Close())
-	}
-	return err
-}
+func (o opened) Close() error { return errors.Join(o.log.Close(), o.bolt.Close()) }
 
 // Open opens the stores in dir, or creates them of a kind, which may be empty for what is there, or for KindBolt. Before the log is
-// used all of it is read and checked. Errors: ErrDamaged, ErrInUse, ErrKind, and those of the system.
+// used all of it is read and checked. Errors: ErrDamaged, ErrOldFormat, ErrInUse, ErrKind, and those of the system.
 func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, error) {
-	o, err := openLog(dir, kind, newWALConfig(logger))
+	o, err := openLog(dir, kind, wal.NewConfig(logger))
 	if err != nil {
 		return nil, err
 	}
-	cached, err := newCache(NewLog(o.log, guard))
+	log := NewLog(o.log, guard)
+	if o.kind == KindWAL {
+		log.chunk = math.MaxUint64 // it deletes by files, and each call is a separate write
+	}
+	cached, err := newCache(log)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), o.Close())
 	}
@@ -80,12 +72,12 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	guarded := NewSnapshots(snapshots, cached, guard)
 	guarded.newest, guarded.dir = newest, filepath.Join(dir, snapshotsDir)
-	return &Files{Log: cached, Stable: NewStable(o.bolt, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
+	return &Files{Log: cached, Stable: NewStable(o.values, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
 }
 
 // settle looks whether log and snapshots in dir fit together. If a crash came between a snapshot and the deletion of the log that it
 // replaced, the log is deleted now. newest is the index of the newest snapshot, 0 without any.
-func settle(dir string, log raft.LogStore) (newest uint64, err error) {
+func settle(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finished(dir)
 	if err != nil || len(all) == 0 {
 		return 0, err
@@ -103,23 +95,28 @@ func settle(dir string, log raft.LogStore) (newest uint64, err error) {
 }
 
 // openLog opens the files in dir, or makes them.
-func openLog(dir string, kind Kind, cfg walConfig) (o opened, err error) {
-	if o.bolt, err = openBolt(dir, kind); err != nil {
-		return opened{}, err
+func openLog(dir string, kind Kind, cfg wal.Config) (o opened, err error) {
+	path := filepath.Join(dir, RaftFile)
+	if err := checkFile(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := create(dir, kind); err != nil {
+			return opened{}, fmt.Errorf("store: create %s: %w", path, err)
+		}
+	} else if err != nil {
+		return opened{}, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	o.kind = KindBolt
-	isWAL, err := keepsWAL(o.bolt)
-	if isWAL {
-		o.kind = KindWAL
+	if o.bolt, err = openBolt(path, false); err != nil {
+		return opened{}, fmt.Errorf("store: open %s: %w", path, err)
+	}
+	o.values = intact.NewValues(o.bolt, RaftFile)
+	if o.kind, err = kindOf(o.values); err == nil && kind != "" && kind != o.kind {
+		err = anotherKind(o.kind, kind)
 	}
 	switch {
 	case err != nil:
-	case kind != "" && kind != o.kind:
-		err = anotherKind(o.kind, kind)
-	case isWAL:
-		o.log, err = openWAL(dir, o.bolt, cfg)
+	case o.kind == KindWAL:
+		o.log, err = wal.Open(dir, o.values, cfg)
 	default:
-		o.log = o.bolt
+		o.log, err = openEntries(dir, o.bolt)
 	}
 	if err != nil {
 		return opened{}, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), o.bolt.Close())
@@ -127,25 +124,25 @@ func openLog(dir string, kind Kind, cfg walConfig) (o opened, err error) {
 	return o, nil
 }
 
-// openBolt opens RaftFile in dir, or makes what a folder of that kind begins with.
-func openBolt(dir string, kind Kind) (*Bolt, error) {
-	path := filepath.Join(dir, RaftFile)
-	if err := checkFile(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := create(dir, kind); err != nil {
-			return nil, fmt.Errorf("store: create %s: %w", path, err)
-		}
-	} else if err != nil {
-		return nil, fmt.Errorf("store: open %s: %w", path, err)
-	}
-	b, err := open(path, false)
-	if err != nil {
-		return nil, fmt.Errorf("store: open %s: %w", path, err)
-	}
-	// A process that was killed between a write and its sync has left a vote that can be read and is on no disk. Raft would repeat its word for it.
+// openEntries opens the log in RaftFile.
+func openEntries(dir string, b *bolt) (*intact.Acknowledged, error) {
+	// A process that was killed between a write and its sync has left what can be read and is not on disk, such as a vote. Raft would rely on it.
 	if err := b.db.Sync(); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: open %s: %w", path, err), b.Close())
+		return nil, err
 	}
-	return b, nil
+	mark, err := intact.OpenMark(dir, "", false)
+	if err != nil {
+		return nil, err
+	}
+	entries := intact.NewEntries(b, RaftFile)
+	last, err := mark.Check(entries, RaftFile)
+	if err == nil {
+		err = mark.Settle(last)
+	}
+	if err != nil {
+		return nil, errors.Join(err, mark.Close())
+	}
+	return intact.NewAcknowledged(entries, mark, func() error { return nil }), nil
 }
 
 // checkFile checks the file in dir while no server writes to it. The error is fs.ErrNotExist where there never was one.
@@ -156,7 +153,7 @@ func checkFile(dir string) error {
 		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // made after it
 			return damaged("it is gone")
 		}
-		if segments, err := filepath.Glob(filepath.Join(dir, walDir, "*.wal")); len(segments) > 0 || err != nil { // and so are these
+		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so are these
 			return damaged("it is gone")
 		}
 		return err
@@ -164,10 +161,10 @@ func checkFile(dir string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 { // bbolt would begin anew
+	if info.Size() == 0 { // bbolt would make a new one
 		return damaged("it is empty")
 	}
-	locked, err := open(path, true)
+	locked, err := openBolt(path, true)
 	if err != nil {
 		return err
 	}
@@ -177,31 +174,22 @@ func checkFile(dir string) error {
 // create makes the file such that it is there whole or not at all.
 func create(dir string, kind Kind) error {
 	path := filepath.Join(dir, RaftFile)
+	begin := intact.CreateMark
 	if kind == KindWAL {
-		if err := createWAL(dir); err != nil {
-			return err
-		}
+		begin = wal.Create
+	}
+	if err := begin(dir); err != nil {
+		return err
 	}
 	if err := os.Remove(path + ".tmp"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	b, err := open(path+".tmp", false)
+	b, err := openBolt(path+".tmp", false)
 	if err != nil {
 		return err
 	}
-	err = b.db.Update(func(tx *bbolt.Tx) error {
-		entries, err := tx.CreateBucket([]byte(entriesBucket))
-		if err != nil {
-			return err
-		}
-		facts, err := tx.CreateBucket([]byte(factsBucket))
-		if err != nil {
-			return err
-		}
-		return putEnd(entries, facts, 0)
-	})
-	if err == nil && kind == KindWAL {
-		err = (&walState{bolt: b, beside: &beside{}}).CommitState(types.PersistentState{})
+	if kind == KindWAL {
+		err = wal.Begin(intact.NewValues(b, RaftFile))
 	}
 	if err := errors.Join(err, b.Close()); err != nil {
 		return err
@@ -219,31 +207,6 @@ func syncFolder(dir string) error {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
-}
-
-// ErrInUse says that another process has the log's file open: a server whose lock file somebody removed, or a tool of bbolt.
-var ErrInUse = errors.New("another process has it open")
-
-// open opens a file of bbolt. One that was not checked is opened for reading only: bbolt then believes nothing but the headers.
-func open(path string, readOnly bool) (b *Bolt, err error) {
-	_, err = careful(func() error {
-		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an acknowledged
-		// entry is on disk. Another server has the file locked, also when somebody removed the folder's own lock file.
-		db, err := bbolt.Open(path, 0o600, &bbolt.Options{
-			ReadOnly: readOnly, Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
-		})
-		switch {
-		case errors.Is(err, berrors.ErrTimeout):
-			return ErrInUse
-		case is[syscall.Errno](err): // the system's word, which is no word on what is in it
-			return err
-		case err != nil:
-			return damaged("%w", err)
-		}
-		b = &Bolt{db: db}
-		return nil
-	})
-	return b, err
 }
 
 func is[T error](err error) bool {

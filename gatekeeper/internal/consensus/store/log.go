@@ -2,14 +2,15 @@ package store
 
 import (
 	"errors"
-	"math"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
 // Log is a raft.LogStore whose calls are guarded.
 type Log struct {
-	inner raft.LogStore
+	inner intact.Log
 	guard *Guard
 	chunk uint64 // see deleteChunk
 }
@@ -20,12 +21,8 @@ var (
 )
 
 // NewLog guards inner.
-func NewLog(inner raft.LogStore, guard *Guard) *Log {
-	l := &Log{inner: inner, guard: guard, chunk: deleteChunk}
-	if _, ok := inner.(*WAL); ok {
-		l.chunk = math.MaxUint64 // it deletes by files, and each call is a write of its own
-	}
-	return l
+func NewLog(inner intact.Log, guard *Guard) *Log {
+	return &Log{inner: inner, guard: guard, chunk: deleteChunk}
 }
 
 // IsMonotonic forwards inner's word: Raft trims a monotonic store differently after a snapshot.
@@ -63,8 +60,7 @@ func (l *Log) GetLog(index uint64, log *raft.Log) (err error) {
 }
 
 func (l *Log) StoreLog(log *raft.Log) error {
-	l.guard.Do(WriteCall, func() error { return l.inner.StoreLog(log) })
-	return nil
+	return l.StoreLogs([]*raft.Log{log})
 }
 
 func (l *Log) StoreLogs(logs []*raft.Log) error {

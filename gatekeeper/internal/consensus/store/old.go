@@ -12,6 +12,9 @@ import (
 	"slices"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
 // Raft's file snapshots, as they are on disk.
@@ -24,34 +27,26 @@ const (
 // Old are the stores of a data folder whose server does not run, for reading only: not one byte of the folder is written, also
 // not by opening it, so that it may lie on a disk that is mounted read-only. It is used from one goroutine.
 type Old struct {
-	bolt *Bolt
-	log  oldLog
-	kind Kind
-	dir  string
+	bolt   *bolt
+	values *intact.Values
+	log    intact.Reader
+	kind   Kind
+	dir    string
 }
 
-// oldLog is what of a raft.LogStore reads.
-type oldLog interface {
-	FirstIndex() (uint64, error)
-	LastIndex() (uint64, error)
-	GetLog(index uint64, log *raft.Log) error
-}
-
-// OpenOld opens the stores in dir. Errors: ErrDamaged, ErrInUse, and those of the system.
+// OpenOld opens the stores in dir. Errors: ErrDamaged, ErrOldFormat, ErrInUse, and those of the system.
 func OpenOld(dir string) (*Old, error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	bolt, err := open(path, true)
+	bolt, err := openBolt(path, true)
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	o := &Old{bolt: bolt, log: bolt, kind: KindBolt, dir: dir}
-	isWAL, err := keepsWAL(bolt)
-	if err == nil && isWAL {
-		o.kind = KindWAL
-		err = o.scan()
+	o := &Old{bolt: bolt, values: intact.NewValues(bolt, RaftFile), dir: dir}
+	if o.kind, err = kindOf(o.values); err == nil {
+		err = o.open()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), bolt.Close())
@@ -59,14 +54,19 @@ func OpenOld(dir string) (*Old, error) {
 	return o, nil
 }
 
-// scan reads the segments.
-func (o *Old) scan() error {
-	found, acknowledged, err := scanWAL(o.dir, o.bolt, true)
+// open opens the log, and closes its mark again.
+func (o *Old) open() (err error) {
+	if o.kind == KindWAL {
+		o.log, err = wal.Read(o.dir, o.values, intact.Verify)
+		return err
+	}
+	o.log = intact.NewEntries(o.bolt, RaftFile)
+	mark, err := intact.OpenMark(o.dir, "", true)
 	if err != nil {
 		return err
 	}
-	o.log = found
-	return acknowledged.file.Close()
+	_, err = mark.Check(o.log, RaftFile)
+	return errors.Join(err, mark.Close())
 }
 
 // Kind is that of the log.
@@ -77,7 +77,7 @@ func (o *Old) Close() error { return o.bolt.Close() }
 
 // Term is the newest term that the member had heard of; 0 for a member that never took part.
 func (o *Old) Term() (uint64, error) {
-	term, err := o.bolt.GetUint64([]byte("CurrentTerm"))
+	term, err := o.values.GetUint64([]byte("CurrentTerm"))
 	if errors.Is(err, errNoKey) {
 		return 0, nil
 	}

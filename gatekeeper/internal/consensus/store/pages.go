@@ -8,6 +8,8 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
 // bbolt's file, as far as it is needed to see that it is whole before bbolt trusts it: bbolt checks its two headers, and reads all
@@ -33,14 +35,6 @@ type pages struct {
 	found func(bucket, key, value []byte) error
 }
 
-func readAt(file io.ReaderAt, b []byte, at int64) error {
-	_, err := file.ReadAt(b, at)
-	if errors.Is(err, io.EOF) {
-		return errors.New("the file ends before or in it")
-	}
-	return err
-}
-
 type meta struct{ pageSize, root, free, end, txid uint64 }
 
 // noFreelist stands in a header for the list of free pages, which is not written.
@@ -52,7 +46,7 @@ const noFreelist = math.MaxUint64
 // a write that was acknowledged, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHead+metaSize)
-	if err := readAt(file, b, at); err != nil {
+	if err := intact.ReadAt(file, b, at); err != nil {
 		return meta{}, fmt.Errorf("the header at byte %d: %w", at, err)
 	}
 	b = b[pageHead:]
@@ -107,7 +101,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("it refers to page %d of %d", id, p.end)
 	}
 	page := make([]byte, p.size)
-	if err := readAt(p.file, page, int64(id*p.size)); err != nil {
+	if err := intact.ReadAt(p.file, page, int64(id*p.size)); err != nil {
 		return nil, fmt.Errorf("page %d: %w", id, err)
 	}
 	more := uint64(binary.NativeEndian.Uint32(page[12:]))
@@ -122,7 +116,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	}
 	if more > 0 {
 		page = make([]byte, (more+1)*p.size)
-		if err := readAt(p.file, page, int64(id*p.size)); err != nil {
+		if err := intact.ReadAt(p.file, page, int64(id*p.size)); err != nil {
 			return nil, fmt.Errorf("page %d: %w", id, err)
 		}
 	}

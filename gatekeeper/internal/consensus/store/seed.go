@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
 // Seed is what the stores of a server begin with that starts from a snapshot instead of from nothing.
@@ -24,7 +26,7 @@ type Seed struct {
 
 // Plant makes the stores in dir, where there are none yet, and has them on disk when it returns nil.
 func Plant(dir string, seed Seed) (err error) {
-	o, err := openLog(dir, seed.Kind, newWALConfig(hclog.NewNullLogger()))
+	o, err := openLog(dir, seed.Kind, wal.NewConfig(hclog.NewNullLogger()))
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func Plant(dir string, seed Seed) (err error) {
 	if err := sink.Close(); err != nil {
 		return fmt.Errorf("store: finish a snapshot in %s: %w", dir, err)
 	}
-	if err := o.bolt.SetUint64([]byte("CurrentTerm"), seed.Term); err != nil {
+	if err := o.values.SetUint64([]byte("CurrentTerm"), seed.Term); err != nil {
 		return fmt.Errorf("store: write the term in %s: %w", dir, err)
 	}
 	if err := syncFolder(dir); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
 // Snapshots is a raft.SnapshotStore whose writes are guarded. A read that fails is no fault: a snapshot can be reaped
@@ -17,7 +19,7 @@ import (
 // is a fault if the log does not lead from there to where the newest is.
 type Snapshots struct {
 	inner  raft.SnapshotStore
-	log    raft.LogStore
+	log    intact.Log
 	guard  *Guard
 	newest uint64 // index of the newest when this was opened, readable or not
 	dir    string // where inner keeps its files; empty without any
@@ -30,7 +32,7 @@ const syncEvery = 1 << 20
 var _ raft.SnapshotStore = (*Snapshots)(nil)
 
 // NewSnapshots guards inner. The log is the one that Raft uses, with its cache if it has one.
-func NewSnapshots(inner raft.SnapshotStore, log raft.LogStore, guard *Guard) *Snapshots {
+func NewSnapshots(inner raft.SnapshotStore, log intact.Log, guard *Guard) *Snapshots {
 	return &Snapshots{inner: inner, log: log, guard: guard}
 }
 
@@ -69,7 +71,7 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 
 // leads returns ErrDamaged when the log does not lead from the snapshot that was found, of index from, or 0, to the newest there ever
 // was, of index newest: this member has acknowledged everything up to there.
-func leads(log raft.LogStore, from, newest uint64) error {
+func leads(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
 	}
@@ -140,7 +142,7 @@ var errForked = errors.New("store: a snapshot of the leader has replaced entries
 // on behind the snapshot: as a leader it would send them to a follower that lacks them, until it comes to the gap, and the follower
 // would apply them. An own snapshot and one that came late delete nothing. forked says that the log reached as far as the snapshot, by
 // other entries.
-func replaceLog(log raft.LogStore, index, term uint64) (forked bool, err error) {
+func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {
 		return false, err

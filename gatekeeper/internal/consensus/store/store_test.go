@@ -174,10 +174,10 @@ func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 		for index := uint64(11); index <= 1000; index++ {
 			logs = append(logs, &raft.Log{Index: index, Term: 1, Data: make([]byte, 200)})
 		}
-		if err := b.bolt.StoreLogs(logs); err != nil {
+		if err := b.log.StoreLogs(logs); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.bolt.DeleteRange(tc.min, tc.max); err != nil {
+		if err := b.log.DeleteRange(tc.min, tc.max); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Close(); err != nil {
@@ -222,8 +222,8 @@ func voted(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
 
 func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) {
 	dir := t.TempDir()
-	open := func() *Bolt {
-		s, err := openBolt(dir, KindBolt)
+	open := func() opened {
+		s, err := openAt(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 	}
 	g, _ := newGuard(t)
 	bolt := open()
-	s := NewStable(bolt, g)
+	s := NewStable(bolt.values, g)
 	vote(t, s, 4, "a")
 	if err := s.SetUint64(voteTerm, 5); err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 
 	bolt = open()
 	defer bolt.Close()
-	s = NewStable(bolt, g)
+	s = NewStable(bolt.values, g)
 	if term, candidate := voted(t, s); term != 4 || candidate != "a" {
 		t.Errorf("after the crash the vote is for %q in %d; it would be repeated without comparing logs", candidate, term)
 	}
@@ -252,12 +252,12 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 
 func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
 	g, _ := newGuard(t)
-	bolt, err := openBolt(t.TempDir(), KindBolt)
+	bolt, err := openAt(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer bolt.Close()
-	s := NewStable(bolt, g)
+	s := NewStable(bolt.values, g)
 	for _, key := range []string{"LastVoteTerm", "CurrentTerm"} {
 		if _, err := s.GetUint64([]byte(key)); err == nil || err.Error() != "not found" {
 			t.Errorf("GetUint64(%s): %v", key, err)

@@ -11,6 +11,9 @@ import (
 
 	"github.com/hashicorp/raft"
 	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
 // moments calls before each change of a file.
@@ -80,7 +83,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	writes /= 3 // each has some moments
 	k := &killed{t: t, dir: t.TempDir()}
 	cfg := tested()
-	cfg.files = moments{cfg.files, k.note}
+	cfg.Files = moments{cfg.Files, k.note}
 	o, err := openLog(k.dir, KindWAL, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +101,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		for j, left := range images {
 			what := fmt.Sprintf("write %d, %s, moment %d of %d", i, what, j, len(images))
 			dir := left.put(t)
-			asBefore, asAfter := before.differs(dir), now.differs(dir)
+			asBefore, asAfter := before.differs(dir, false), now.differs(dir, false)
 			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
 				t.Fatalf("%s: %v; %v", what, asBefore, asAfter)
 			}
@@ -134,7 +137,7 @@ func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
 		if err := o.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := now.differs(dir); err != nil {
+		if err := now.differs(dir, false); err != nil {
 			t.Fatalf("%s, then more: %v", what, err)
 		}
 	}
@@ -166,7 +169,7 @@ func TestOpenWAL_KilledBeforeTheSync_IsOnDiskBeforeItIsBelieved(t *testing.T) {
 	f := wholeWAL(t, 30)
 	name := filepath.Base(f.whole.segments()[0])
 	cfg, done := tested(), make(map[string]bool)
-	cfg.files = syncs{cfg.files, done}
+	cfg.Files = syncs{cfg.Files, done}
 	o, err := openLog(f.dir, "", cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +207,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	}
 	o := open()
 	defer func() { _ = o.Close() }()
-	now, tornBefore, mark := model{values: make(map[string]string)}, 0, filepath.Join(walDir, markFile)
+	now, tornBefore, mark := model{values: make(map[string]string)}, 0, filepath.Join(wal.Dir, intact.MarkFile)
 	older := imageOf(t, dir)[mark]
 	for i := range writes {
 		before, files := now.clone(), imageOf(t, dir)
@@ -230,7 +233,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		left[mark] = older
 		left[name] = torn(random, files[name], after[name])
 		folder := left.put(t)
-		asBefore, asAfter := before.differs(folder), now.differs(folder)
+		asBefore, asAfter := before.differs(folder, false), now.differs(folder, false)
 		whole := bytes.Equal(left[name], after[name])
 		if whole && asAfter != nil || !whole && asBefore != nil {
 			t.Fatalf("%s: %v; %v", what, asBefore, asAfter)
@@ -244,7 +247,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		}
 		// The same folder with the mark of after the write: then it is no torn write.
 		left[mark] = after[mark]
-		if err := before.differs(left.put(t)); !errors.Is(err, ErrDamaged) {
+		if err := before.differs(left.put(t), false); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("%s: what was acknowledged is gone: %v", what, err)
 		}
 	}
@@ -284,18 +287,18 @@ func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
 	full := errors.New("no space left")
 	var fails error
 	cfg := tested()
-	cfg.files = broken{cfg.files, &fails}
+	cfg.Files = broken{cfg.Files, &fails}
 	dir := t.TempDir()
 	o, err := openLog(dir, KindWAL, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if err := o.log.StoreLog(&raft.Log{Index: 1, Term: 1, Data: []byte("x")}); err != nil {
+	if err := storeOne(o.log, &raft.Log{Index: 1, Term: 1, Data: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
 	fails = full
-	if err := o.log.StoreLog(&raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
+	if err := storeOne(o.log, &raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
 		t.Errorf("StoreLog: %v", err)
 	}
 	if err := o.log.DeleteRange(1, 1); !errors.Is(err, full) {
@@ -320,16 +323,16 @@ func (n noMore) Create(dir, name string, size uint64) (types.WritableFile, error
 func TestWAL_NextSegmentCannotBeMade_NextCallFailsAndSaysWhy(t *testing.T) {
 	full := errors.New("no space left")
 	cfg := tested()
-	cfg.files = noMore{cfg.files, full, new(int)}
+	cfg.Files = noMore{cfg.Files, full, new(int)}
 	dir := t.TempDir()
 	o, err := openLog(dir, KindWAL, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.log.StoreLog(&raft.Log{Index: 1, Term: 1, Data: make([]byte, 2*cfg.segmentSize)}); err != nil {
+	if err := storeOne(o.log, &raft.Log{Index: 1, Term: 1, Data: make([]byte, 2*cfg.SegmentSize)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.log.StoreLog(&raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
+	if err := storeOne(o.log, &raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
 		t.Errorf("StoreLog: %v", err)
 	}
 	if err := o.Close(); err != nil {

@@ -16,11 +16,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	vfs "github.com/hashicorp/raft-wal/fs"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
 // tested has short segments, so that a test has many.
-func tested() walConfig {
-	return walConfig{files: vfs.New(), segmentSize: 8 << 10, logger: hclog.NewNullLogger()}
+func tested() wal.Config {
+	return wal.Config{Files: vfs.New(), SegmentSize: 8 << 10, Logger: hclog.NewNullLogger()}
 }
 
 // image is all that is in a folder.
@@ -49,7 +52,7 @@ func imageOf(tb testing.TB, dir string) image {
 func (i image) put(tb testing.TB) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, walDir), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, wal.Dir), 0o700); err != nil {
 		tb.Fatal(err)
 	}
 	for name, content := range i {
@@ -73,36 +76,26 @@ func filledWAL(tb testing.TB, entries int) (dir string) {
 		for index := i; index < i+10; index++ {
 			logs = append(logs, &raft.Log{
 				Index: uint64(index), Term: uint64(1 + index/50), Data: bytes.Repeat([]byte{byte(index)}, 1+index%97),
-				Extensions: []byte("x"), AppendedAt: time.Unix(int64(index), 7).UTC(),
+				AppendedAt: time.Unix(int64(index), 7).UTC(),
 			})
 		}
-		err = errors.Join(err, o.log.StoreLogs(logs), o.bolt.SetUint64([]byte("CurrentTerm"), uint64(i)))
+		err = errors.Join(err, o.log.StoreLogs(logs), o.values.SetUint64([]byte("CurrentTerm"), uint64(i)))
 	}
-	err = errors.Join(err, o.bolt.Set([]byte(keyVote), []byte("12345678gk1")), o.log.DeleteRange(1, 7), o.Close())
+	err = errors.Join(err, o.values.Set([]byte(keyVote), []byte("12345678gk1")), o.log.DeleteRange(1, 7), o.Close())
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return dir
 }
 
-// readWAL opens the folder as a server does, and reads all; old as recover does.
+// readWAL opens the folder as look does, and reads all.
 func readWAL(dir string, old bool) (entries []raft.Log, err error) {
-	var log oldLog
-	if old {
-		o, err := OpenOld(dir)
-		if err != nil {
-			return nil, err
-		}
-		defer o.Close()
-		log = o.log
-	} else {
-		o, err := openLog(dir, "", tested())
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, o.Close()) }()
-		log = o.log
+	o, err := look(dir, old)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	log := o.log
 	first, err := log.FirstIndex()
 	if err != nil {
 		return nil, err
@@ -187,9 +180,9 @@ func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
 	if len(names) < 3 {
 		t.Fatalf("%d segments", len(names))
 	}
-	for _, name := range append(names, filepath.Join(walDir, markFile)) {
+	for _, name := range append(names, filepath.Join(wal.Dir, intact.MarkFile)) {
 		step := 61 // a prime, so that it meets all places of frames
-		if name == filepath.Join(walDir, markFile) {
+		if name == filepath.Join(wal.Dir, intact.MarkFile) {
 			step = 1
 		}
 		for at := 0; at < end(f.whole[name]); at += step {
@@ -218,7 +211,7 @@ func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
 
 func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 	f := wholeWAL(t, 300)
-	for _, name := range append(f.whole.segments(), filepath.Join(walDir, markFile)) {
+	for _, name := range append(f.whole.segments(), filepath.Join(wal.Dir, intact.MarkFile)) {
 		used := end(f.whole[name])
 		for _, n := range []int{0, 1, 7, 31, 32, 40, used / 2, used - 9, used - 8, used - 1} {
 			if n < 0 || n >= used {
@@ -234,7 +227,7 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range append(f.whole.segments(), filepath.Join(walDir, markFile), RaftFile) {
+	for _, name := range append(f.whole.segments(), filepath.Join(wal.Dir, intact.MarkFile), RaftFile) {
 		path := filepath.Join(f.dir, name)
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -256,8 +249,8 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 // The mark is not forced to the disk: after a loss of power it may ask for less, and then only what follows proves what was acknowledged.
 func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
 	f := wholeWAL(t, 30)
-	mark := filepath.Join(f.dir, walDir, markFile)
-	if err := os.WriteFile(mark, sealed([]byte(markFile), make([]byte, 16)), 0o600); err != nil {
+	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
+	if err := os.WriteFile(mark, intact.Seal([]byte(intact.MarkFile), make([]byte, 16)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	name := f.whole.segments()[0]
@@ -270,9 +263,9 @@ func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
 			t.Errorf("byte %d flipped: believed", at)
 		}
 	}
-	for at := 0; at < last; at += frameHead {
+	for at := 0; at < last; at += 8 {
 		data := bytes.Clone(whole)
-		clear(data[at : at+frameHead])
+		clear(data[at : at+8])
 		if !bytes.Equal(data, whole) && !f.with(t, fmt.Sprintf("zeros at %d", at), name, data) {
 			t.Errorf("zeros at %d: believed", at)
 		}
@@ -338,7 +331,7 @@ func TestWAL_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if err := o.log.StoreLog(&raft.Log{Index: 7, Term: 1, Data: []byte("the name of a definition")}); err != nil {
+	if err := storeOne(o.log, &raft.Log{Index: 7, Term: 1, Data: []byte("the name of a definition")}); err != nil {
 		t.Fatal(err)
 	}
 	name := imageOf(t, dir).segments()[0]

@@ -1,4 +1,4 @@
-package store
+package wal
 
 import (
 	"bufio"
@@ -46,11 +46,13 @@ func (w *walked) last() uint64 { return w.info.BaseIndex + uint64(len(w.offsets)
 // segmentWalk walks the batches of a segment.
 type segmentWalk struct {
 	walked
-	file  io.ReaderAt
-	in    *bufio.Reader
-	at    int64
-	crc   uint32
-	found func(index, term uint64) error
+	file io.ReaderAt
+	in   *bufio.Reader
+	at   int64
+	crc  uint32
+	// verify says whether an entry is as it was written, and found gets it.
+	verify func(index uint64, log *raft.Log) error
+	found  func(index, term uint64) error
 
 	// what is in the batch that is read
 	frames []frame
@@ -65,9 +67,12 @@ type frame struct {
 
 // walkSegment reads a segment and calls found with each entry of a batch that is whole. It ends where a batch is not. The error is that of
 // something that no crash leaves.
-func walkSegment(file io.ReaderAt, size int64, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
+func walkSegment(
+	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, found func(index, term uint64) error,
+) (walked, error) {
 	w := &segmentWalk{
-		walked: walked{info: info, size: size}, file: file, in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), found: found,
+		walked: walked{info: info, size: size}, file: file, in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16),
+		verify: verify, found: found,
 	}
 	torn, err := w.batches()
 	if err != nil {
@@ -199,7 +204,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 		return true, nil
 	}
 	var entry raft.Log
-	if err := readFrame(b, index, &entry); err != nil && w.wrong == nil {
+	if err := readFrame(b, index, &entry, w.verify); err != nil && w.wrong == nil {
 		w.wrong = fmt.Errorf("entry %d of the log: %w", index, err)
 	}
 	w.frames = append(w.frames, frame{offset: uint32(start - frameHead), term: entry.Term})
@@ -256,29 +261,12 @@ func written(file io.ReaderAt, from, size int64) (bool, error) {
 	}
 }
 
-// framed is an entry as raft-wal is given it. raft-wal's own coding has no checksum, so the record is its data.
-func framed(log *raft.Log) *raft.Log {
-	return &raft.Log{Index: log.Index, Term: log.Term, Data: entryRecord(indexKey(log.Index), log)}
-}
-
-// unframe sets log to the entry that was framed, which is that of index.
-func unframe(framed *raft.Log, index uint64, log *raft.Log) error {
-	if framed.Index != index {
-		return fmt.Errorf("entry %d is in its place", framed.Index)
-	}
-	return readEntry(indexKey(index), framed.Data, log)
-}
-
-// readFrame reads an entry of raft-wal's coding, whose reader may panic on what it did not write.
-func readFrame(b []byte, index uint64, log *raft.Log) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("it cannot be read: %v", p)
+// readFrame reads an entry of raft-wal's coding.
+func readFrame(b []byte, index uint64, log *raft.Log, verify func(index uint64, log *raft.Log) error) error {
+	return careful(func() error {
+		if err := (&wal.BinaryCodec{}).Decode(b, log); err != nil {
+			return err
 		}
-	}()
-	var framed raft.Log
-	if err := (&wal.BinaryCodec{}).Decode(b, &framed); err != nil {
-		return err
-	}
-	return unframe(&framed, index, log)
+		return verify(index, log)
+	})
 }

@@ -1,4 +1,4 @@
-package store
+package wal
 
 import (
 	"encoding/binary"
@@ -12,30 +12,24 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
-
-// walDir is the folder of the segments in a data folder.
-const walDir = "wal"
-
-// damagedWAL is Damaged of a file of the segments' folder.
-func damagedWAL(file, format string, args ...any) error {
-	return Damaged(filepath.Join(walDir, file), format, args...)
-}
 
 // scan is what was found in the segments of a log, all of which were read.
 type scan struct {
 	folder   string
 	state    types.PersistentState
+	verify   func(index uint64, log *raft.Log) error
 	segments []walked
 	first    uint64 // of what was not deleted, 0 without any
-	last     place
+	order    intact.Order
 }
 
-// scanLog reads all segments that belong to the log, and says whether they are as they were written: what was acknowledged, up to the mark,
-// must be there. What a crash may have left behind the last batch is no damage; settle removes it.
-func scanLog(folder string, state types.PersistentState, acknowledged place) (*scan, error) {
-	s := &scan{folder: folder, state: state}
-	var marked place
+// scanLog reads all segments that belong to the log, and says whether they are as they were written. What a crash may have left behind
+// the last batch is no damage; settle removes it.
+func scanLog(folder string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
+	s := &scan{folder: folder, state: state, verify: verify}
 	for i, info := range state.Segments {
 		name := segment.FileName(info)
 		found := func(index, term uint64) error {
@@ -44,30 +38,20 @@ func scanLog(folder string, state types.PersistentState, acknowledged place) (*s
 			}
 			if s.first == 0 {
 				s.first = index
-			} else if index != s.last.index+1 || term < s.last.term {
-				return fmt.Errorf("entry %d of the log, of term %d, is followed by entry %d, of term %d", s.last.index, s.last.term, index, term)
 			}
-			s.last = place{index, term}
-			if index == acknowledged.index {
-				marked = s.last
-			}
-			return nil
+			return s.order.Next(index, term)
 		}
 		w, err := s.read(name, info, found)
 		if err == nil {
 			err = s.fits(w, i == len(state.Segments)-1)
 		}
 		if err != nil {
-			if is[*os.PathError](err) {
-				return nil, err // the system's word, which is no word on what is in it
+			if isSystem(err) {
+				return nil, err
 			}
-			return nil, damagedWAL(name, "%w", err)
+			return nil, damaged(name, "%w", err)
 		}
 		s.segments = append(s.segments, w)
-	}
-	if s.last.index < acknowledged.index || marked != acknowledged && acknowledged.index >= s.first {
-		return nil, damagedWAL("", "the log ends with entry %d, of term %d, and entry %d, of term %d, was acknowledged", s.last.index, s.last.term,
-			acknowledged.index, acknowledged.term)
 	}
 	return s, nil
 }
@@ -88,7 +72,7 @@ func (s *scan) read(name string, info types.SegmentInfo, found func(index, term 
 	if err != nil {
 		return walked{}, errors.Join(err, file.Close())
 	}
-	w, err := walkSegment(file, stat.Size(), info, found)
+	w, err := walkSegment(file, stat.Size(), info, s.verify, found)
 	return w, errors.Join(err, file.Close())
 }
 
@@ -114,7 +98,7 @@ func (s *scan) durable(files types.VFS) error {
 	}
 	tail, err := files.OpenWriter(s.folder, segment.FileName(s.segments[len(s.segments)-1].info))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is made anew
+		return nil // it is made again
 	}
 	if err != nil {
 		return err
@@ -147,6 +131,15 @@ func (s *scan) settle() (changed bool, err error) {
 	return true, nil
 }
 
+// syncFolder has what was made in dir on disk, under its name.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
 // cut removes what is behind the end; the file keeps its length.
 func (s *scan) cut(w walked) error {
 	file, err := os.OpenFile(filepath.Join(s.folder, segment.FileName(w.info)), os.O_RDWR, 0)
@@ -159,11 +152,11 @@ func (s *scan) cut(w walked) error {
 // FirstIndex, LastIndex and GetLog read the log as it was found, without raft-wal, which writes when it opens one.
 func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
 
-func (s *scan) LastIndex() (uint64, error) { return s.last.index, nil }
+func (s *scan) LastIndex() (uint64, error) { return s.order.Last.Index, nil }
 
 // GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the system.
 func (s *scan) GetLog(index uint64, log *raft.Log) error {
-	if s.first == 0 || index < s.first || index > s.last.index {
+	if s.first == 0 || index < s.first || index > s.order.Last.Index {
 		return raft.ErrLogNotFound
 	}
 	i := len(s.segments) - 1
@@ -178,11 +171,11 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	}
 	b, err := content(file, int64(w.offsets[index-w.info.BaseIndex]))
 	if err == nil {
-		err = readFrame(b, index, log)
+		err = readFrame(b, index, log, s.verify)
 	}
 	err = errors.Join(err, file.Close())
-	if err != nil && !is[*os.PathError](err) {
-		return damagedWAL(name, "entry %d of the log: %w", index, err)
+	if err != nil && !isSystem(err) {
+		return damaged(name, "entry %d of the log: %w", index, err)
 	}
 	return err
 }
@@ -190,7 +183,7 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 // content is that of the frame at an offset.
 func content(file *os.File, offset int64) ([]byte, error) {
 	head := make([]byte, frameHead)
-	if err := readAt(file, head, offset); err != nil {
+	if err := intact.ReadAt(file, head, offset); err != nil {
 		return nil, err
 	}
 	length := binary.LittleEndian.Uint32(head[4:])
@@ -198,5 +191,5 @@ func content(file *os.File, offset int64) ([]byte, error) {
 		return nil, errors.New("it is not where it was")
 	}
 	b := make([]byte, length)
-	return b, readAt(file, b, offset+frameHead)
+	return b, intact.ReadAt(file, b, offset+frameHead)
 }

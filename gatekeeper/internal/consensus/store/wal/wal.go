@@ -1,0 +1,290 @@
+package wal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	vfs "github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
+)
+
+// Dir is the folder of the segments in a data folder.
+const Dir = "wal"
+
+// key is where the stable store says which segments the log has. A folder without it keeps its log elsewhere. It is frozen, and so is its form:
+// raft-wal's state as JSON.
+const key = "gatekeeper.wal"
+
+// segmentSize is the size of a segment's file, which has its full length from the beginning.
+const segmentSize = 8 << 20
+
+// Config is how a log is opened.
+type Config struct {
+	Files       types.VFS
+	SegmentSize int
+	Logger      hclog.Logger
+}
+
+// NewConfig returns the Config of a server.
+func NewConfig(logger hclog.Logger) Config {
+	return Config{Files: vfs.New(), SegmentSize: segmentSize, Logger: logger}
+}
+
+// Create makes the folder of the segments in a data folder, with none in it. It means nothing before Begin.
+func Create(dir string) error {
+	folder := filepath.Join(dir, Dir)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	return errors.Join(intact.CreateMark(folder), syncFolder(folder))
+}
+
+// Begin has the stable store say that the log is in segments, of which there are none yet.
+func Begin(values intact.Store) error {
+	return (&state{values: values, beside: &beside{}}).CommitState(types.PersistentState{})
+}
+
+// Kept says whether the stable store says that the log is in segments.
+func Kept(values intact.Store) (bool, error) {
+	_, err := values.Get([]byte(key))
+	if err != nil && err.Error() == "not found" {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Open opens the log in dir, whose stable store are the values. All of it is read and checked before. Errors: intact.ErrDamaged, and those
+// of the system.
+func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, err error) {
+	found, err := load(dir, values, intact.Verify)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := intact.OpenMark(dir, Dir, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, mark.Close())
+		}
+	}()
+	last, err := mark.Check(found, Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := found.durable(cfg.Files); err != nil {
+		return nil, err
+	}
+	others := &beside{}
+	state := &state{values: values, beside: others}
+	changed, err := found.settle()
+	if err == nil && changed {
+		err = state.CommitState(found.state)
+	}
+	if err == nil {
+		err = mark.Settle(last)
+	}
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(dir, Dir)
+	made := &filer{Filer: segment.NewFiler(folder, cfg.Files), beside: others}
+	inner, err := wal.Open(folder, wal.WithMetaStore(state), wal.WithSegmentFiler(made), wal.WithSegmentSize(cfg.SegmentSize), wal.WithLogger(cfg.Logger))
+	if err != nil {
+		if errors.Is(err, types.ErrCorrupt) {
+			err = damaged("", "%w", err)
+		}
+		return nil, err
+	}
+	l := &log{inner: inner, beside: others}
+	return intact.NewAcknowledged(intact.NewEntries(l, Dir), mark, l.close), nil
+}
+
+// Read reads the log in dir without writing to it, and checks it as Open does. verify says whether an entry that raft-wal's coding has
+// under an index is as it was written, and makes of it what Raft sees: intact.Verify, but for old formats.
+func Read(dir string, values intact.Store, verify func(index uint64, log *raft.Log) error) (intact.Reader, error) {
+	found, err := load(dir, values, verify)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := intact.OpenMark(dir, Dir, true)
+	if err != nil {
+		return nil, err
+	}
+	_, err = mark.Check(found, Dir)
+	return found, errors.Join(err, mark.Close())
+}
+
+// load reads all segments of the log in dir.
+func load(dir string, values intact.Store, verify func(index uint64, log *raft.Log) error) (*scan, error) {
+	state, err := (&state{values: values}).Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return scanLog(filepath.Join(dir, Dir), state, verify)
+}
+
+// damaged is intact.Damaged of a file of the segments' folder.
+func damaged(file, format string, args ...any) error {
+	return intact.Damaged(filepath.Join(Dir, file), format, args...)
+}
+
+// isSystem says that an error is the system's, which says nothing about what is in a file.
+func isSystem(err error) bool {
+	_, ok := errors.AsType[*os.PathError](err)
+	return ok
+}
+
+// log is raft-wal's, opened on what was checked. Safe for concurrent use, but for StoreLogs, which Raft calls from one goroutine.
+type log struct {
+	inner  *wal.WAL
+	beside *beside
+	// mu is held while segments are deleted: raft-wal may close one that a reader is about to use.
+	mu sync.RWMutex
+}
+
+func (l *log) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inner.Close()
+}
+
+func (l *log) FirstIndex() (uint64, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.inner.FirstIndex()
+}
+
+func (l *log) LastIndex() (uint64, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.inner.LastIndex()
+}
+
+// GetLog reads an entry. raft-wal still has what was deleted in part of a segment, and its decoder may panic on what it did not write.
+func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	first, err := l.inner.FirstIndex()
+	if err != nil {
+		return err
+	}
+	last, err := l.inner.LastIndex()
+	if err != nil {
+		return err
+	}
+	if first == 0 || index < first || index > last {
+		return raft.ErrLogNotFound
+	}
+	err = careful(func() error { return l.inner.GetLog(index, entry) })
+	if err != nil && !isSystem(err) && !errors.Is(err, wal.ErrClosed) {
+		return damaged("", "entry %d of the log: %w", index, err)
+	}
+	return err
+}
+
+// careful runs f, in which raft-wal decodes an entry.
+func careful(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it cannot be read: %v", p)
+		}
+	}()
+	return f()
+}
+
+func (l *log) StoreLogs(logs []*raft.Log) error {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if err := l.inner.StoreLogs(logs); err != nil {
+		return errors.Join(err, l.beside.err())
+	}
+	return nil
+}
+
+// DeleteRange costs the same for one entry and for many.
+func (l *log) DeleteRange(min, max uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.inner.DeleteRange(min, max); err != nil {
+		return err
+	}
+	return l.beside.err()
+}
+
+// beside remembers what failed beside the calls: raft-wal makes the next segment on another goroutine, and only logs it.
+type beside struct{ failed atomic.Pointer[error] }
+
+func (b *beside) note(err error) error {
+	if err != nil {
+		b.failed.Store(&err)
+	}
+	return err
+}
+
+func (b *beside) err() error {
+	if err := b.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+type filer struct {
+	*segment.Filer
+	beside *beside
+}
+
+func (f *filer) Create(info types.SegmentInfo) (types.SegmentWriter, error) {
+	w, err := f.Filer.Create(info)
+	return w, f.beside.note(err)
+}
+
+// state is where raft-wal keeps what it knows of its segments: in the stable store, whose values have checksums.
+type state struct {
+	values intact.Store
+	beside *beside
+}
+
+var _ types.MetaStore = (*state)(nil)
+
+// Load reads it.
+func (s *state) Load(string) (state types.PersistentState, err error) {
+	data, err := s.values.Get([]byte(key))
+	if err != nil {
+		return state, err
+	}
+	if err := json.Unmarshal(data, &state); err != nil {
+		return state, damaged("", "the list of its segments: %w", err)
+	}
+	return state, nil
+}
+
+// CommitState writes it.
+func (s *state) CommitState(state types.PersistentState) error {
+	data, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	return s.beside.note(s.values.Set([]byte(key), data))
+}
+
+// GetStable and SetStable are for raft-wal as a stable store, which it is not here.
+func (*state) GetStable([]byte) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// SetStable is unsupported.
+func (*state) SetStable([]byte, []byte) error { return errors.ErrUnsupported }
+
+// Close leaves the stable store open: it belongs to the caller.
+func (*state) Close() error { return nil }

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
+)
+
+// ErrConverted says that a data folder has no old format which could be converted.
+var ErrConverted = errors.New("it has the format of this build already")
+
+const (
+	convertDir = "convert.tmp" // in a data folder: the new files before they take their places
+	oldSuffix  = ".old"        // of the old files, which are kept
+)
+
+// Convert rewrites the log and the stable store of the data folder dir, whose server does not run, in the format of this build, and returns
+// the names under which it keeps the old files. After a crash at any moment the folder is in the old format or in the new one, and the next
+// call continues. Errors: ErrConverted, ErrDamaged, ErrInUse, and those of the system.
+func Convert(dir string) (kept []string, err error) {
+	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: wal.NewConfig(hclog.NewNullLogger())}
+	if err := c.run(c.steps()); err != nil {
+		return nil, fmt.Errorf("store: convert %s: %w", dir, err)
+	}
+	return c.kept, nil
+}
+
+type conversion struct {
+	dir, tmp string
+	cfg      wal.Config
+	old      *legacy
+	kept     []string
+}
+
+// steps are what Convert does. The last but one is the moment at which the folder is in the new format.
+func (c *conversion) steps() []func() error {
+	return []func() error{c.undo, c.read, c.write, c.verify, c.keepSegments, c.placeLog, c.keepRaftFile, c.placeRaftFile, c.cleanUp}
+}
+
+func (c *conversion) run(steps []func() error) error {
+	path := filepath.Join(c.dir, RaftFile)
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	locked, err := openBolt(path, true)
+	if err != nil {
+		return err
+	}
+	switch err = check(path); {
+	case errors.Is(err, ErrOldFormat):
+		err = nil
+		for _, step := range steps {
+			if err == nil {
+				err = step()
+			}
+		}
+	case err == nil:
+		err = errors.Join(ErrConverted, c.cleanUp())
+	}
+	return errors.Join(err, locked.Close())
+}
+
+// undo puts the old segments back, which an earlier call has moved.
+func (c *conversion) undo() error {
+	segments := filepath.Join(c.dir, wal.Dir)
+	_, err := os.Stat(segments + oldSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.tmp); err != nil {
+		return fmt.Errorf("%s%s is there already: move it away", wal.Dir, oldSuffix)
+	}
+	if err := os.RemoveAll(segments); err != nil {
+		return err
+	}
+	return c.rename(segments+oldSuffix, segments)
+}
+
+func (c *conversion) read() (err error) {
+	c.old, err = readLegacy(c.dir)
+	return err
+}
+
+// batch is how many entries are written at once.
+const batch = 256
+
+func (c *conversion) write() (err error) {
+	if err := errors.Join(os.RemoveAll(c.tmp), os.Mkdir(c.tmp, 0o700)); err != nil {
+		return err
+	}
+	o, err := openLog(c.tmp, c.old.kind, c.cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close(), syncFolder(c.dir)) }()
+	for key, value := range c.old.values {
+		if err := o.values.Set([]byte(key), value); err != nil {
+			return err
+		}
+	}
+	for rest := c.old.entries; len(rest) > 0; rest = rest[min(batch, len(rest)):] {
+		if err := o.log.StoreLogs(rest[:min(batch, len(rest))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify reads the new files, and compares them with the old ones.
+func (c *conversion) verify() (err error) {
+	o, err := OpenOld(c.tmp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	for key, want := range c.old.values {
+		if got, err := o.values.Get([]byte(key)); err != nil || !bytes.Equal(got, want) {
+			return errors.Join(fmt.Errorf("the value of %s was not converted", key), err)
+		}
+	}
+	first, last, err := o.Bounds()
+	if err != nil || last+1-first != uint64(len(c.old.entries)) && last > 0 {
+		return errors.Join(fmt.Errorf("%d entries of the log became %d to %d", len(c.old.entries), first, last), err)
+	}
+	for _, want := range c.old.entries {
+		got, err := o.Entry(want.Index)
+		if err != nil || !same(got, want) {
+			return errors.Join(fmt.Errorf("entry %d of the log was not converted", want.Index), err)
+		}
+	}
+	return nil
+}
+
+func same(a, b *raft.Log) bool {
+	return a.Index == b.Index && a.Term == b.Term && a.Type == b.Type && bytes.Equal(a.Data, b.Data) && a.AppendedAt.Equal(b.AppendedAt)
+}
+
+func (c *conversion) keepSegments() error {
+	if c.old.kind != KindWAL {
+		return nil
+	}
+	c.kept = append(c.kept, wal.Dir+oldSuffix)
+	return c.rename(filepath.Join(c.dir, wal.Dir), filepath.Join(c.dir, wal.Dir+oldSuffix))
+}
+
+// placeLog has what belongs to RaftFile in its place before RaftFile.
+func (c *conversion) placeLog() error {
+	name := intact.MarkFile
+	if c.old.kind == KindWAL {
+		name = wal.Dir
+	}
+	return c.rename(filepath.Join(c.tmp, name), filepath.Join(c.dir, name))
+}
+
+// keepRaftFile gives the old file a second name, so that the folder is never without one.
+func (c *conversion) keepRaftFile() error {
+	path := filepath.Join(c.dir, RaftFile)
+	kept, err := os.Stat(path + oldSuffix)
+	if err == nil { // an earlier call has come so far
+		if own, err := os.Stat(path); err != nil || !os.SameFile(own, kept) {
+			return errors.Join(fmt.Errorf("%s%s is there already: move it away", RaftFile, oldSuffix), err)
+		}
+	} else if err := os.Link(path, path+oldSuffix); err != nil {
+		return err
+	}
+	c.kept = append(c.kept, RaftFile+oldSuffix)
+	return syncFolder(c.dir)
+}
+
+func (c *conversion) placeRaftFile() error {
+	return c.rename(filepath.Join(c.tmp, RaftFile), filepath.Join(c.dir, RaftFile))
+}
+
+func (c *conversion) cleanUp() error { return errors.Join(os.RemoveAll(c.tmp), syncFolder(c.dir)) }
+
+// rename has the new name on disk before anything follows.
+func (c *conversion) rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncFolder(c.dir)
+}

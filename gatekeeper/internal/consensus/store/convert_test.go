@@ -1,0 +1,240 @@
+package store
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
+)
+
+// oldFolder is a folder that the last build before raft-boltdb has written, with entries 8 to 98, a term and a vote.
+func oldFolder(t *testing.T, kind Kind) (dir string) {
+	t.Helper()
+	file, err := os.Open(filepath.Join("testdata", "old-"+string(kind)+".tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for in := tar.NewReader(unzipped); ; {
+		head, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, head.Name)
+		if head.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, 0o700)
+		} else {
+			data, errRead := io.ReadAll(in)
+			err = errors.Join(errRead, os.WriteFile(path, data, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// holdsTheOld says whether a folder in the new format has all that oldFolder has.
+func holdsTheOld(t *testing.T, dir string, kind Kind) {
+	t.Helper()
+	for _, old := range []bool{true, false} {
+		o, err := look(dir, old)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		first, errFirst := o.log.FirstIndex()
+		last, errLast := o.log.LastIndex()
+		if err := errors.Join(errFirst, errLast); err != nil || first != 8 || last != 98 {
+			t.Errorf("it holds %d to %d, %v", first, last, err)
+		}
+		for i := first; i <= last; i++ {
+			want := &raft.Log{Index: i, Term: 1 + i/50, Type: raft.LogType(i % 3), Data: bytes.Repeat([]byte{byte(i)}, int(i%97))}
+			if i%5 > 0 {
+				want.AppendedAt = time.Unix(int64(i), 7)
+			}
+			var got raft.Log
+			if err := o.log.GetLog(i, &got); err != nil || !same(&got, want) || got.Extensions != nil {
+				t.Errorf("entry %d is %+v, %v, want %+v", i, got, err, want)
+			}
+		}
+		term, errTerm := o.values.GetUint64([]byte("CurrentTerm"))
+		vote, errVote := o.values.Get([]byte(keyVote))
+		if err := errors.Join(errTerm, errVote); err != nil || term != 91 || string(vote) != "12345678gk1" {
+			t.Errorf("term %d, vote %q, %v", term, vote, err)
+		}
+		if got, err := kindOf(o.values); got != kind || err != nil {
+			t.Errorf("its log is kept in %s, %v", got, err)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOpen_OldFormat_IsRefusedAndNamesTheCommand(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind Kind) {
+		dir := oldFolder(t, kind)
+		before := imageOf(t, dir)
+		g, _ := newGuard(t)
+		_, errServer := Open(dir, "", g, hclog.NewNullLogger())
+		_, errRecover := OpenOld(dir)
+		for _, err := range []error{errServer, errRecover} {
+			if !errors.Is(err, ErrOldFormat) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "gatekeeperd convert --data-dir") {
+				t.Error(err)
+			}
+		}
+		if !reflect.DeepEqual(before, imageOf(t, dir)) {
+			t.Error("the folder was written to")
+		}
+	})
+}
+
+func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind Kind) {
+		dir := oldFolder(t, kind)
+		before := imageOf(t, dir)
+		kept, err := Convert(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{RaftFile + oldSuffix}
+		if kind == KindWAL {
+			want = []string{wal.Dir + oldSuffix, RaftFile + oldSuffix}
+		}
+		if !slices.Equal(kept, want) {
+			t.Errorf("kept %q, want %q", kept, want)
+		}
+		after := imageOf(t, dir)
+		for name, data := range before {
+			part, rest, nested := strings.Cut(name, "/")
+			part += oldSuffix
+			if nested {
+				part = filepath.Join(part, rest)
+			}
+			if !bytes.Equal(after[part], data) {
+				t.Errorf("%s is not what %s was", part, name)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, convertDir)); err == nil {
+			t.Errorf("%s is left", convertDir)
+		}
+		holdsTheOld(t, dir, kind)
+		if _, err := Convert(dir); !errors.Is(err, ErrConverted) {
+			t.Errorf("converted again: %v", err)
+		}
+		holdsTheOld(t, dir, kind)
+	})
+}
+
+// After a crash between two steps the folder is refused as one of the old format, or is whole, and another call finishes.
+func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind Kind) {
+		steps := len((&conversion{}).steps())
+		for n := range steps + 1 {
+			dir := oldFolder(t, kind)
+			c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
+			if err := c.run(c.steps()[:n]); err != nil {
+				t.Fatalf("the first %d steps: %v", n, err)
+			}
+			o, err := look(dir, true)
+			converted := err == nil
+			if converted {
+				err = o.Close()
+			}
+			if !converted && !errors.Is(err, ErrOldFormat) || converted != (n >= steps-1) {
+				t.Errorf("after %d steps: %v", n, err)
+			}
+			if _, err := Convert(dir); err != nil && (!converted || !errors.Is(err, ErrConverted)) {
+				t.Errorf("converted after %d steps: %v", n, err)
+			}
+			holdsTheOld(t, dir, kind)
+			if _, err := os.Stat(filepath.Join(dir, convertDir)); err == nil {
+				t.Errorf("%s is left", convertDir)
+			}
+		}
+	})
+}
+
+// A crash within a step leaves some of its files.
+func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind Kind) {
+		dir := oldFolder(t, kind)
+		c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
+		if err := c.run(c.steps()[:3]); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(filepath.Join(c.tmp, RaftFile), 100); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Convert(dir); err != nil {
+			t.Fatal(err)
+		}
+		holdsTheOld(t, dir, kind)
+	})
+}
+
+func TestConvert_Damaged_IsRefused(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind Kind) {
+		whole := imageOf(t, oldFolder(t, kind))
+		refused := 0
+		for name, data := range whole {
+			for at := 0; at < end(data); at += 1499 {
+				dir := oldFolder(t, kind)
+				flipped := bytes.Clone(data)
+				flipped[at] ^= 1 << (at % 8)
+				if err := os.WriteFile(filepath.Join(dir, name), flipped, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				before := imageOf(t, dir)
+				_, err := Convert(dir)
+				switch {
+				case err == nil: // it was on a page that is not in use
+					holdsTheOld(t, dir, kind)
+				case !errors.Is(err, ErrDamaged):
+					t.Errorf("%s, byte %d: %v", name, at, err)
+				case !reflect.DeepEqual(before, imageOf(t, dir)):
+					t.Errorf("%s, byte %d: the folder was written to", name, at)
+				default:
+					refused++
+				}
+			}
+		}
+		if refused == 0 {
+			t.Error("nothing was refused")
+		}
+	})
+}
+
+// What somebody else has put there is not overwritten.
+func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
+	for kind, name := range map[Kind]string{KindBolt: RaftFile + oldSuffix, KindWAL: wal.Dir + oldSuffix} {
+		dir := oldFolder(t, kind)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move it away") || string(mustRead(t, filepath.Join(dir, name))) != "mine" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

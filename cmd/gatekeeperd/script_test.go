@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the stories of testdata/script against the real command. Each has free addresses in $API, $PEER and $ADMIN, one
-// that is taken in $TAKEN, and these commands:
+// that is taken in $TAKEN, this package's testdata in $TESTDATA, and these commands:
 //
 //	exits CODE program args...   runs the program, which must end with that exit code
 //	serving ADDRESS              waits until somebody listens there
@@ -43,6 +44,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() })
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -58,6 +63,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TAKEN", taken.Addr().String())
+			env.Setenv("TESTDATA", testdata)
 			for _, name := range []string{"API", "PEER", "ADMIN"} {
 				address, err := free()
 				if err != nil {

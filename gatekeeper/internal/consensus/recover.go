@@ -133,7 +133,7 @@ func (r *Remains) read(newMachine func(clusterID string) Machine) (err error) {
 	switch {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%w: %w", ErrFolderInUse, err)
-	case errors.Is(err, ErrFolderDamaged):
+	case errors.Is(err, ErrFolderDamaged), errors.Is(err, store.ErrOldFormat):
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)

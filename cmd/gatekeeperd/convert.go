@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+const convertLong = `Rewrites a data folder that an earlier build has written in the format of this build. Stop its server first.
+
+  gatekeeperd convert --data-dir /var/lib/gatekeeper
+
+The new files are written beside the old ones, read back and compared before they take their places. The old files stay in the folder
+under names that end with .old; remove them when the server works. If the machine crashes meanwhile, run the command again.
+
+Environment variables and configuration files are not read.`
+
+const convertExitCodes = `Exit codes:
+  0    done, or the folder has the format of this build already
+  64   bad flag
+  73   the folder is damaged or cannot be written
+  75   a server runs on the folder
+  78   the folder is not the data folder of a server`
+
+func newConvert() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "convert --data-dir FOLDER",
+		Short: "Rewrite a data folder of an earlier build in the format of this one",
+		Long:  convertLong,
+		Args:  func(_ *cobra.Command, args []string) error { return noArguments(args) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" {
+				return usage("--data-dir must be given: the folder to convert")
+			}
+			kept, err := gatekeeper.ConvertDataDir(dir)
+			if err != nil {
+				return err
+			}
+			return reportConverted(cmd.OutOrStdout(), dir, kept)
+		},
+	}
+	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + convertExitCodes + "\n")
+	cmd.Flags().StringVar(&dir, "data-dir", "", "data folder of a server that does not run")
+	return cmd
+}
+
+func reportConverted(out io.Writer, dir string, kept []string) (err error) {
+	if len(kept) == 0 {
+		_, err = fmt.Fprintf(out, "%s has the format of this build already.\n", dir)
+	} else {
+		_, err = fmt.Fprintf(out, "Converted: %s. The old files are kept there as %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
+	}
+	return err
+}

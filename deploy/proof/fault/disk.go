@@ -24,14 +24,17 @@ const (
 // FullDisk needs servers with disks of their own.
 const FullDisk = "full-disk"
 
-// logFile is the file of the term, the vote and the log, unless that has files of its own, in the folder logDir.
+// logFile is the file of the term, the vote and the log, with markFile beside it, unless the log has separate files, in the folder logDir.
 const (
-	logFile = "raft.db"
-	logDir  = "wal"
+	logFile  = "raft.db"
+	markFile = "acknowledged"
+	logDir   = "wal"
 )
 
 // ofTheLog says that a file of a data folder is of the log.
-func ofTheLog(file string) bool { return file == logFile || filepath.Dir(file) == logDir }
+func ofTheLog(file string) bool {
+	return file == logFile || file == markFile || filepath.Dir(file) == logDir
+}
 
 // damage kills a follower, tears or flips bytes of one of its files, and starts it again. A server refuses what is damaged, in the
 // one way that refused allows; then another member takes its place.

@@ -46,7 +46,7 @@ func TestDeny_AGrant_IsAnError(t *testing.T) {
 func TestDeny_AnotherReason_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
-		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "works", false) })
+		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "works") })
 		wantError(t, r, "not because the permit is taken")
 		b.cleared()
 	})
@@ -55,7 +55,7 @@ func TestDeny_AnotherReason_IsAnError(t *testing.T) {
 func TestAcquire_ADenial_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
-		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "works", false) })
+		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "works") })
 		wantError(t, r, "caller 1: denied: ")
 		b.cleared()
 	})

@@ -42,7 +42,7 @@ func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	}
 }
 
-// String, Set and Type make it a flag.
+// String is the format that is in force.
 func (o *Output) String() string {
 	if o.format == "" && len(o.Formats) > 0 {
 		return o.Formats[0]
@@ -50,6 +50,7 @@ func (o *Output) String() string {
 	return o.format
 }
 
+// Set takes the value of the flag.
 func (o *Output) Set(s string) error {
 	if !slices.Contains(o.Formats, s) {
 		return fmt.Errorf("must be one of %s", strings.Join(o.Formats, ", "))
@@ -58,6 +59,7 @@ func (o *Output) Set(s string) error {
 	return nil
 }
 
+// Type is what help calls the value.
 func (o *Output) Type() string { return "FORMAT" }
 
 // Is says whether the format was asked for.

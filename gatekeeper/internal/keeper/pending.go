@@ -129,6 +129,16 @@ func (k *Keeper) attach(key requestKey, me *waiting) *pending {
 	return rec
 }
 
+// proposed reports whether a grant is being proposed under this key.
+func (k *Keeper) proposed(key requestKey) bool {
+	if key.requestID == "" {
+		return false
+	}
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	return k.pending.records[key] != nil
+}
+
 // resolved takes in what became of a proposed grant.
 func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
 	rec.outcome = o

@@ -161,7 +161,9 @@ func TestBatch_Requests_AreAdmittedAsAlone(t *testing.T) {
 		}
 	}
 	for _, g := range []*gate{leader, follower} {
-		eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 && g.api.cfg.Admission.InWork(admission.Ordinary) == 0 })
+		eventually(t, "nothing is open", func() bool {
+			return g.api.cfg.Admission.IsOpen() == 0 && g.api.cfg.Admission.InWork(admission.Ordinary) == 0
+		})
 	}
 }
 

@@ -118,7 +118,7 @@ func ExampleWithTLS() {
 	// Output:
 	// true true
 	// true
-	// client: TLS certificate and key are given together, or neither
+	// TLS certificate and key are given together, or neither
 }
 
 // What the servers refuse changes nothing. Every refusal is a *StatusError, and most say more by a type of their own.

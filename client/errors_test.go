@@ -66,7 +66,7 @@ func found[E error](err error) bool {
 }
 
 // sentinels are all that errors.Is is asked for; none of them stands for another.
-var sentinels = []error{ //nolint:gochecknoglobals // a list of constants
+var sentinels = []error{
 	ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, ErrStopped, ErrRevoked, ErrMoved, ErrTakenOver, ErrHeldTooLong, ErrPaused,
 	ErrCordoned, ErrExpiring, ErrStalled, ErrLost, ErrReleased, ErrCutShort, ErrSuperseded, ErrReleasePending,
 }

@@ -72,7 +72,8 @@ func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 		if asked, unknown := now.run(w, luck); !unknown {
 			return
 		} else if luck.IntN(2) == 0 {
-			p.late.Go(func() { now.takeBack(asked) })
+			asker := now // the process may be another one when the cancel is sent
+			p.late.Go(func() { asker.takeBack(asked) })
 			w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 		}
 		now = p.now()

@@ -371,3 +371,38 @@ func upTo(n int) func(yield func(int) bool) {
 		}
 	}
 }
+
+func TestRoom_DemotedTwiceAndClosed_EachWaitsForTheHandOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlarms()
+		a.block = make(chan struct{})
+		a.promote(1)
+		a.set(1, 0)
+		synctest.Wait()
+		var returned atomic.Int32
+		for _, call := range []func(){func() { a.Demote(1) }, func() { a.Demote(1) }, a.Close} {
+			go func() { call(); returned.Add(1) }()
+		}
+		synctest.Wait()
+		if n := returned.Load(); n > 0 {
+			t.Errorf("%d calls returned while a command of the epoch was being handed over", n)
+		}
+		close(a.block)
+		synctest.Wait()
+		if n := returned.Load(); n != 3 {
+			t.Errorf("%d calls of 3 returned", n)
+		}
+	})
+}
+
+func TestRoom_Closed_BeginsNoEpoch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlarms()
+		a.Close()
+		a.promote(1)
+		if a.Lock(); a.Term() != 0 {
+			t.Error("an epoch began after Close")
+		}
+		a.Unlock()
+	})
+}

@@ -1,6 +1,7 @@
 package epoch
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -13,8 +14,10 @@ type Room struct {
 	sync.Mutex // guards current, and all that the owner keeps for the epoch
 
 	current *Epoch // nil while this server does not lead
+	closed  bool   // no epoch begins any more
 	propose func(fsm.Command, func(batcher.Outcome))
 	drop    func()
+	ended   []*Epoch // may still be handing commands over
 	runs    sync.WaitGroup
 }
 
@@ -25,38 +28,63 @@ func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Roo
 	return &Room{propose: propose, drop: drop}
 }
 
-// Begin starts an epoch. begin is called under the lock: it makes what the owner keeps, and starts the goroutines of the epoch.
+// Begin starts an epoch. begin is called under the lock: it makes what the owner keeps, and starts the goroutines of the epoch. After
+// Close it does nothing.
 func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	r.Lock()
 	defer r.Unlock()
+	if r.closed {
+		return
+	}
 	r.current = &Epoch{Term: term, room: r, wake: make(chan struct{}, 1), over: make(chan struct{})}
 	begin(r.current)
 }
 
-// Demote ends the epoch of that term, if it is the current one. After it nothing of that epoch is proposed.
+// Demote ends the epoch of that term, if it is the current one. When it returns, nothing of an epoch that has ended is handed to the log
+// any more, whichever call ended it.
 func (r *Room) Demote(term uint64) {
 	r.Lock()
-	e := r.current
-	if e == nil || e.Term != term {
-		r.Unlock()
+	if r.Term() == term {
+		r.end()
+	}
+	r.Unlock()
+	r.awaitHandovers()
+}
+
+// Close ends the epoch, if there is one, and waits until nothing is handed to the log and no goroutine of the room runs any more.
+func (r *Room) Close() {
+	r.Lock()
+	r.closed = true
+	r.end()
+	r.Unlock()
+	r.awaitHandovers()
+	r.runs.Wait()
+}
+
+// end ends the current epoch, if there is one. The caller holds the lock.
+func (r *Room) end() {
+	if r.current == nil {
 		return
 	}
+	close(r.current.over)
+	r.ended = append(r.ended, r.current)
 	r.current = nil
-	close(e.over)
 	if r.drop != nil {
 		r.drop()
 	}
-	r.Unlock()
-	e.handing.Wait()
 }
 
-// Close ends the epoch, if there is one, and waits until no goroutine of the room runs any more.
-func (r *Room) Close() {
+// awaitHandovers waits for the commands that epochs which have ended are handing over. None of them begins to hand over another one.
+func (r *Room) awaitHandovers() {
 	r.Lock()
-	term := r.Term()
+	ended := slices.Clone(r.ended)
 	r.Unlock()
-	r.Demote(term)
-	r.runs.Wait()
+	for _, e := range ended {
+		e.handing.Wait()
+	}
+	r.Lock()
+	defer r.Unlock()
+	r.ended = slices.DeleteFunc(r.ended, func(e *Epoch) bool { return slices.Contains(ended, e) })
 }
 
 // Current is the current epoch; nil while this server does not lead. The caller holds the lock.

@@ -82,6 +82,14 @@ func (c *conversion) undo() error {
 	if _, err := os.Stat(c.tmp); err != nil {
 		return fmt.Errorf("%s%s is there already: move it away", wal.Dir, oldSuffix)
 	}
+	// placeLog moves the new segments out of tmp. While they are still there, segments under their name are a copy of the old ones that
+	// an operator put back, and a server may have written to it since.
+	if _, err := os.Stat(segments); err == nil {
+		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
+			return fmt.Errorf("%s was put back after an interrupted conversion kept it as %s%s: move the older of the two away and convert again",
+				wal.Dir, wal.Dir, oldSuffix)
+		}
+	}
 	if err := os.RemoveAll(segments); err != nil {
 		return err
 	}

@@ -176,6 +176,29 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 	})
 }
 
+// An operator who starts the earlier build again after an interrupted conversion copies the segments back, and that build writes to them.
+func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
+	dir := oldFolder(t, KindWAL)
+	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
+	if err := c.run(c.steps()[:5]); err != nil {
+		t.Fatal(err)
+	}
+	segments := filepath.Join(dir, wal.Dir)
+	if err := os.CopyFS(segments, os.DirFS(segments+oldSuffix)); err != nil {
+		t.Fatal(err)
+	}
+	newer := filepath.Join(segments, "written-since")
+	if err := os.WriteFile(newer, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move the older of the two away") {
+		t.Errorf("Convert: %v", err)
+	}
+	if _, err := os.Stat(newer); err != nil {
+		t.Errorf("what was written since is gone: %v", err)
+	}
+}
+
 // A crash within a step leaves some of its files.
 func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {

@@ -7,7 +7,8 @@ import (
 )
 
 // SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
-// by RaiseFeatureLevel.
+// by RaiseFeatureLevel. A level is frozen by the release that brings it: until then commands and fields may still join the newest one, and
+// servers built on both sides of such a change must not form one cluster.
 const SupportedLevel uint32 = 3
 
 // Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of an older

@@ -280,7 +280,7 @@ func TestAdmission_IsGivenBack_HoweverACallEnds(t *testing.T) {
 }
 
 // Whoever adds a method is to think of what it is for: those that are never refused are listed here.
-func TestKindOf_VitalMethods_AreThese(t *testing.T) {
+func TestTraitsOf_VitalMethods_AreThese(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,
 		"/gatekeeper.v1.PermitService/Release": true, "/gatekeeper.v1.PermitService/Cancel": true,
@@ -289,17 +289,17 @@ func TestKindOf_VitalMethods_AreThese(t *testing.T) {
 	for _, service := range append(services(), &healthpb.Health_ServiceDesc, &reflectionpb.ServerReflection_ServiceDesc) {
 		for _, m := range service.Methods {
 			name := "/" + service.ServiceName + "/" + m.MethodName
-			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (kindOf(name) == admission.Vital) != expected {
-				t.Errorf("%s is %v", name, kindOf(name))
+			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (traitsOf(name).kind == admission.Vital) != expected {
+				t.Errorf("%s is %v", name, traitsOf(name).kind)
 			}
-			if kindOf(name) == admission.Waiting {
+			if traitsOf(name).kind == admission.Waiting {
 				t.Errorf("%s waits, and is no stream", name)
 			}
 		}
 		for _, m := range service.Streams {
 			name := "/" + service.ServiceName + "/" + m.StreamName
-			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (kindOf(name) == admission.Vital) != expected {
-				t.Errorf("%s is %v", name, kindOf(name))
+			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (traitsOf(name).kind == admission.Vital) != expected {
+				t.Errorf("%s is %v", name, traitsOf(name).kind)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 }
 
 func (b *batch) admit(r *gatekeeperv1.TryAcquireRequest) (*keeper.AcquireCall, error) {
-	admitted, err := b.s.admit(b.ctx, kindOf(gatekeeperv1.PermitService_TryAcquire_FullMethodName))
+	admitted, err := b.s.admit(b.ctx, traitsOf(gatekeeperv1.PermitService_TryAcquire_FullMethodName).kind)
 	if err != nil {
 		return nil, err
 	}

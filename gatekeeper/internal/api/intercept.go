@@ -30,7 +30,7 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
 	for i, m := range service.Methods {
 		name := "/" + service.ServiceName + "/" + m.MethodName
-		kind := kindOf(name)
+		kind := traitsOf(name).kind
 		d.Methods[i] = m
 		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
 			began := time.Now()
@@ -67,7 +67,7 @@ func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, ha
 func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	began := time.Now()
 	_ = ss.SetHeader(a.cluster) // nothing was sent yet
-	call, err := a.admit(ss.Context(), kindOf(info.FullMethod))
+	call, err := a.admit(ss.Context(), traitsOf(info.FullMethod).kind)
 	if err != nil {
 		return a.ended(ss.Context(), info.FullMethod, began, err)
 	}

@@ -14,16 +14,25 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// method is what forwarding knows of a method.
-type method struct {
-	newRequest func() proto.Message
-	newReply   func() proto.Message
+// traits are what a method is for, and how it is passed on.
+type traits struct {
+	// kind is what the method is for, when many calls compete.
+	kind admission.Kind
 	// local: each server answers for itself.
 	local bool
-	// leaderFirst: the leader knows sooner, and every other server can answer too.
+	// leaderFirst: the leader knows sooner, and every other server can answer too. A follower learns what is committed with the next
+	// entry only, or up to some 100 ms later, and a watcher must hear of an edit at once.
 	leaderFirst bool
-	// changesNothing: when the way to the leader breaks, nothing is left unknown.
+	// changesNothing: when the way to the leader breaks, nothing is left unknown. An unanswered refresh is no refresh, whether or not
+	// it was one.
 	changesNothing bool
+}
+
+// method is what forwarding knows of a method.
+type method struct {
+	traits
+	newRequest func() proto.Message
+	newReply   func() proto.Message
 	// settled answers a call that the leader was given and that was cut because now leads where was did, if that says how it went; else it
 	// returns nil. Nil: it never does.
 	settled func(req any, was, now consensus.Leader) proto.Message
@@ -38,93 +47,63 @@ func (m *method) here(req any) bool {
 	return ok && stale.GetStale()
 }
 
-// localMethods are never passed on.
-func localMethods() []string {
-	return []string{
-		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
-		gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, // its handler passes on what this server admits
-	}
-}
-
-// leaderFirstMethods are passed on where there is a way. A follower learns what is committed with the next entry only, or up to
-// some 100 ms later, and a watcher is to hear of an edit at once.
-func leaderFirstMethods() []string {
-	return []string{gatekeeperv1.WatchService_Watch_FullMethodName}
-}
-
-// harmlessMethods change nothing that would be in doubt. An unanswered refresh is no refresh, whether or not it was one.
-func harmlessMethods() []string {
-	return []string{
-		gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName,
-		gatekeeperv1.PermitService_Refresh_FullMethodName,
-		gatekeeperv1.PermitService_KeepAlive_FullMethodName,
-		gatekeeperv1.PermitService_Verify_FullMethodName,
-		gatekeeperv1.PermitService_ListHolders_FullMethodName,
-		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
-		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
-		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
-		gatekeeperv1.DefinitionService_Explain_FullMethodName,
-		gatekeeperv1.WatchService_Watch_FullMethodName,
-		gatekeeperv1.OperatorService_Preview_FullMethodName,
-		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
-		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
-		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
-		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
-		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
-		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
-	}
-}
-
-// kindOf is what a method is for, when many calls compete. A method that is not named here is Ordinary.
-func kindOf(fullMethod string) admission.Kind {
+// traitsOf knows every method. One that it does not name is Ordinary and may change something.
+func traitsOf(fullMethod string) traits {
 	switch fullMethod {
-	case gatekeeperv1.PermitService_Acquire_FullMethodName,
-		gatekeeperv1.WatchService_Watch_FullMethodName:
-		return admission.Waiting
-
+	case gatekeeperv1.PermitService_Acquire_FullMethodName:
+		return traits{kind: admission.Waiting}
+	case gatekeeperv1.WatchService_Watch_FullMethodName:
+		return traits{kind: admission.Waiting, leaderFirst: true, changesNothing: true}
 	case gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
-		gatekeeperv1.OperatorService_Move_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
 		gatekeeperv1.OperatorService_ListDenied_FullMethodName:
-		return admission.Heavy
-
+		return traits{kind: admission.Heavy, changesNothing: true}
+	case gatekeeperv1.OperatorService_Move_FullMethodName:
+		return traits{kind: admission.Heavy}
+	case gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
+		gatekeeperv1.ClusterService_GetSettings_FullMethodName:
+		return traits{kind: admission.Operator, changesNothing: true}
 	case gatekeeperv1.PermitService_Revoke_FullMethodName,
 		gatekeeperv1.PermitService_Clear_FullMethodName,
 		gatekeeperv1.DefinitionService_CreateDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ReplaceDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_DeleteDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
-		gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_Pause_FullMethodName,
 		gatekeeperv1.OperatorService_Resume_FullMethodName,
 		gatekeeperv1.OperatorService_Cordon_FullMethodName,
 		gatekeeperv1.OperatorService_Uncordon_FullMethodName,
-		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.OperatorService_ForgetFirings_FullMethodName,
 		gatekeeperv1.OperatorService_Undo_FullMethodName,
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
-		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
 		gatekeeperv1.ClusterService_SetSettings_FullMethodName:
-		return admission.Operator
-
+		return traits{kind: admission.Operator}
 	case gatekeeperv1.PermitService_KeepAlive_FullMethodName,
-		gatekeeperv1.PermitService_Refresh_FullMethodName,
-		gatekeeperv1.PermitService_Release_FullMethodName,
+		gatekeeperv1.PermitService_Refresh_FullMethodName:
+		return traits{kind: admission.Vital, changesNothing: true}
+	case gatekeeperv1.ClusterService_GetStatus_FullMethodName:
+		return traits{kind: admission.Vital, local: true}
+	case gatekeeperv1.PermitService_Release_FullMethodName,
 		gatekeeperv1.PermitService_Cancel_FullMethodName,
-		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
 		healthpb.Health_Check_FullMethodName,
 		healthpb.Health_Watch_FullMethodName,
 		healthpb.Health_List_FullMethodName:
-		return admission.Vital
+		return traits{kind: admission.Vital}
+	case gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName:
+		return traits{kind: admission.Ordinary, local: true, changesNothing: true} // its handler passes on what this server admits
+	case gatekeeperv1.PermitService_Verify_FullMethodName,
+		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName:
+		return traits{kind: admission.Ordinary, changesNothing: true}
 	}
-	return admission.Ordinary
+	return traits{kind: admission.Ordinary}
 }
 
 // methodsOf finds out from the descriptors which messages each method takes and gives.
@@ -149,20 +128,13 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 			if err != nil {
 				return nil, fmt.Errorf("method %s: %w", md.FullName(), err)
 			}
-			methods[fmt.Sprintf("/%s/%s", service.ServiceName, md.Name())] = &method{
+			name := fmt.Sprintf("/%s/%s", service.ServiceName, md.Name())
+			methods[name] = &method{
+				traits:     traitsOf(name),
 				newRequest: func() proto.Message { return request.New().Interface() },
 				newReply:   func() proto.Message { return reply.New().Interface() },
 			}
 		}
-	}
-	for _, name := range localMethods() {
-		methods[name].local = true
-	}
-	for _, name := range leaderFirstMethods() {
-		methods[name].leaderFirst = true
-	}
-	for _, name := range harmlessMethods() {
-		methods[name].changesNothing = true
 	}
 	methods[gatekeeperv1.ClusterService_TransferLeadership_FullMethodName].settled = handedOver
 	return methods, nil

@@ -50,9 +50,6 @@ func ParseChoice(path string, m interface {
 	return s, nil
 }
 
-// MatchName reports whether the names select a semaphore, whatever its labels.
-func (s *Selector) MatchName(name string) bool { return s.names.Match(name) }
-
 // Match reports whether a definition is selected.
 func (s *Selector) Match(d *semaphore.Definition) bool {
 	return s.names.Match(d.Name) && s.labels.match(d.Labels)

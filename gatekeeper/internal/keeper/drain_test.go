@@ -421,9 +421,7 @@ func TestRevoke_UnsafeNow_FreesTheSlotAndTellsTheHolder(t *testing.T) {
 		if n := w.told(l); n.Status != StatusLost {
 			t.Fatalf("told %+v", n)
 		}
-		if a := <-next.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("the waiter is %+v", a)
-		}
+		next.wantGranted(t)
 		w.wantStatus(p.Token, StatusLost)
 	})
 }

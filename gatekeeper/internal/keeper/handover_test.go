@@ -366,9 +366,7 @@ func TestHandOver_CallEndsBeforeItHearsOfItsGrant_IsGivenBack(t *testing.T) {
 				unblock(broken)
 				wantErr(t, <-b.err, broken)
 				c.wantGranted(t)
-				if n := w.WaiterCount(); n != 0 {
-					t.Fatalf("%d wait", n)
-				}
+				w.wantWaiters(0)
 			})
 		})
 	}

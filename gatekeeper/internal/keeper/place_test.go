@@ -25,12 +25,8 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 		<-b.err
 		w.release(p.Token)
 		again := w.wait1(ask("b", "2"))
-		if a := <-again.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("the repeat is %+v", a)
-		}
-		if n := w.WaiterCount(); n != 0 {
-			t.Fatalf("%d wait, though the only waiter was granted", n)
-		}
+		again.wantGranted(t)
+		w.wantWaiters(0)
 		w.granted(ask("c", "3")) // the second permit is free, and nobody waits
 	})
 }
@@ -50,9 +46,7 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		second := &waiting{wake: make(chan struct{}, 1)}
 		w.queue.Join(place, call.Request, nil, second, time.Now(), 0)
 		w.tape.letGo()
-		if a := <-first.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("the first call is %+v", a)
-		}
+		first.wantGranted(t)
 		select {
 		case <-second.wake:
 		default:
@@ -92,9 +86,7 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 			t.Fatalf("the repeat is answered %+v, want the permit that it has", a)
 		}
-		if n := w.WaiterCount(); n != 0 {
-			t.Fatalf("%d wait", n)
-		}
+		w.wantWaiters(0)
 	})
 }
 
@@ -113,9 +105,7 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 			t.Fatalf("the repeat is at %+v", place)
 		}
 		w.release(a.Permit.Token)
-		if a := <-again.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("the repeat is %+v", a)
-		}
+		again.wantGranted(t)
 		d.cancel()
 		<-d.err
 	})
@@ -151,9 +141,7 @@ func TestAcquire_WithoutRequestID_KeepsNoPlaceForARepeatThatCannotCome(t *testin
 		b.cancel()
 		<-b.err
 		w.release(p.Token)
-		if n := w.WaiterCount(); n != 0 {
-			t.Fatalf("%d wait", n)
-		}
+		w.wantWaiters(0)
 		w.granted(ask("c", "3"))
 	})
 }

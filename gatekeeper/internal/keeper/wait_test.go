@@ -70,9 +70,7 @@ func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
 			t.Fatalf("the release and the grant are %d entries, want 1", n)
 		}
 		w.release(a.Permit.Token)
-		if a := <-c.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("c is %+v", a)
-		}
+		c.wantGranted(t)
 	})
 }
 
@@ -171,9 +169,7 @@ func TestAcquire_MorePermits_WaiterIsGranted(t *testing.T) {
 		w.granted(ask("a", "1"))
 		b := w.wait1(ask("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		if a := <-b.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("b is %+v", a)
-		}
+		b.wantGranted(t)
 	})
 }
 
@@ -212,13 +208,9 @@ func TestAcquire_AbsentWaiter_HoldsNobodyUp(t *testing.T) {
 		b.cancel()
 		wantErr(t, <-b.err, context.Canceled)
 		w.release(p.Token)
-		if a := <-c.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("c is %+v", a)
-		}
+		c.wantGranted(t)
 		w.sleep(10 * time.Second)
-		if n := w.WaiterCount(); n != 0 {
-			t.Fatalf("%d still wait", n)
-		}
+		w.wantWaiters(0)
 	})
 }
 
@@ -231,9 +223,7 @@ func TestAcquire_Cancelled_LeavesTheQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantErr(t, <-b.err, ErrRequestEnded)
-		if n := w.WaiterCount(); n != 0 {
-			t.Fatalf("%d still wait", n)
-		}
+		w.wantWaiters(0)
 	})
 }
 
@@ -245,9 +235,7 @@ func TestAcquire_SecondCallOfTheSameRequest_TakesThePlace(t *testing.T) {
 		second := w.wait1(ask("b", "2"))
 		wantErr(t, <-first.err, ErrSuperseded)
 		w.release(p.Token)
-		if a := <-second.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("the second call is %+v", a)
-		}
+		second.wantGranted(t)
 	})
 }
 
@@ -292,9 +280,7 @@ func TestTryAcquire_WhileTheQueueGathers_IsAnsweredAtOnce(t *testing.T) {
 		call.Semaphore = "other"
 		w.denied(call, semaphore.NoFreePermit) // a waiter is back
 		w.sleep(300 * time.Millisecond)
-		if a := <-b.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("got %+v", a)
-		}
+		b.wantGranted(t)
 	})
 }
 

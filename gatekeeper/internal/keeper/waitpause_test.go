@@ -60,9 +60,7 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 				t.Fatalf("the place is still %+v", last)
 			}
 			w.release((<-b.answer).Permit.Token)
-			if a := <-c.answer; a.Outcome != semaphore.Granted {
-				t.Fatalf("c is %+v", a)
-			}
+			c.wantGranted(t)
 		})
 	}
 }
@@ -111,9 +109,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 				t.Fatalf("got %+v, want denied as paused", a)
 			}
 		}
-		if n := w.WaiterCount(); n != 0 {
-			t.Fatalf("%d still wait", n)
-		}
+		w.wantWaiters(0)
 	})
 }
 
@@ -206,8 +202,6 @@ func TestAcquire_GrantOvertakenByAPause_WaitsOn(t *testing.T) {
 			t.Fatal("the pause ended the wait")
 		}
 		w.resume()
-		if a := <-b.answer; a.Outcome != semaphore.Granted {
-			t.Fatalf("got %+v", a)
-		}
+		b.wantGranted(t)
 	})
 }

@@ -389,3 +389,10 @@ func (w *world) renewForTest(token uint64) {
 	e := w.epoch.Load()
 	w.lessor.Renew(e.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)
 }
+
+func (w *world) wantWaiters(want int) {
+	w.t.Helper()
+	if n := w.WaiterCount(); n != want {
+		w.t.Fatalf("%d wait, want %d", n, want)
+	}
+}

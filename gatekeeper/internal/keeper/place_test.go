@@ -21,8 +21,7 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 		heavy.Weight = 2
 		p := w.granted(heavy)
 		b := w.wait1(ask("b", "2"))
-		b.cancel()
-		<-b.err
+		b.leave(t)
 		w.release(p.Token)
 		again := w.wait1(ask("b", "2"))
 		again.wantGranted(t)
@@ -106,8 +105,7 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 		}
 		w.release(a.Permit.Token)
 		again.wantGranted(t)
-		d.cancel()
-		<-d.err
+		d.leave(t)
 	})
 }
 
@@ -138,8 +136,7 @@ func TestAcquire_WithoutRequestID_KeepsNoPlaceForARepeatThatCannotCome(t *testin
 		heavy.Weight = 2
 		p := w.granted(heavy)
 		b := w.wait1(ask("b", ""))
-		b.cancel()
-		<-b.err
+		b.leave(t)
 		w.release(p.Token)
 		w.wantWaiters(0)
 		w.granted(ask("c", "3"))

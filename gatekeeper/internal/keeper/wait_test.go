@@ -195,8 +195,7 @@ func TestAcquire_CallsOver_PlaceIsKeptForARepeat(t *testing.T) {
 		if b.waits() || !c.waits() {
 			t.Fatal("the place was not kept")
 		}
-		c.cancel()
-		<-c.err
+		c.leave(t)
 	})
 }
 
@@ -259,8 +258,7 @@ func TestAcquire_LeadershipEnds_CallsEndAndQueueAgainByAge(t *testing.T) {
 		if b.waits() || !c.waits() {
 			t.Fatal("the queue was not gathered by age")
 		}
-		c.cancel()
-		<-c.err
+		c.leave(t)
 	})
 }
 
@@ -298,8 +296,7 @@ func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T)
 		w.tape.held = nil
 		w.tape.mu.Unlock()
 		w.tape.applyLater(expiry)
-		c.cancel()
-		<-c.err
+		c.leave(t)
 		w.tape.letGo()
 		w.granted(ask("d", "4"))
 	})

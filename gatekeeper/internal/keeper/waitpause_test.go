@@ -84,8 +84,7 @@ func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
 		if b.waits() || !c.waits() {
 			t.Fatal("the order was not kept")
 		}
-		c.cancel()
-		<-c.err
+		c.leave(t)
 	})
 }
 

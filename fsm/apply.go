@@ -11,61 +11,7 @@ func (d *draft) apply(cmd Command) Result {
 	if need := Level(cmd); need > d.featureLevel {
 		return invalid("%T needs feature level %d, and %d is in force", cmd, need, d.featureLevel)
 	}
-	switch c := cmd.(type) {
-	case Grant:
-		return d.grant(c)
-	case Extend:
-		return d.extend(c)
-	case Release:
-		return d.release(c)
-	case Expire:
-		return d.expire(c)
-	case Abandon:
-		return d.abandon(c)
-	case EndCooling:
-		return d.endCooling(c)
-	case Clear:
-		return d.clear(c)
-	case Revoke:
-		return d.revoke(c)
-	case Cancel:
-		return d.cancel(c)
-	case EditBatch:
-		return d.editBatch(c)
-	case SetCordon:
-		return d.setCordon(c)
-	case Uncordon:
-		return d.uncordon(c)
-	case Pause:
-		return d.pause(c)
-	case Resume:
-		return d.resume(c)
-	case Forget:
-		return d.forget(c)
-	case Configure:
-		return d.configure(c)
-	case RetireMember:
-		return d.retireMember(c)
-	case RaiseFeatureLevel:
-		return d.raiseFeatureLevel(c)
-	case EndDrain:
-		return d.endDrain(c)
-	case Revert:
-		return d.revert(c)
-	case Sight:
-		return d.sight(c)
-	case NoteMissed:
-		return d.noteMissed(c)
-	case EndQuarantine:
-		return d.endQuarantine(c)
-	case Undo:
-		return d.undo(c)
-	case Trim:
-		return d.trimRequests(c)
-	case ForgetFirings:
-		return d.forgetFirings(c)
-	}
-	return invalid("unknown command %T", cmd)
+	return cmd.apply(d)
 }
 
 func invalid(format string, args ...any) InvalidResult {

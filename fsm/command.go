@@ -19,7 +19,7 @@ const MaxSightings = 100_000
 // Command is one change of the replicated state. Commands are applied in the order of the log; each sees those before it.
 // A command made by a server itself, not on behalf of a caller, carries the term in which it was made and is ignored
 // unless the log entry's own term is the same: a proposal can be appended in a later term than it was made in.
-type Command interface{ command() }
+type Command interface{ apply(d *draft) Result }
 
 // Grant asks for a permit; its result is a GrantResult. The decision is made again when it is applied.
 type Grant struct {
@@ -435,29 +435,29 @@ type EndQuarantine struct {
 	At   time.Time
 }
 
-func (Grant) command()             {}
-func (Extend) command()            {}
-func (Release) command()           {}
-func (Expire) command()            {}
-func (Abandon) command()           {}
-func (EndCooling) command()        {}
-func (Clear) command()             {}
-func (Revoke) command()            {}
-func (Cancel) command()            {}
-func (EditBatch) command()         {}
-func (SetCordon) command()         {}
-func (Uncordon) command()          {}
-func (Pause) command()             {}
-func (Resume) command()            {}
-func (Forget) command()            {}
-func (Configure) command()         {}
-func (RetireMember) command()      {}
-func (RaiseFeatureLevel) command() {}
-func (EndDrain) command()          {}
-func (Revert) command()            {}
-func (Sight) command()             {}
-func (NoteMissed) command()        {}
-func (EndQuarantine) command()     {}
-func (Undo) command()              {}
-func (Trim) command()              {}
-func (ForgetFirings) command()     {}
+func (c Grant) apply(d *draft) Result             { return d.grant(c) }
+func (c Extend) apply(d *draft) Result            { return d.extend(c) }
+func (c Release) apply(d *draft) Result           { return d.release(c) }
+func (c Expire) apply(d *draft) Result            { return d.expire(c) }
+func (c Abandon) apply(d *draft) Result           { return d.abandon(c) }
+func (c EndCooling) apply(d *draft) Result        { return d.endCooling(c) }
+func (c Clear) apply(d *draft) Result             { return d.clear(c) }
+func (c Revoke) apply(d *draft) Result            { return d.revoke(c) }
+func (c Cancel) apply(d *draft) Result            { return d.cancel(c) }
+func (c EditBatch) apply(d *draft) Result         { return d.editBatch(c) }
+func (c SetCordon) apply(d *draft) Result         { return d.setCordon(c) }
+func (c Uncordon) apply(d *draft) Result          { return d.uncordon(c) }
+func (c Pause) apply(d *draft) Result             { return d.pause(c) }
+func (c Resume) apply(d *draft) Result            { return d.resume(c) }
+func (c Forget) apply(d *draft) Result            { return d.forget(c) }
+func (c Configure) apply(d *draft) Result         { return d.configure(c) }
+func (c RetireMember) apply(d *draft) Result      { return d.retireMember(c) }
+func (c RaiseFeatureLevel) apply(d *draft) Result { return d.raiseFeatureLevel(c) }
+func (c EndDrain) apply(d *draft) Result          { return d.endDrain(c) }
+func (c Revert) apply(d *draft) Result            { return d.revert(c) }
+func (c Sight) apply(d *draft) Result             { return d.sight(c) }
+func (c NoteMissed) apply(d *draft) Result        { return d.noteMissed(c) }
+func (c EndQuarantine) apply(d *draft) Result     { return d.endQuarantine(c) }
+func (c Undo) apply(d *draft) Result              { return d.undo(c) }
+func (c Trim) apply(d *draft) Result              { return d.trimRequests(c) }
+func (c ForgetFirings) apply(d *draft) Result     { return d.forgetFirings(c) }

@@ -114,14 +114,10 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID, Token: c.Token, Cooling: int64(c.Cooling),
 		}}
 	case EditBatch:
-		batch := &logv1.EditBatch{
-			Changes: make([]*logv1.Change, len(c.Changes)), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
+		out.Kind = &logv1.Command_EditBatch{EditBatch: &logv1.EditBatch{
+			Changes: each(c.Changes, changeToProto), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
 			Drain: int64(c.Drain), Until: w.time(c.Until), Asked: c.Asked, RequestRevision: c.RequestRevision,
-		}
-		for i, change := range c.Changes {
-			batch.Changes[i] = changeToProto(change)
-		}
-		out.Kind = &logv1.Command_EditBatch{EditBatch: batch}
+		}}
 	case SetCordon:
 		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
 			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
@@ -137,19 +133,18 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
 			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.Asked, RequestRevision: c.RequestRevision, Keep: c.Keep,
-			Expected: expectedToProto(c.Expected),
+			Expected: each(c.Expected, expectedToProto),
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
 			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
-			Asked: c.Asked, RequestRevision: c.RequestRevision, Expected: expectedToProto(c.Expected),
+			Asked: c.Asked, RequestRevision: c.RequestRevision, Expected: each(c.Expected, expectedToProto),
 		}}
 	case Forget:
-		forget := &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}
-		for _, firing := range c.Firings {
-			forget.Firings = append(forget.Firings, w.firing(&firing))
-		}
-		out.Kind = &logv1.Command_Forget{Forget: forget}
+		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{
+			Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names,
+			Firings: each(c.Firings, func(f semaphore.Firing) *logv1.Firing { return w.firing(&f) }),
+		}}
 	case Configure:
 		out.Kind = &logv1.Command_Configure{Configure: &logv1.Configure{
 			Settings: settingsToProto(c.Settings), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
@@ -165,7 +160,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case Revert:
 		out.Kind = &logv1.Command_Revert{Revert: &logv1.Revert{Revision: c.Change, Term: c.Term, Names: c.Names, At: w.time(c.At)}}
 	case Sight:
-		out.Kind = &logv1.Command_Sight{Sight: w.sight(c)}
+		out.Kind = &logv1.Command_Sight{Sight: &logv1.Sight{Term: c.Term, Sightings: each(c.Sightings, w.sighting)}}
 	case NoteMissed:
 		out.Kind = &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{
 			Semaphore: c.Semaphore, Term: c.Term, Missed: uint32(c.Missed), Text: c.Text, At: w.time(c.At),
@@ -178,7 +173,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Trim{Trim: &logv1.Trim{Term: c.Term, UpTo: c.UpTo, Names: c.Names}}
 	case ForgetFirings:
 		out.Kind = &logv1.Command_ForgetFirings{ForgetFirings: &logv1.ForgetFirings{
-			Semaphore: c.Semaphore, Firings: w.expected(c.Firings), LowerTo: w.time(c.LowerTo), Author: c.Author, Reason: c.Reason,
+			Semaphore: c.Semaphore, Firings: each(c.Firings, w.expected), LowerTo: w.time(c.LowerTo), Author: c.Author, Reason: c.Reason,
 			RequestId: c.RequestID, At: w.time(c.At), Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}}
 	default:
@@ -227,7 +222,12 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Token: c.GetToken(), Cooling: duration(c.GetCooling()),
 		}
 	case *logv1.Command_EditBatch:
-		cmd = r.editBatch(k.EditBatch)
+		c := k.EditBatch
+		cmd = EditBatch{
+			Author: c.GetAuthor(), Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()),
+			Drain: duration(c.GetDrain()), Until: timeFromProto(c.GetUntil()), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			Changes: each(c.GetChanges(), r.change),
+		}
 	case *logv1.Command_Cordon:
 		c := k.Cordon
 		cmd = SetCordon{
@@ -247,21 +247,20 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
 			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
 			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
-			Expected: expectedFromProto(c.GetExpected()),
+			Expected: each(c.GetExpected(), expectedFromProto),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
 		cmd = Resume{
 			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Expected: expectedFromProto(c.GetExpected()),
+			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Expected: each(c.GetExpected(), expectedFromProto),
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
-		forget := Forget{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames()}
-		for _, firing := range c.GetFirings() {
-			forget.Firings = append(forget.Firings, *r.firing(firing))
+		cmd = Forget{
+			Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames(),
+			Firings: each(c.GetFirings(), r.givenFiring),
 		}
-		cmd = forget
 	case *logv1.Command_Configure:
 		c := k.Configure
 		cmd = Configure{Settings: r.settings(c.GetSettings()), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
@@ -282,7 +281,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Revert
 		cmd = Revert{Change: c.GetRevision(), Term: c.GetTerm(), Names: c.GetNames(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Sight:
-		cmd = sightFromProto(k.Sight)
+		cmd = Sight{Term: k.Sight.GetTerm(), Sightings: each(k.Sight.GetSightings(), sightingFromProto)}
 	case *logv1.Command_NoteMissed:
 		c := k.NoteMissed
 		cmd = NoteMissed{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), Missed: r.missed(c.GetMissed()), Text: c.GetText(), At: timeFromProto(c.GetAt())}
@@ -295,7 +294,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 	case *logv1.Command_ForgetFirings:
 		c := k.ForgetFirings
 		cmd = ForgetFirings{
-			Semaphore: c.GetSemaphore(), Firings: r.expected(c.GetFirings()), LowerTo: timeFromProto(c.GetLowerTo()), Author: c.GetAuthor(),
+			Semaphore: c.GetSemaphore(), Firings: each(c.GetFirings(), r.expected), LowerTo: timeFromProto(c.GetLowerTo()), Author: c.GetAuthor(),
 			Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	default:
@@ -305,18 +304,6 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		return nil, fmt.Errorf("%w: %T: %w", ErrMalformed, cmd, r.err)
 	}
 	return cmd, nil
-}
-
-func (r *reader) editBatch(in *logv1.EditBatch) EditBatch {
-	out := EditBatch{
-		Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
-		Drain: duration(in.GetDrain()), Until: timeFromProto(in.GetUntil()), Asked: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
-		Changes: make([]Change, len(in.GetChanges())),
-	}
-	for i, c := range in.GetChanges() {
-		out.Changes[i] = r.change(c)
-	}
-	return out
 }
 
 // PlanID names what a planned command does and expects: equal commands have equal names.
@@ -342,60 +329,54 @@ func (r *reader) change(in *logv1.Change) Change {
 }
 
 func (w *writer) undo(c Undo) *logv1.Undo {
-	out := &logv1.Undo{
+	return &logv1.Undo{
 		Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain),
 		Asked: c.Asked, RequestRevision: c.RequestRevision, Also: c.Also, Partial: c.Partial,
+		Edits: each(c.Edits, func(e UndoEdit) *logv1.UndoEdit {
+			return &logv1.UndoEdit{
+				Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: each(e.EndsBack, w.end), EndsGone: e.EndsGone,
+			}
+		}),
+		Pauses: each(c.Pauses, func(p UndoPause) *logv1.UndoPause {
+			return &logv1.UndoPause{Pause: w.pause(p.Pause), Of: each(p.Of, func(of ExpectedPause) *logv1.ExpectedPause {
+				return &logv1.ExpectedPause{Name: of.Name, Revision: of.Revision}
+			})}
+		}),
+		Cordons: each(c.Cordons, func(o UndoCordon) *logv1.UndoCordon {
+			return &logv1.UndoCordon{Id: o.ID, Expected: o.Expected, Cordon: w.cordon(o.Cordon)}
+		}),
+		Firings: each(c.Firings, func(f UndoFirings) *logv1.UndoFirings {
+			return &logv1.UndoFirings{
+				Semaphore: f.Semaphore, Back: each(f.Back, w.claim), Forget: each(f.Forget, w.expected),
+				LowWater: w.time(f.LowWater), ExpectedLowWater: w.time(f.ExpectedLowWater),
+			}
+		}),
 	}
-	for _, e := range c.Edits {
-		out.Edits = append(out.Edits, &logv1.UndoEdit{
-			Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: w.ends(e.EndsBack), EndsGone: e.EndsGone,
-		})
-	}
-	for _, p := range c.Pauses {
-		pause := &logv1.UndoPause{Pause: w.pause(p.Pause)}
-		for _, of := range p.Of {
-			pause.Of = append(pause.Of, &logv1.ExpectedPause{Name: of.Name, Revision: of.Revision})
-		}
-		out.Pauses = append(out.Pauses, pause)
-	}
-	for _, o := range c.Cordons {
-		out.Cordons = append(out.Cordons, &logv1.UndoCordon{Id: o.ID, Expected: o.Expected, Cordon: w.cordon(o.Cordon)})
-	}
-	for _, f := range c.Firings {
-		out.Firings = append(out.Firings, &logv1.UndoFirings{
-			Semaphore: f.Semaphore, Back: w.claims(f.Back), Forget: w.expected(f.Forget),
-			LowWater: w.time(f.LowWater), ExpectedLowWater: w.time(f.ExpectedLowWater),
-		})
-	}
-	return out
 }
 
 func (r *reader) undo(in *logv1.Undo) Undo {
-	out := Undo{
+	return Undo{
 		Change: in.GetChange(), Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
 		Drain: duration(in.GetDrain()), Asked: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
 		Also: in.GetAlso(), Partial: in.GetPartial(),
+		Edits: each(in.GetEdits(), func(e *logv1.UndoEdit) UndoEdit {
+			return UndoEdit{
+				Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), EndsBack: each(e.GetEndsBack(), r.endOf), EndsGone: e.GetEndsGone(),
+			}
+		}),
+		Pauses: each(in.GetPauses(), func(p *logv1.UndoPause) UndoPause {
+			return UndoPause{Pause: pauseFromProto(p.GetPause()), Of: each(p.GetOf(), func(of *logv1.ExpectedPause) ExpectedPause {
+				return ExpectedPause{Name: of.GetName(), Revision: of.GetRevision()}
+			})}
+		}),
+		Cordons: each(in.GetCordons(), func(o *logv1.UndoCordon) UndoCordon {
+			return UndoCordon{ID: o.GetId(), Expected: o.GetExpected(), Cordon: cordonFromProto(o.GetCordon())}
+		}),
+		Firings: each(in.GetFirings(), func(f *logv1.UndoFirings) UndoFirings {
+			return UndoFirings{
+				Semaphore: f.GetSemaphore(), Back: each(f.GetBack(), r.claim), Forget: each(f.GetForget(), r.expected),
+				LowWater: timeFromProto(f.GetLowWater()), ExpectedLowWater: timeFromProto(f.GetExpectedLowWater()),
+			}
+		}),
 	}
-	for _, e := range in.GetEdits() {
-		out.Edits = append(out.Edits, UndoEdit{
-			Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), EndsBack: r.endsOf(e.GetEndsBack()), EndsGone: e.GetEndsGone(),
-		})
-	}
-	for _, p := range in.GetPauses() {
-		pause := UndoPause{Pause: pauseFromProto(p.GetPause())}
-		for _, of := range p.GetOf() {
-			pause.Of = append(pause.Of, ExpectedPause{Name: of.GetName(), Revision: of.GetRevision()})
-		}
-		out.Pauses = append(out.Pauses, pause)
-	}
-	for _, o := range in.GetCordons() {
-		out.Cordons = append(out.Cordons, UndoCordon{ID: o.GetId(), Expected: o.GetExpected(), Cordon: cordonFromProto(o.GetCordon())})
-	}
-	for _, f := range in.GetFirings() {
-		out.Firings = append(out.Firings, UndoFirings{
-			Semaphore: f.GetSemaphore(), Back: r.claims(f.GetBack()), Forget: r.expected(f.GetForget()),
-			LowWater: timeFromProto(f.GetLowWater()), ExpectedLowWater: timeFromProto(f.GetExpectedLowWater()),
-		})
-	}
-	return out
 }

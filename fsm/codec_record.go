@@ -175,37 +175,18 @@ func (w *writer) claim(c *semaphore.Claim) *logv1.StoredClaim {
 }
 
 func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
-	firing := r.firing(in.GetFiring())
-	if firing == nil {
-		r.fail("it names no firing")
-		firing = &semaphore.Firing{}
-	}
 	return &semaphore.Claim{
-		Semaphore: in.GetSemaphore(), Firing: *firing, Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
+		Semaphore: in.GetSemaphore(), Firing: r.givenFiring(in.GetFiring()), Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
 		State:    semaphore.ClaimState(r.small(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimSpent), "claim state")),
 		Revision: in.GetRevision(), At: timeFromProto(in.GetAt()),
 	}
-}
-
-func (w *writer) claims(claims []*semaphore.Claim) (out []*logv1.StoredClaim) {
-	for _, c := range claims {
-		out = append(out, w.claim(c))
-	}
-	return out
-}
-
-func (r *reader) claims(in []*logv1.StoredClaim) (out []*semaphore.Claim) {
-	for _, c := range in {
-		out = append(out, r.claim(c))
-	}
-	return out
 }
 
 func (w *writer) firings(c *FiringsChange) *logv1.FiringsChange {
 	if c == nil {
 		return nil
 	}
-	return &logv1.FiringsChange{Claims: w.claims(c.Claims), LowWaterBefore: w.time(c.MarkBefore), LowWaterAfter: w.time(c.MarkAfter)}
+	return &logv1.FiringsChange{Claims: each(c.Claims, w.claim), LowWaterBefore: w.time(c.MarkBefore), LowWaterAfter: w.time(c.MarkAfter)}
 }
 
 func (r *reader) firings(in *logv1.FiringsChange) *FiringsChange {
@@ -214,7 +195,7 @@ func (r *reader) firings(in *logv1.FiringsChange) *FiringsChange {
 	}
 	r.needs(3)
 	return &FiringsChange{
-		Claims: r.claims(in.GetClaims()), MarkBefore: timeFromProto(in.GetLowWaterBefore()), MarkAfter: timeFromProto(in.GetLowWaterAfter()),
+		Claims: each(in.GetClaims(), r.claim), MarkBefore: timeFromProto(in.GetLowWaterBefore()), MarkAfter: timeFromProto(in.GetLowWaterAfter()),
 	}
 }
 
@@ -331,7 +312,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 		Drain: int64(e.Drain), Missed: uint32(e.Missed), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
-		CordonBefore: w.cordon(more.CordonBefore), EndsGone: w.ends(more.EndsGone), EndsBack: w.ends(more.EndsBack), Undoes: more.Undoes,
+		CordonBefore: w.cordon(more.CordonBefore), EndsGone: each(more.EndsGone, w.end), EndsBack: each(more.EndsBack, w.end), Undoes: more.Undoes,
 		Firings: w.firings(more.Firings),
 	}
 	if whole := e.Change; whole != nil {
@@ -353,7 +334,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		Drain: r.drain(in.GetDrain()), Missed: r.missed(in.GetMissed()),
 	}.With(Details{
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
-		EndsGone: r.ends(in.GetEndsGone()), EndsBack: r.ends(in.GetEndsBack()), Undoes: in.GetUndoes(),
+		EndsGone: each(in.GetEndsGone(), r.end), EndsBack: each(in.GetEndsBack(), r.end), Undoes: in.GetUndoes(),
 		Firings: r.firings(in.GetFirings()),
 	})
 	switch whole := in.GetChange(); {
@@ -374,51 +355,45 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 }
 
 func (w *writer) gate(name string, g *gate, waits due, forgotten uint64) *logv1.StoredSemaphore {
-	out := &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater, RequestsForgotten: forgotten, EndsForgotten: g.runLog().forgotten}
-	for _, drain := range waits.drains {
-		out.Drains = append(out.Drains, &logv1.StoredDrain{Revision: drain.Revision, Duration: int64(drain.Duration)})
+	return &logv1.StoredSemaphore{
+		Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater, RequestsForgotten: forgotten, EndsForgotten: g.runLog().forgotten,
+		Drains: each(waits.drains, drainToProto), Reverts: each(waits.ends, w.end),
 	}
-	out.Reverts = w.ends(waits.ends)
-	return out
 }
 
-func (w *writer) ends(ends []*EditEnd) (out []*logv1.StoredRevert) {
-	for _, end := range ends {
-		out = append(out, &logv1.StoredRevert{
-			Revision: end.Revision, Until: w.time(end.Until), Before: definitionToProto(end.Before), After: definitionToProto(end.After),
-			Drain: int64(end.Drain),
-		})
-	}
-	return out
+func drainToProto(d semaphore.Drain) *logv1.StoredDrain {
+	return &logv1.StoredDrain{Revision: d.Revision, Duration: int64(d.Duration)}
 }
 
-func (r *reader) ends(in []*logv1.StoredRevert) []*EditEnd {
-	for _, end := range in {
-		r.needs(2)
-		r.drain(end.GetDrain())
+func (w *writer) end(end *EditEnd) *logv1.StoredRevert {
+	return &logv1.StoredRevert{
+		Revision: end.Revision, Until: w.time(end.Until), Before: definitionToProto(end.Before), After: definitionToProto(end.After),
+		Drain: int64(end.Drain),
 	}
-	return r.endsOf(in)
 }
 
-func (r *reader) endsOf(in []*logv1.StoredRevert) (out []*EditEnd) {
-	for _, end := range in {
-		out = append(out, &EditEnd{
-			Revision: end.GetRevision(), Until: timeFromProto(end.GetUntil()),
-			Before: r.definition(end.GetBefore()), After: r.definition(end.GetAfter()), Drain: duration(end.GetDrain()),
-		})
+func (r *reader) end(in *logv1.StoredRevert) *EditEnd {
+	r.needs(2)
+	r.drain(in.GetDrain())
+	return r.endOf(in)
+}
+
+func (r *reader) endOf(in *logv1.StoredRevert) *EditEnd {
+	return &EditEnd{
+		Revision: in.GetRevision(), Until: timeFromProto(in.GetUntil()),
+		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Drain: duration(in.GetDrain()),
 	}
-	return out
 }
 
 // due reads the drains and the edits that end of a name.
 func (r *reader) due(in *logv1.StoredSemaphore) due {
-	var out due
-	if len(in.GetDrains()) > 0 || len(in.GetReverts()) > 0 {
+	if len(in.GetDrains()) > 0 {
 		r.needs(2)
 	}
-	for _, drain := range in.GetDrains() {
-		out.drains = append(out.drains, semaphore.Drain{Revision: drain.GetRevision(), Duration: r.drain(drain.GetDuration())})
+	return due{
+		drains: each(in.GetDrains(), func(d *logv1.StoredDrain) semaphore.Drain {
+			return semaphore.Drain{Revision: d.GetRevision(), Duration: r.drain(d.GetDuration())}
+		}),
+		ends: each(in.GetReverts(), r.end),
 	}
-	out.ends = r.ends(in.GetReverts())
-	return out
 }

@@ -33,6 +33,18 @@ func (r *reader) text(s string) string {
 	return s
 }
 
+// each converts all of a list. Of an empty one it makes nil.
+func each[From, To any](list []From, convert func(From) To) []To {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]To, len(list))
+	for i, e := range list {
+		out[i] = convert(e)
+	}
+	return out
+}
+
 func (r *reader) needs(level uint32) { r.level = max(r.level, level) }
 
 func (r *reader) fail(format string, args ...any) {
@@ -127,34 +139,25 @@ func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
 	return out
 }
 
-func (w *writer) expected(firings []ExpectedClaim) (out []*logv1.ExpectedClaim) {
-	for _, f := range firings {
-		out = append(out, &logv1.ExpectedClaim{Firing: w.firing(&f.Firing), Token: f.Token})
+// givenFiring reads one that must be there.
+func (r *reader) givenFiring(in *logv1.Firing) semaphore.Firing {
+	if in == nil {
+		r.fail("it names no firing")
+		return semaphore.Firing{}
 	}
-	return out
+	return *r.firing(in)
 }
 
-func (r *reader) expected(in []*logv1.ExpectedClaim) (out []ExpectedClaim) {
-	for _, f := range in {
-		firing := r.firing(f.GetFiring())
-		if firing == nil {
-			r.fail("it names no firing")
-			return nil
-		}
-		out = append(out, ExpectedClaim{Firing: *firing, Token: f.GetToken()})
-	}
-	return out
+func (w *writer) expected(f ExpectedClaim) *logv1.ExpectedClaim {
+	return &logv1.ExpectedClaim{Firing: w.firing(&f.Firing), Token: f.Token}
+}
+
+func (r *reader) expected(in *logv1.ExpectedClaim) ExpectedClaim {
+	return ExpectedClaim{Firing: r.givenFiring(in.GetFiring()), Token: in.GetToken()}
 }
 
 func labelsToProto(labels semaphore.Labels) []*logv1.Label {
-	if len(labels) == 0 {
-		return nil
-	}
-	out := make([]*logv1.Label, len(labels))
-	for i, l := range labels {
-		out[i] = &logv1.Label{Key: l.Key, Value: l.Value}
-	}
-	return out
+	return each(labels, func(l semaphore.Label) *logv1.Label { return &logv1.Label{Key: l.Key, Value: l.Value} })
 }
 
 // metadataToProto writes equal maps as equal bytes.
@@ -247,22 +250,6 @@ func (r *reader) missed(n uint32) Missed {
 	return Missed(r.small(n, uint32(Heard), uint32(HeldLong), "kind of missed work"))
 }
 
-func (w *writer) sight(c Sight) *logv1.Sight {
-	out := &logv1.Sight{Term: c.Term, Sightings: make([]*logv1.Sighting, len(c.Sightings))}
-	for i, s := range c.Sightings {
-		out.Sightings[i] = w.sighting(s)
-	}
-	return out
-}
-
-func sightFromProto(in *logv1.Sight) Sight {
-	out := Sight{Term: in.GetTerm(), Sightings: make([]Sighting, len(in.GetSightings()))}
-	for i, s := range in.GetSightings() {
-		out.Sightings[i] = sightingFromProto(s)
-	}
-	return out
-}
-
 func (w *writer) sighting(s Sighting) *logv1.Sighting {
 	return &logv1.Sighting{Group: s.Group, Acquirer: s.Acquirer, At: w.time(s.At)}
 }
@@ -271,16 +258,10 @@ func sightingFromProto(in *logv1.Sighting) Sighting {
 	return Sighting{Group: in.GetGroup(), Acquirer: in.GetAcquirer(), At: timeFromProto(in.GetAt())}
 }
 
-func expectedToProto(expected []Expected) (out []*logv1.Expected) {
-	for _, e := range expected {
-		out = append(out, &logv1.Expected{Version: e.Version, Pause: e.Pause})
-	}
-	return out
+func expectedToProto(e Expected) *logv1.Expected {
+	return &logv1.Expected{Version: e.Version, Pause: e.Pause}
 }
 
-func expectedFromProto(expected []*logv1.Expected) (out []Expected) {
-	for _, e := range expected {
-		out = append(out, Expected{Version: e.GetVersion(), Pause: e.GetPause()})
-	}
-	return out
+func expectedFromProto(e *logv1.Expected) Expected {
+	return Expected{Version: e.GetVersion(), Pause: e.GetPause()}
 }

@@ -13,7 +13,7 @@ import (
 //
 // Reads are safe for concurrent use. Raft calls StoreLogs and DeleteRange from one goroutine at a time.
 type Acknowledged struct {
-	log   Log
+	Log
 	mark  *Mark
 	close func() error
 }
@@ -28,22 +28,13 @@ func (a *Acknowledged) Close() error {
 	return errors.Join(a.close(), a.mark.file.Sync(), a.mark.Close())
 }
 
-// FirstIndex is the index of the first entry, 0 without any.
-func (a *Acknowledged) FirstIndex() (uint64, error) { return a.log.FirstIndex() }
-
-// LastIndex is the index of the last entry, 0 without any.
-func (a *Acknowledged) LastIndex() (uint64, error) { return a.log.LastIndex() }
-
-// GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the system.
-func (a *Acknowledged) GetLog(index uint64, log *raft.Log) error { return a.log.GetLog(index, log) }
-
 // StoreLogs writes all entries or none. They follow the last one, without a gap: what they replace was deleted before, and a
 // snapshot from a leader replaces a log that does not lead to it.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
 	}
-	last, err := a.log.LastIndex()
+	last, err := a.Log.LastIndex()
 	if err != nil {
 		return err
 	}
@@ -53,7 +44,7 @@ func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 		}
 		last = log.Index
 	}
-	if err := a.log.StoreLogs(logs); err != nil {
+	if err := a.Log.StoreLogs(logs); err != nil {
 		return err
 	}
 	return a.mark.set(Place{last, logs[len(logs)-1].Term})
@@ -61,11 +52,11 @@ func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 
 // DeleteRange deletes the entries from min to max, both included, at the front of the log, at its back, or all.
 func (a *Acknowledged) DeleteRange(min, max uint64) error {
-	first, err := a.log.FirstIndex()
+	first, err := a.Log.FirstIndex()
 	if err != nil {
 		return err
 	}
-	last, err := a.log.LastIndex()
+	last, err := a.Log.LastIndex()
 	switch {
 	case err != nil:
 		return err
@@ -80,7 +71,7 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 		max = last
 		var left Place
 		if min > first {
-			if left, err = placeOf(a.log, min-1); err != nil {
+			if left, err = placeOf(a.Log, min-1); err != nil {
 				return err
 			}
 		}
@@ -88,5 +79,5 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 			return err
 		}
 	}
-	return a.log.DeleteRange(min, max)
+	return a.Log.DeleteRange(min, max)
 }

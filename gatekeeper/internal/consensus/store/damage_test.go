@@ -38,16 +38,18 @@ func openAt(dir string) (opened, error) { return openLog(dir, KindBolt, tested()
 func storeOne(log intact.Log, entry *raft.Log) error { return log.StoreLogs([]*raft.Log{entry}) }
 
 // filled makes a folder with many entries of several pages, a term and a vote.
-func filled(tb testing.TB, entries int) (dir string) {
+func filled(tb testing.TB, entries int) (dir string) { return filledOf(tb, KindBolt, entries, 50) }
+
+func filledOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
-	o, err := openAt(dir)
+	o, err := openLog(dir, kind, tested())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for i := 1; i <= entries; i += 50 {
+	for i := 1; i <= entries; i += batch {
 		var logs []*raft.Log
-		for index := i; index < i+50; index++ {
+		for index := i; index < i+batch; index++ {
 			logs = append(logs, &raft.Log{
 				Index: uint64(index), Term: uint64(1 + index/50), Data: bytes.Repeat([]byte{byte(index)}, 1+index%97),
 				AppendedAt: time.Unix(int64(index), 7).UTC(),
@@ -82,6 +84,22 @@ func look(dir string, old bool) (seen, error) {
 	return seen{o.log, o.values, o}, err
 }
 
+func entriesOf(log intact.Reader) (entries []raft.Log, err error) {
+	first, errFirst := log.FirstIndex()
+	last, errLast := log.LastIndex()
+	if err := errors.Join(errFirst, errLast); err != nil {
+		return nil, err
+	}
+	for index := first; index > 0 && index <= last; index++ {
+		var entry raft.Log
+		if err := log.GetLog(index, &entry); err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
 // readAll opens the folder as look does, and reads all.
 func readAll(dir string, old bool) (c contents, err error) {
 	o, err := look(dir, old)
@@ -89,19 +107,8 @@ func readAll(dir string, old bool) (c contents, err error) {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	first, err := o.log.FirstIndex()
-	if err != nil {
+	if c.Entries, err = entriesOf(o.log); err != nil {
 		return c, err
-	}
-	last, err := o.log.LastIndex()
-	if err != nil {
-		return c, err
-	}
-	c.Entries = make([]raft.Log, last-first+1)
-	for i := range c.Entries {
-		if err := o.log.GetLog(first+uint64(i), &c.Entries[i]); err != nil {
-			return c, err
-		}
 	}
 	c.Values = make(map[string]string)
 	for _, key := range []string{"CurrentTerm", keyVote} {

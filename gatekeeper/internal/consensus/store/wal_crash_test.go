@@ -16,40 +16,49 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// moments calls before each change of a file.
-type moments struct {
+// hooked asks before each change of a file, and passes on what fails.
+type hooked struct {
 	types.VFS
-	before func()
+	before func(change, name string) error
 }
 
-func (m moments) Create(dir, name string, size uint64) (types.WritableFile, error) {
-	m.before()
-	f, err := m.VFS.Create(dir, name, size)
-	return momentsFile{f, m.before}, err
+func (h hooked) Create(dir, name string, size uint64) (types.WritableFile, error) {
+	if err := h.before("create", name); err != nil {
+		return nil, err
+	}
+	f, err := h.VFS.Create(dir, name, size)
+	return hookedFile{f, name, h.before}, err
 }
 
-func (m moments) OpenWriter(dir, name string) (types.WritableFile, error) {
-	f, err := m.VFS.OpenWriter(dir, name)
-	return momentsFile{f, m.before}, err
+func (h hooked) OpenWriter(dir, name string) (types.WritableFile, error) {
+	f, err := h.VFS.OpenWriter(dir, name)
+	return hookedFile{f, name, h.before}, err
 }
 
-func (m moments) Delete(dir, name string) error {
-	m.before()
-	return m.VFS.Delete(dir, name)
+func (h hooked) Delete(dir, name string) error {
+	if err := h.before("delete", name); err != nil {
+		return err
+	}
+	return h.VFS.Delete(dir, name)
 }
 
-type momentsFile struct {
+type hookedFile struct {
 	types.WritableFile
-	before func()
+	name   string
+	before func(change, name string) error
 }
 
-func (f momentsFile) WriteAt(p []byte, at int64) (int, error) {
-	f.before()
+func (f hookedFile) WriteAt(p []byte, at int64) (int, error) {
+	if err := f.before("write", f.name); err != nil {
+		return 0, err
+	}
 	return f.WritableFile.WriteAt(p, at)
 }
 
-func (f momentsFile) Sync() error {
-	f.before()
+func (f hookedFile) Sync() error {
+	if err := f.before("sync", f.name); err != nil {
+		return err
+	}
 	return f.WritableFile.Sync()
 }
 
@@ -62,10 +71,11 @@ type killed struct {
 	images []image
 }
 
-func (k *killed) note() {
+func (k *killed) note(string, string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.images = append(k.images, imageOf(k.t, k.dir))
+	return nil
 }
 
 func (k *killed) take() []image {
@@ -83,7 +93,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	writes /= 3 // each has some moments
 	k := &killed{t: t, dir: t.TempDir()}
 	cfg := tested()
-	cfg.Files = moments{cfg.Files, k.note}
+	cfg.Files = hooked{cfg.Files, k.note}
 	o, err := openLog(k.dir, KindWAL, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -143,33 +153,15 @@ func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
 	}
 }
 
-// syncs notes which files are on disk as they are.
-type syncs struct {
-	types.VFS
-	done map[string]bool
-}
-
-func (s syncs) OpenWriter(dir, name string) (types.WritableFile, error) {
-	f, err := s.VFS.OpenWriter(dir, name)
-	return syncsFile{f, func() { s.done[name] = true }}, err
-}
-
-type syncsFile struct {
-	types.WritableFile
-	note func()
-}
-
-func (f syncsFile) Sync() error {
-	f.note()
-	return f.WritableFile.Sync()
-}
-
 // A process that was killed between a write and its sync has left what can be read and is on no disk. Who goes by it from now on acknowledges it.
 func TestOpenWAL_KilledBeforeTheSync_IsOnDiskBeforeItIsBelieved(t *testing.T) {
 	f := wholeWAL(t, 30)
 	name := filepath.Base(f.whole.segments()[0])
 	cfg, done := tested(), make(map[string]bool)
-	cfg.Files = syncs{cfg.Files, done}
+	cfg.Files = hooked{cfg.Files, func(change, name string) error {
+		done[name] = done[name] || change == "sync"
+		return nil
+	}}
 	o, err := openLog(f.dir, "", cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -256,38 +248,17 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	}
 }
 
-// broken fails from a moment on, as a full disk does.
-type broken struct {
-	types.VFS
-	err *error
-}
-
-func (b broken) Create(dir, name string, size uint64) (types.WritableFile, error) {
-	if *b.err != nil {
-		return nil, *b.err
-	}
-	f, err := b.VFS.Create(dir, name, size)
-	return brokenFile{f, b.err}, err
-}
-
-type brokenFile struct {
-	types.WritableFile
-	err *error
-}
-
-func (f brokenFile) Sync() error {
-	if *f.err != nil {
-		return *f.err
-	}
-	return f.WritableFile.Sync()
-}
-
 // A call that fails says why, also when the next segment could not be made, which happens beside the calls.
 func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
 	full := errors.New("no space left")
 	var fails error
 	cfg := tested()
-	cfg.Files = broken{cfg.Files, &fails}
+	cfg.Files = hooked{cfg.Files, func(change, _ string) error {
+		if change == "create" || change == "sync" { // as on a full disk
+			return fails
+		}
+		return nil
+	}}
 	dir := t.TempDir()
 	o, err := openLog(dir, KindWAL, cfg)
 	if err != nil {
@@ -306,24 +277,18 @@ func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
 	}
 }
 
-// noMore makes no second segment.
-type noMore struct {
-	types.VFS
-	err  error
-	made *int
-}
-
-func (n noMore) Create(dir, name string, size uint64) (types.WritableFile, error) {
-	if *n.made++; *n.made > 1 {
-		return nil, n.err
-	}
-	return n.VFS.Create(dir, name, size)
-}
-
 func TestWAL_NextSegmentCannotBeMade_NextCallFailsAndSaysWhy(t *testing.T) {
 	full := errors.New("no space left")
 	cfg := tested()
-	cfg.Files = noMore{cfg.Files, full, new(int)}
+	made := 0
+	cfg.Files = hooked{cfg.Files, func(change, _ string) error {
+		if change == "create" {
+			if made++; made > 1 {
+				return full
+			}
+		}
+		return nil
+	}}
 	dir := t.TempDir()
 	o, err := openLog(dir, KindWAL, cfg)
 	if err != nil {

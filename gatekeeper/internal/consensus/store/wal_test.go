@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -66,26 +65,7 @@ func (i image) put(tb testing.TB) (dir string) {
 // filledWAL is filled with a log in several segments.
 func filledWAL(tb testing.TB, entries int) (dir string) {
 	tb.Helper()
-	dir = tb.TempDir()
-	o, err := openLog(dir, KindWAL, tested())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for i := 1; i <= entries; i += 10 {
-		var logs []*raft.Log
-		for index := i; index < i+10; index++ {
-			logs = append(logs, &raft.Log{
-				Index: uint64(index), Term: uint64(1 + index/50), Data: bytes.Repeat([]byte{byte(index)}, 1+index%97),
-				AppendedAt: time.Unix(int64(index), 7).UTC(),
-			})
-		}
-		err = errors.Join(err, o.log.StoreLogs(logs), o.values.SetUint64([]byte("CurrentTerm"), uint64(i)))
-	}
-	err = errors.Join(err, o.values.Set([]byte(keyVote), []byte("12345678gk1")), o.log.DeleteRange(1, 7), o.Close())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return dir
+	return filledOf(tb, KindWAL, entries, 10)
 }
 
 // readWAL opens the folder as look does, and reads all.
@@ -95,23 +75,7 @@ func readWAL(dir string, old bool) (entries []raft.Log, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	log := o.log
-	first, err := log.FirstIndex()
-	if err != nil {
-		return nil, err
-	}
-	last, err := log.LastIndex()
-	if err != nil {
-		return nil, err
-	}
-	for index := first; index > 0 && index <= last; index++ {
-		var entry raft.Log
-		if err := log.GetLog(index, &entry); err != nil {
-			return nil, err
-		}
-		entries = append(entries, entry)
-	}
-	return entries, nil
+	return entriesOf(o.log)
 }
 
 // segments are the names of the segments of an image, the oldest first.

@@ -27,11 +27,10 @@ func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration
 }
 
-// invalidDrain says what is wrong with the drain of a command.
-func invalidDrain(command string, drain time.Duration) *InvalidResult {
-	if drain >= 0 && drain <= MaxDrain {
-		return nil
+// validDrain checks the drain of a command.
+func validDrain(command string, drain time.Duration) error {
+	if drain < 0 || drain > MaxDrain {
+		return fmt.Errorf("%s: its drain of %v is not within 0 and %v", command, drain, MaxDrain)
 	}
-	why := invalid("%s: its drain of %v is not within 0 and %v", command, drain, MaxDrain)
-	return &why
+	return nil
 }

@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -10,7 +12,7 @@ import (
 // compares times.
 
 // repeatedChange is the result of the repeat of a change: that of the first time.
-func repeatedChange(done *Remembered) RevisionResult {
+func repeatedChange(done *Remembered) Result {
 	first := done.FirstAnswer()
 	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
 }
@@ -18,19 +20,17 @@ func repeatedChange(done *Remembered) RevisionResult {
 // pause pauses all the named semaphores or none. Pausing what is paused replaces the pause, unless c keeps it.
 func (d *draft) pause(c Pause) Result {
 	request := editRequest{EditPause, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
-		return repeatedChange(done)
+	if r := d.repeated(request, repeatedChange); r != nil {
+		return r
 	}
 	if other := d.unexpected("pause", c.Names, c.Expected); other != nil {
 		return other
 	}
-	if why := d.invalidNames("pause", c.Names); why != nil {
-		return *why
+	if err := d.validNames(c.Names); err != nil {
+		return invalid("pause: %v", err)
 	}
-	if why := invalidDrain("pause", c.Drain); why != nil {
-		return *why
+	if err := validDrain("pause", c.Drain); err != nil {
+		return invalid("%v", err)
 	}
 	if c.Drain > 0 && !c.Stop {
 		return invalid("pause: only a pause that stops holders has a drain")
@@ -55,18 +55,16 @@ func (d *draft) pause(c Pause) Result {
 // resume ends pauses. With a revision it ends only that pause: one that was set since is left alone.
 func (d *draft) resume(c Resume) Result {
 	request := editRequest{EditResume, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
-		return repeatedChange(done)
+	if r := d.repeated(request, repeatedChange); r != nil {
+		return r
 	}
 	if other := d.unexpected("resume", c.Names, c.Expected); other != nil {
 		return other
 	}
 	foundNone := len(c.Names) == 0 && c.RequestID != "" && d.featureLevel >= 3
 	if c.Term == 0 && !foundNone {
-		if why := d.invalidNames("resume", c.Names); why != nil {
-			return *why
+		if err := d.validNames(c.Names); err != nil {
+			return invalid("resume: %v", err)
 		}
 	} else if c.Term != 0 && !d.timely(c.Term) {
 		return RevisionResult{}
@@ -121,21 +119,18 @@ func (c Resume) names(p *semaphore.Pause) bool {
 	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }
 
-// invalidNames says what is wrong with the names of a command that an operator gave.
-func (d *draft) invalidNames(command string, names []string) *InvalidResult {
+// validNames checks the names of a command that an operator gave.
+func (d *draft) validNames(names []string) error {
 	if len(names) == 0 {
-		why := invalid("%s: no semaphore is named", command)
-		return &why
+		return errors.New("no semaphore is named")
 	}
 	seen := make(map[string]struct{}, len(names))
 	for _, name := range names {
 		if d.Definition(name) == nil {
-			why := invalid("%s: there is no semaphore %q", command, name)
-			return &why
+			return fmt.Errorf("there is no semaphore %q", name)
 		}
 		if _, twice := seen[name]; twice {
-			why := invalid("%s: %q is named twice", command, name)
-			return &why
+			return fmt.Errorf("%q is named twice", name)
 		}
 		seen[name] = struct{}{}
 	}
@@ -166,16 +161,14 @@ func cordonID(c *Cordon) string { return c.ID }
 // setCordon adds or replaces a cordon.
 func (d *draft) setCordon(c SetCordon) Result {
 	request := editRequest{EditCordon, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
-		return repeatedChange(done)
+	if r := d.repeated(request, repeatedChange); r != nil {
+		return r
 	}
 	if c.ID == "" {
 		return invalid("cordon: it needs an id")
 	}
-	if why := invalidDrain("cordon", c.Drain); why != nil {
-		return *why
+	if err := validDrain("cordon", c.Drain); err != nil {
+		return invalid("%v", err)
 	}
 	revision := d.advance()
 	now := &Cordon{
@@ -214,10 +207,8 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 // uncordon ends a cordon. With a revision it ends only a cordon of that revision: one that was set since is left alone.
 func (d *draft) uncordon(c Uncordon) Result {
 	request := editRequest{EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
-		return repeatedChange(done)
+	if r := d.repeated(request, repeatedChange); r != nil {
+		return r
 	}
 	if c.Term != 0 && !d.timely(c.Term) {
 		return RevisionResult{}

@@ -12,14 +12,14 @@ import (
 // a batch, no edit sees another.
 func (d *draft) editBatch(c EditBatch) Result {
 	request := editRequest{EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
+	if r := d.repeated(request, func(done *Remembered) Result {
 		first := done.FirstAnswer()
 		return EditResult{Revision: done.Revision, Skipped: first.Skipped, Repeated: true, Definition: first.Definition, Permits: first.Permits}
+	}); r != nil {
+		return r
 	}
-	if why := invalidDrain("edit", c.Drain); why != nil {
-		return *why
+	if err := validDrain("edit", c.Drain); err != nil {
+		return invalid("%v", err)
 	}
 	names := make(map[string]struct{}, len(c.Changes))
 	for i, change := range c.Changes {

@@ -14,10 +14,10 @@ import (
 // forgetFirings forgets all the named firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
 	request := editRequest{EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
+	if r := d.repeated(request, func(done *Remembered) Result {
 		return FiringsResult{Revision: done.ChangeID(), Firings: done.FirstAnswer().Firings, Repeated: true}
+	}); r != nil {
+		return r
 	}
 	if err := validExpected(c.Firings); c.Semaphore == "" || err != nil {
 		return invalid("forgetting firings of %q: %v", c.Semaphore, err)

@@ -143,8 +143,8 @@ func (d *draft) extend(c Extend) Result {
 // An unsafe revoke frees the slot at once, also that of a holder that was told to stop before. Nothing cools: who asks for
 // that does not want to wait.
 func (d *draft) revoke(c Revoke) Result {
-	if why := invalidDrain("revoke", c.Drain); why != nil {
-		return *why
+	if err := validDrain("revoke", c.Drain); err != nil {
+		return invalid("%v", err)
 	}
 	if c.UnsafeNow && c.Drain > 0 {
 		return invalid("revoke: what is freed at once has no drain")

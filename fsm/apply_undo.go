@@ -10,13 +10,13 @@ import (
 // changes needs not know that it was an undo; the journal says so beside.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
-	if done, refused := d.repeated(request); refused != nil {
-		return *refused
-	} else if done != nil {
+	if r := d.repeated(request, func(done *Remembered) Result {
 		return UndoResult{Revision: done.Revision, Repeated: true}
+	}); r != nil {
+		return r
 	}
-	if why := invalidDrain("undo", c.Drain); why != nil {
-		return *why
+	if err := validDrain("undo", c.Drain); err != nil {
+		return invalid("%v", err)
 	}
 	if err := d.validUndo(c); err != nil {
 		return invalid("undo of change %d: %v", c.Change, err)
@@ -130,8 +130,8 @@ func (d *draft) validUndo(c Undo) error {
 			if err := d.validBack(o.Cordon.Change); err != nil {
 				return fmt.Errorf("cordon %q: %w", o.ID, err)
 			}
-			if why := invalidDrain("cordon", o.Cordon.Drain); why != nil {
-				return fmt.Errorf("%s", why.Why)
+			if err := validDrain("cordon", o.Cordon.Drain); err != nil {
+				return err
 			}
 		}
 	}
@@ -159,8 +159,8 @@ func (d *draft) validPauseBack(p *semaphore.Pause) error {
 	if p == nil {
 		return nil
 	}
-	if why := invalidDrain("pause", p.Drain); why != nil {
-		return fmt.Errorf("%s", why.Why)
+	if err := validDrain("pause", p.Drain); err != nil {
+		return err
 	}
 	if p.Drain > 0 && !p.Stop {
 		return fmt.Errorf("only a pause that stops holders has a drain")
@@ -193,8 +193,8 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 		case end.Before == nil || end.Before.Name != e.Name || end.After == nil || end.After.Name != e.Name:
 			return fmt.Errorf("the edit that ends of revision %d is of something else", end.Revision)
 		}
-		if why := invalidDrain("end of an edit", end.Drain); why != nil {
-			return fmt.Errorf("%s", why.Why)
+		if err := validDrain("end of an edit", end.Drain); err != nil {
+			return err
 		}
 		for _, waits := range left {
 			if waits.Revision == end.Revision {

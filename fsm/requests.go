@@ -261,23 +261,23 @@ func (a EditAnswer) stored() *EditAnswer {
 	return &a
 }
 
-// repeated returns the edit of that request id that was made before; nil for a new one. It refuses an id that belongs to a different
-// edit: its caller would be told that this one is done. It also refuses an id that may be that of an edit that was forgotten.
-func (d *draft) repeated(e editRequest) (*Remembered, *InvalidResult) {
+// repeated returns the result of a repeat, which answer makes of the edit of that request id; nil for a new edit. It refuses an id that
+// belongs to a different edit: its caller would hear that this one is done. It also refuses an id that may be that of an edit that was
+// forgotten.
+func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
 	if e.requestID == "" {
-		return nil, nil
+		return nil
 	}
 	switch done := d.EditRequest(e.requestID); {
 	case done != nil && (done.Edit != e.kind || !done.Matches(e.asked)):
-		return nil, &InvalidResult{Why: fmt.Sprintf("request id %q %s", e.requestID, done.Used(e.kind)), Used: done}
+		return InvalidResult{Why: fmt.Sprintf("request id %q %s", e.requestID, done.Used(e.kind)), Used: done}
 	case done != nil:
-		return done, nil
-	default:
-		if old := d.TooOld("", e.revision); old != nil {
-			return nil, &InvalidResult{Why: fmt.Sprintf("request id %q: %v", e.requestID, old), TooOld: old}
-		}
-		return nil, nil
+		return answer(done)
 	}
+	if old := d.TooOld("", e.revision); old != nil {
+		return InvalidResult{Why: fmt.Sprintf("request id %q: %v", e.requestID, old), TooOld: old}
+	}
+	return nil
 }
 
 // Used says for a person what the request id of an edit belongs to, and that another edit, of that kind, needs a new one.

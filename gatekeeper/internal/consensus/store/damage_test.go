@@ -123,6 +123,18 @@ func readAll(dir string, old bool) (c contents, err error) {
 	return c, err
 }
 
+// filledFile is the file of a filled folder, and what it must give back.
+func filledFile(t *testing.T, entries int) (whole []byte, want contents) {
+	t.Helper()
+	dir := filled(t, entries)
+	whole = mustRead(t, filepath.Join(dir, RaftFile)) // before it is opened again
+	want, err := readAll(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole, want
+}
+
 func mustRead(tb testing.TB, path string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(path)
@@ -158,12 +170,7 @@ func damagedOrSame(t *testing.T, what string, data []byte, want contents) (notic
 }
 
 func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
-	dir := filled(t, 300)
-	whole := mustRead(t, filepath.Join(dir, RaftFile))
-	want, err := readAll(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole, want := filledFile(t, 300)
 	noticed, tried := 0, 0
 	for at := 0; at < len(whole); at += 127 { // a prime, so that it meets all places of pages and heads
 		data := bytes.Clone(whole)
@@ -180,12 +187,7 @@ func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
 
 // Heads are where one bit hides most.
 func TestOpen_FlippedBitInAHead_IsNoticedOrHarmless(t *testing.T) {
-	dir := filled(t, 100)
-	whole := mustRead(t, filepath.Join(dir, RaftFile))
-	want, err := readAll(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole, want := filledFile(t, 100)
 	size := os.Getpagesize()
 	for page := 0; page < len(whole); page += size {
 		for at := page; at < page+80; at++ {
@@ -197,12 +199,7 @@ func TestOpen_FlippedBitInAHead_IsNoticedOrHarmless(t *testing.T) {
 }
 
 func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
-	dir := filled(t, 300)
-	whole := mustRead(t, filepath.Join(dir, RaftFile))
-	want, err := readAll(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole, want := filledFile(t, 300)
 	size := os.Getpagesize()
 	for _, n := range []int{0, 1, size / 2, size, 2 * size, 3*size + 100, 5 * size} {
 		if !damagedOrSame(t, fmt.Sprintf("cut to %d bytes", n), whole[:n], want) {

@@ -14,16 +14,14 @@ import (
 )
 
 func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].refreshNothing()
-		w.servers["a"].release = releases
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.refreshNothing()
+		a.release = releases
 		var last time.Time
-		w.servers["a"].tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			last = time.Now()
 			pass(time.Second)
-			if n := get(w.servers["a"], func(s *server) int { return len(s.acquired) }); n < 3 {
+			if n := get(a, func(s *server) int { return len(s.acquired) }); n < 3 {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
 			}
 			r := granted("export", 7, time.Minute)
@@ -34,7 +32,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := get(w.servers["a"], func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
+		asked := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
 		for _, q := range asked {
 			if q.GetRequestId() == "" || q.GetRequestId() != asked[0].GetRequestId() || q.GetIdentity().GetHolderId() != asked[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
 				t.Errorf("ids changed: %v", q)
@@ -59,7 +57,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		if _, err := c.Semaphore("export").TryAcquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		again := get(w.servers["a"], func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
+		again := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if again.GetRequestId() == asked[0].GetRequestId() || again.GetIdentity().GetHolderId() == asked[0].GetIdentity().GetHolderId() {
 			t.Error("two acquisitions share an id")
 		}
@@ -67,10 +65,8 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 }
 
 func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: &gatekeeperv1.Denial{
 				Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Message: "app2 holds it", HolderCount: 1, Holders: []*gatekeeperv1.Permit{{Token: 3}},
 			}}}, nil
@@ -84,11 +80,9 @@ func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
 }
 
 func TestTryAcquire_AnswerTooLate_IsAskedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		n := 0
-		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if n++; n == 1 {
 				pass(900 * time.Millisecond)
 			}
@@ -102,10 +96,8 @@ func TestTryAcquire_AnswerTooLate_IsAskedAgain(t *testing.T) {
 }
 
 func TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -116,8 +108,8 @@ func TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
-		asked := get(w.servers["a"], func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
-		cancelled := get(w.servers["a"], func(s *server) []*gatekeeperv1.CancelRequest { return s.canceled })
+		asked := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
+		cancelled := get(a, func(s *server) []*gatekeeperv1.CancelRequest { return s.canceled })
 		if len(cancelled) != 1 || cancelled[0].GetRequestId() != asked.GetRequestId() || cancelled[0].GetIdentity().GetHolderId() != asked.GetIdentity().GetHolderId() {
 			t.Errorf("cancelled %v", cancelled)
 		}
@@ -125,10 +117,8 @@ func TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack(t *testing.T) {
 }
 
 func TestTryAcquire_NeverReached_LeavesNothingBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].down()
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.down()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.Semaphore("export").TryAcquire(ctx)
@@ -159,12 +149,10 @@ func TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack(t *testing.T) {
 }
 
 func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].refreshNothing()
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.refreshNothing()
 		var asked []*gatekeeperv1.AcquireRequest
-		w.servers["a"].acquire = func(q *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+		a.acquire = func(q *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			asked = append(asked, q)
 			place := func(n uint32, repeat bool) error {
 				return s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: n, QueueLength: 3, Repeat: repeat}}})
@@ -199,10 +187,8 @@ func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 }
 
 func TestTryAcquireFor_TimeIsOverDuringAPause_IsDeniedAsPaused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
 				Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1, Pause: &gatekeeperv1.Pause{Reason: "the disks"}},
 			}})
@@ -218,10 +204,8 @@ func TestTryAcquireFor_TimeIsOverDuringAPause_IsDeniedAsPaused(t *testing.T) {
 }
 
 func TestAcquire_ContextEnds_LeavesTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			<-s.Context().Done()
 			return s.Context().Err()
 		}
@@ -231,18 +215,16 @@ func TestAcquire_ContextEnds_LeavesTheQueue(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
-		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 1 {
+		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 1 {
 			t.Errorf("%d cancelled", n)
 		}
 	})
 }
 
 func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], time.Minute)
-		w.servers["a"].set(func(s *server) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, time.Minute)
+		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrReleased) {
 					t.Errorf("released while held; cause %v", ended(p))
@@ -255,7 +237,7 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := get(w.servers["a"], func(s *server) int { return len(s.released) }); n != 1 {
+		if n := get(a, func(s *server) int { return len(s.released) }); n != 1 {
 			t.Errorf("sent %d times", n)
 		}
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrReleased) {
@@ -265,10 +247,8 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 }
 
 func TestRelease_EndedContext_IsSentAllTheSame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], time.Minute)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := p.Release(ctx); err != nil {
@@ -278,11 +258,9 @@ func TestRelease_EndedContext_IsSentAllTheSame(t *testing.T) {
 }
 
 func TestRelease_EndedBefore_IsTruthful(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], time.Minute)
-		w.servers["a"].set(func(s *server) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, time.Minute)
+		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return &gatekeeperv1.ReleaseResponse{Message: "it expired"}, nil
 			}
@@ -295,12 +273,10 @@ func TestRelease_EndedBefore_IsTruthful(t *testing.T) {
 
 // A release whose answer was lost may still arrive: the same token, granted again to the same request, must not be believed in.
 func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
-		p := held(t, c, w.servers["a"], time.Minute, mine...)
-		w.servers["a"].set(func(s *server) {
+		p := held(t, c, a, time.Minute, mine...)
+		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
 			}
@@ -314,10 +290,10 @@ func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
-		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 0 {
+		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 0 {
 			t.Errorf("%d cancelled", n)
 		}
-		w.servers["a"].set(func(s *server) { s.release = releases })
+		a.set(func(s *server) { s.release = releases })
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -325,10 +301,8 @@ func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
 }
 
 func TestClose_EndsBeliefAndReleasesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], time.Minute)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, time.Minute)
 		pass(5 * time.Second)
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
@@ -336,7 +310,7 @@ func TestClose_EndsBeliefAndReleasesNothing(t *testing.T) {
 		if !isDone(p) || !errors.Is(ended(p), ErrClosed) || p.Held() {
 			t.Errorf("cause %v", ended(p))
 		}
-		if n := get(w.servers["a"], func(s *server) int { return len(s.released) }); n != 0 {
+		if n := get(a, func(s *server) int { return len(s.released) }); n != 0 {
 			t.Error("released")
 		}
 		if _, err := c.Semaphore("export").TryAcquire(t.Context()); !errors.Is(err, ErrClosed) {

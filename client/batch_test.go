@@ -24,11 +24,11 @@ import (
 const inBatches = "in_batches"
 
 // engage has a client ask for these semaphores in batches, however few ask.
-func (c *cluster) engage(client *Client, name string, semaphores ...string) *coalescer {
-	c.t.Helper()
+func engage(t *testing.T, client *Client, name string, semaphores ...string) *coalescer {
+	t.Helper()
 	conn, err := client.router.conn(endpoint(name))
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if conn.batches != nil {
 		conn.batches.mu.Lock()
@@ -103,10 +103,7 @@ func TestCalls_GoInBatches_NothingElseChanges(t *testing.T) {
 }
 
 func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		a := w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		ask := func() {
 			if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.Is(err, ErrDenied) {
@@ -133,7 +130,7 @@ func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
 		for _, b := range batchesOf(a) {
 			together += len(b.GetRequests())
 		}
-		if alone := len(calls(w, "a")) - 5; together+alone != callers*each || together < callers {
+		if alone := len(calls(a)) - 5; together+alone != callers*each || together < callers {
 			t.Errorf("%d of %d requests went in batches, and %d alone", together, callers*each, alone)
 		}
 	})
@@ -141,12 +138,9 @@ func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
 
 // A batch never grants, so a semaphore that grants is asked for alone.
 func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		a := w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
-		w.engage(c, "a", "s")
+		engage(t, c, "a", "s")
 		for range 3 {
 			if _, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}); err != nil {
 				t.Fatal(err)
@@ -159,17 +153,14 @@ func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
 }
 
 func TestBatch_InFlight_TheNextOneGathers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		a := w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		deny, let := a.tryBatch, make(chan struct{})
 		a.tryBatch = func(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 			<-let
 			return deny(ctx, q)
 		}
-		w.engage(c, "a", "s")
+		engage(t, c, "a", "s")
 		ask := func(ctx context.Context) error {
 			_, err := c.Permits().TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 			return err
@@ -208,10 +199,7 @@ func TestBatch_InFlight_TheNextOneGathers(t *testing.T) {
 }
 
 func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		a := w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		deny, let := a.tryBatch, make(chan struct{})
 		a.tryBatch = func(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
@@ -222,7 +210,7 @@ func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *test
 				return nil, ctx.Err()
 			}
 		}
-		w.engage(c, "a", "s")
+		engage(t, c, "a", "s")
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := make([]error, 3)
 		var group sync.WaitGroup
@@ -272,18 +260,15 @@ func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 		"it was overloaded": {err: refused(codes.ResourceExhausted, reasonNotAppended), alone: true, rests: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newCluster(t, "a")
-				c := w.dial([]string{"a"})
-				a := w.servers["a"]
+			withServer(t, func(t *testing.T, c *Client, a *server) {
 				a.tryAcquire = grants(7, time.Minute)
 				a.tryBatch = func(context.Context, *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 					return test.reply, test.err
 				}
-				b := w.engage(c, "a", "s")
+				b := engage(t, c, "a", "s")
 				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
-				if test.alone != (r.GetGrant() != nil) || len(calls(w, "a")) > 1 || test.alone && err != nil {
-					t.Errorf("answered %v, %v after %v", r, err, calls(w, "a"))
+				if test.alone != (r.GetGrant() != nil) || len(calls(a)) > 1 || test.alone && err != nil {
+					t.Errorf("answered %v, %v after %v", r, err, calls(a))
 				}
 				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
 					t.Errorf("answered %v, %v", r, err)
@@ -302,12 +287,9 @@ func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 
 // What concerns gRPC, and what no server could read, goes alone, and does no harm to requests of others.
 func TestBatch_WhatCannotBeBatched_GoesAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		a := w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
-		w.engage(c, "a", "s", "\xff", "")
+		engage(t, c, "a", "s", "\xff", "")
 		plain := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
 		var header metadata.MD
 		if _, err := c.Permits().TryAcquire(metadata.AppendToOutgoingContext(t.Context(), "k", "v"), plain); err != nil {
@@ -371,15 +353,12 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 }
 
 func TestClose_BatchIsInFlight_EndsIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		a := w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryBatch = func(ctx context.Context, _ *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		w.engage(c, "a", "s")
+		engage(t, c, "a", "s")
 		asked := make(chan error, 1)
 		go func() {
 			_, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})

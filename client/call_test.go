@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func calls(w *cluster, name string) []string {
-	return get(w.servers[name], func(s *server) []string { return slices.Clone(s.calls) })
+func calls(s *server) []string {
+	return get(s, func(s *server) []string { return slices.Clone(s.calls) })
 }
 
 func failing(err error) func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
@@ -50,7 +50,7 @@ func TestCall_NotLeader_FollowsTheHintAtOnceAndStays(t *testing.T) {
 		if took := time.Since(start); took != 0 {
 			t.Errorf("it paused for %s", took)
 		}
-		if a, b, n := calls(w, "a"), calls(w, "b"), calls(w, "c"); len(a) != 1 || len(b) != 0 || len(n) != 3 {
+		if a, b, n := calls(w.servers["a"]), calls(w.servers["b"]), calls(w.servers["c"]); len(a) != 1 || len(b) != 0 || len(n) != 3 {
 			t.Errorf("a %v, b %v, c %v", a, b, n)
 		}
 	})
@@ -90,7 +90,7 @@ func TestCall_HintOfOlderTerm_IsIgnored(t *testing.T) {
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
-		if a, b := calls(w, "a"), calls(w, "b"); len(a) != 1 || len(b) != 1 {
+		if a, b := calls(w.servers["a"]), calls(w.servers["b"]); len(a) != 1 || len(b) != 1 {
 			t.Errorf("a was called %d times, b %d times: the hint was followed", len(a), len(b))
 		}
 	})
@@ -107,7 +107,7 @@ func TestCall_HintsInACircle_ArePaced(t *testing.T) {
 		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
-		if n := len(calls(w, "a")) + len(calls(w, "b")); n > 100 {
+		if n := len(calls(w.servers["a"])) + len(calls(w.servers["b"])); n > 100 {
 			t.Errorf("%d calls in 10 s", n)
 		}
 	})
@@ -150,10 +150,8 @@ func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
 }
 
 func TestCall_ClusterThatWasRecovered_IsNoOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].list = failing(refused(codes.Unavailable, reasonRecovering))
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.list = failing(refused(codes.Unavailable, reasonRecovering))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
@@ -227,9 +225,7 @@ func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 		for kind, failures := range map[string][]error{"undone": undone, "unknown": unknown, "final": final} {
 			for _, failure := range failures {
 				t.Run(name+"/"+kind+"/"+failure.Error(), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						w := newCluster(t, "a")
-						c := w.dial([]string{"a"})
+					withServer(t, func(t *testing.T, c *Client, a *server) {
 						n := 0
 						once := func() error {
 							if n++; n == 1 {
@@ -237,7 +233,6 @@ func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 							}
 							return nil
 						}
-						a := w.servers["a"]
 						a.batch = func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
 							return &gatekeeperv1.BatchEditResponse{}, once()
 						}

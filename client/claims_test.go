@@ -38,9 +38,7 @@ func wantInUse(t *testing.T, err error, token uint64) {
 }
 
 func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c, a := w.dial([]string{"a"}), w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire, a.release = rising(time.Minute), releases
 		sem := c.Semaphore("export", WithHolderID("worker"))
 		p, err := sem.TryAcquire(t.Context())
@@ -77,10 +75,8 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 }
 
 func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].tryAcquire = unanswered
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.tryAcquire = unanswered
 		sem := c.Semaphore("export", WithHolderID("worker"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -95,7 +91,7 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 		if err := <-first; !errors.Is(err, ErrOutcomeUnknown) {
 			t.Error(err)
 		}
-		w.servers["a"].set(func(s *server) { s.tryAcquire = rising(time.Minute) })
+		a.set(func(s *server) { s.tryAcquire = rising(time.Minute) })
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
 			t.Errorf("afterwards: %v", err)
 		}
@@ -122,9 +118,7 @@ func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newCluster(t, "a")
-				c, a := w.dial([]string{"a"}), w.servers["a"]
+			withServer(t, func(t *testing.T, c *Client, a *server) {
 				a.tryAcquire = rising(10 * time.Second)
 				sem := c.Semaphore("export", WithHolderID("worker"))
 				p, err := sem.TryAcquire(t.Context())
@@ -153,9 +147,7 @@ func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t
 
 // The answer to a cancellation can be behind the answer to a later acquisition, unless the acquisition waits for it.
 func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c, a := w.dial([]string{"a"}), w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		a.cancel = func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
 			pass(700 * time.Millisecond)
@@ -205,9 +197,7 @@ func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
 // Its application may repeat the request, perhaps in another process. A cancellation that arrives later would end what the repeat
 // was answered with.
 func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c, a := w.dial([]string{"a"}), w.servers["a"]
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		mine := []AcquireOption{WithHolderID("worker"), WithRequestID("import")}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -227,14 +217,12 @@ func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) 
 }
 
 func TestRelease_NamesTheIdentity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], time.Minute, WithHolderID("worker"))
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, time.Minute, WithHolderID("worker"))
 		if err := p.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		id := get(w.servers["a"], func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
+		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
 			t.Errorf("released by %v", id)
 		}
@@ -270,11 +258,9 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 
 // A drawn holder id never comes back: nothing of it is remembered.
 func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], time.Minute)
-		w.servers["a"].set(func(s *server) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, time.Minute)
+		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
 			}

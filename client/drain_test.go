@@ -203,10 +203,7 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *t
 }
 
 func TestProgress_IsToldWithEachRefreshFromTheFirstCallOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		a := w.servers["a"]
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		since := func() *durationpb.Duration {
 			if err := p.Refresh(t.Context()); err != nil {

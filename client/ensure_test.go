@@ -14,14 +14,12 @@ import (
 )
 
 func TestEnsure_EnoughLeft_AsksNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
 		if err := p.Ensure(t.Context(), 9*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		if n := get(w.servers["a"], func(s *server) int { return len(s.frames) }); n != 0 {
+		if n := get(a, func(s *server) int { return len(s.frames) }); n != 0 {
 			t.Errorf("%d refreshes", n)
 		}
 		if p.ExpirationPeriod() != 10*time.Second {
@@ -31,16 +29,14 @@ func TestEnsure_EnoughLeft_AsksNobody(t *testing.T) {
 }
 
 func TestEnsure_TooLittleLeft_RefreshesFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
-		before := get(w.servers["a"], func(s *server) int { return len(s.frames) })
+		before := get(a, func(s *server) int { return len(s.frames) })
 		if err := p.Ensure(t.Context(), 9700*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		if n := get(w.servers["a"], func(s *server) int { return len(s.frames) }); n != before+1 {
+		if n := get(a, func(s *server) int { return len(s.frames) }); n != before+1 {
 			t.Errorf("%d refreshes", n-before)
 		}
 		if left := time.Until(p.SafeUntil()); left < 9700*time.Millisecond {
@@ -50,10 +46,8 @@ func TestEnsure_TooLittleLeft_RefreshesFirst(t *testing.T) {
 }
 
 func TestEnsure_LongerThanThePermitLives_IsRefusedWithWhatIsLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
 		e, ok := errors.AsType[*TooShortError](p.Ensure(t.Context(), 10*time.Second))
 		if !ok || e.Left != 9800*time.Millisecond || e.Duration != 10*time.Second {
 			t.Errorf("%#v", e)
@@ -62,12 +56,10 @@ func TestEnsure_LongerThanThePermitLives_IsRefusedWithWhatIsLeft(t *testing.T) {
 }
 
 func TestEnsure_JobIsToStop_BeginsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
-		w.servers["a"].notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, ""))
+		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, ""))
 		synctest.Wait()
 		if err := p.Ensure(p.Context(), time.Second); !errors.Is(err, ErrRevoked) {
 			t.Errorf("%v", err)
@@ -79,11 +71,9 @@ func TestEnsure_JobIsToStop_BeginsNothing(t *testing.T) {
 }
 
 func TestEnsure_NoServer_EndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].down()
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		a.down()
 		pass(2 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -129,12 +119,10 @@ func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
 }
 
 func TestDeclare_ManyDefinitions_GoInBatchesAndTellWhatWasSkipped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var sizes []int
 		ids := make(map[string]bool)
-		w.servers["a"].batch = func(_ context.Context, q *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+		a.batch = func(_ context.Context, q *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
 			sizes = append(sizes, len(q.GetEdits()))
 			ids[q.GetRequestId()] = true
 			for _, e := range q.GetEdits() {
@@ -160,15 +148,13 @@ func TestDeclare_ManyDefinitions_GoInBatchesAndTellWhatWasSkipped(t *testing.T) 
 }
 
 func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 2, QueueLength: 3}}})
 			<-s.Context().Done()
 			return s.Context().Err()
 		}
-		w.servers["a"].holders = func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse {
+		a.holders = func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse {
 			return &gatekeeperv1.ListHoldersResponse{Permits: []*gatekeeperv1.Permit{{Token: 5}}}
 		}
 		start := time.Now()
@@ -181,22 +167,20 @@ func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 		synctest.Wait()
-		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 1 {
+		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 1 {
 			t.Errorf("left the queue %d times", n)
 		}
 	})
 }
 
 func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		places := 0
-		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			places++
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1}}})
 			pass(time.Second)
-			w.servers["a"].down()
+			a.down()
 			return errDown
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
@@ -207,11 +191,9 @@ func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
 }
 
 func TestTryAcquireFor_GrantedInTime_IsAPermit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].tryAcquire = grants(7, time.Minute)
-		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.tryAcquire = grants(7, time.Minute)
+		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			pass(time.Second)
 			return s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{Grant: grant("export", 8, time.Minute, time.Second)}})
 		}

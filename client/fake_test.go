@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -42,6 +43,15 @@ func newCluster(t *testing.T, names ...string) *cluster {
 	return c
 }
 
+// withServer runs test in a bubble, with a server named a and a client of it.
+func withServer(t *testing.T, test func(t *testing.T, c *Client, a *server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		test(t, w.dial([]string{"a"}), w.servers["a"])
+	})
+}
+
 func endpoint(name string) string { return "passthrough:///" + name }
 
 // dial returns a client that tries the servers in the order of their names.
@@ -67,7 +77,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	client.router.rotate() // tests know where a client starts
 	if strings.Contains(c.t.Name(), inBatches) {
 		for _, name := range names {
-			c.engage(client, name, "export", "s")
+			engage(c.t, client, name, "export", "s")
 		}
 	}
 	c.t.Cleanup(func() {

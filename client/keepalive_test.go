@@ -33,17 +33,15 @@ func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*
 }
 
 func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		permits := hold(t, c, w.servers["a"], 3*maxTokens, 30*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		permits := hold(t, c, a, 3*maxTokens, 30*time.Second)
 		pass(10 * time.Minute)
 		for _, p := range permits {
 			if !p.Held() || ended(p) != nil {
 				t.Fatalf("token %d lost: %v", p.Token(), ended(p))
 			}
 		}
-		frames, tokens := get(w.servers["a"], func(s *server) []sentFrame { return s.frames }), 0
+		frames, tokens := get(a, func(s *server) []sentFrame { return s.frames }), 0
 		for i, f := range frames {
 			if n := len(f.message.GetTokens()); n > maxTokens {
 				t.Fatalf("%d tokens in a frame", n)
@@ -67,11 +65,9 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newCluster(t, "a")
-				w.servers["a"].set(func(s *server) { s.older = older })
-				c := w.dial([]string{"a"})
-				permits := hold(t, c, w.servers["a"], 20, 30*time.Second)
+			withServer(t, func(t *testing.T, c *Client, a *server) {
+				a.set(func(s *server) { s.older = older })
+				permits := hold(t, c, a, 20, 30*time.Second)
 				pass(time.Minute)
 				for _, p := range permits {
 					if !p.Held() || ended(p) != nil {
@@ -84,7 +80,7 @@ func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 					t.Fatal("lost what reports progress")
 				}
 				first, reported := true, false
-				for _, f := range get(w.servers["a"], func(s *server) []sentFrame { return s.frames }) {
+				for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
 					if grouped := len(f.raw.GetGroups()) > 0; grouped && (older || first) || !f.raw.GetGrouped() {
 						t.Fatalf("a frame is %v", f.raw)
 					}
@@ -105,18 +101,16 @@ func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 }
 
 func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		for range 100 {
-			p := hold(t, c, w.servers["a"], 1, time.Minute)[0]
+			p := hold(t, c, a, 1, time.Minute)[0]
 			pass(500 * time.Millisecond)
 			if err := p.Release(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		pass(time.Minute)
-		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 0 {
+		if n := get(a, func(s *server) int { return s.streams }); n != 0 {
 			t.Errorf("%d streams", n)
 		}
 		c.renewer.mu.Lock()
@@ -163,17 +157,15 @@ func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
 }
 
 func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		permits := hold(t, c, w.servers["a"], 2, 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		permits := hold(t, c, a, 2, 10*time.Second)
 		pass(5 * time.Second)
 		if err := permits[0].Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		pass(10 * time.Second)
 		forgotten := 0
-		for _, f := range get(w.servers["a"], func(s *server) []sentFrame { return s.frames }) {
+		for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
 			for _, token := range f.message.GetForget() {
 				if forgotten++; token != permits[0].Token() {
 					t.Errorf("forgot %d", token)
@@ -187,10 +179,10 @@ func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t 
 			t.Fatal(err)
 		}
 		pass(idle + 2*time.Second)
-		frames := get(w.servers["a"], func(s *server) int { return len(s.frames) })
-		p := hold(t, c, w.servers["a"], 1, 10*time.Second)[0]
+		frames := get(a, func(s *server) int { return len(s.frames) })
+		p := hold(t, c, a, 1, 10*time.Second)[0]
 		pass(20 * time.Second)
-		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 2 || !p.Held() || frames == 0 {
+		if n := get(a, func(s *server) int { return s.streams }); n != 2 || !p.Held() || frames == 0 {
 			t.Errorf("%d streams, held %v", n, p.Held())
 		}
 	})

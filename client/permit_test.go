@@ -35,10 +35,8 @@ func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...Ac
 }
 
 func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
 		for range 3600 {
 			pass(time.Second)
 			if !p.Held() || ended(p) != nil || isDone(p) {
@@ -48,11 +46,11 @@ func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 				t.Fatalf("%s left", left)
 			}
 		}
-		frames := get(w.servers["a"], func(s *server) []sentFrame { return s.frames })
+		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		if n := len(frames); n < 3600/4 || n > 3600/2 {
 			t.Errorf("%d refreshes in an hour, of a permit of 10 s", n)
 		}
-		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 1 {
+		if n := get(a, func(s *server) int { return s.streams }); n != 1 {
 			t.Errorf("%d streams", n)
 		}
 	})
@@ -141,13 +139,11 @@ func TestPermit_SilentLeader_IsGivenUpForAnotherMember(t *testing.T) {
 }
 
 func TestPermit_SlowAnswer_CountsFromBeforeTheFrame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 60*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 60*time.Second)
 		answered := make(chan time.Time, 100)
-		keep := w.servers["a"].keep
-		w.servers["a"].set(func(s *server) {
+		keep := a.keep
+		a.set(func(s *server) {
 			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 				pass(1500 * time.Millisecond)
 				answered <- time.Now()
@@ -175,12 +171,10 @@ func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T
 	}
 	for cause, want := range causes {
 		t.Run(cause.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newCluster(t, "a")
-				c := w.dial([]string{"a"})
+			withServer(t, func(t *testing.T, c *Client, a *server) {
 				start := time.Now()
-				p := held(t, c, w.servers["a"], 10*time.Second)
-				w.servers["a"].set(func(s *server) {
+				p := held(t, c, a, 10*time.Second)
+				a.set(func(s *server) {
 					s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 						return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
 							result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"),
@@ -201,7 +195,7 @@ func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T
 				if at := time.Since(start); at != 9800*time.Millisecond {
 					t.Errorf("belief ended after %s", at)
 				}
-				if n := len(get(w.servers["a"], func(s *server) []sentFrame { return s.frames })); n != 1 {
+				if n := len(get(a, func(s *server) []sentFrame { return s.frames })); n != 1 {
 					t.Errorf("asked %d times", n)
 				}
 			})
@@ -210,12 +204,10 @@ func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T
 }
 
 func TestPermit_StoppingNotice_EndsContextAndGoesOnRefreshing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
-		w.servers["a"].notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, "moving"))
+		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, "moving"))
 		synctest.Wait()
 		if !errors.Is(ended(p), ErrMoved) {
 			t.Fatalf("cause %v", ended(p))
@@ -240,12 +232,10 @@ func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newCluster(t, "a")
-				c := w.dial([]string{"a"})
-				p := held(t, c, w.servers["a"], 30*time.Second)
+			withServer(t, func(t *testing.T, c *Client, a *server) {
+				p := held(t, c, a, 30*time.Second)
 				pass(1500 * time.Millisecond)
-				tell(w.servers["a"])
+				tell(a)
 				<-p.Done()
 				if left := time.Until(p.SafeUntil()); p.Held() || left > 0 || !errors.Is(ended(p), ErrLost) || !strings.Contains(ended(p).Error(), "it expired") {
 					t.Errorf("held %v, %s left, cause %v", p.Held(), left, ended(p))
@@ -256,13 +246,11 @@ func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
 }
 
 func TestPermit_RetryAndUnnamed_AreAskedAgainSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		keep := w.servers["a"].keep
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		keep := a.keep
 		n := 0
-		w.servers["a"].set(func(s *server) {
+		a.set(func(s *server) {
 			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 				switch n++; n {
 				case 1:
@@ -289,12 +277,10 @@ func TestPermit_RetryAndUnnamed_AreAskedAgainSoon(t *testing.T) {
 }
 
 func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 60*time.Second)
-		keep := w.servers["a"].keep
-		w.servers["a"].set(func(s *server) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 60*time.Second)
+		keep := a.keep
+		a.set(func(s *server) {
 			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, 10*time.Second)}}, nil
 			}
@@ -307,11 +293,11 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 			t.Fatalf("the first answer moved the deadline by %s; duration %s", p.SafeUntil().Sub(before), p.Duration())
 		}
 		// The next frame states 10 s, and is not answered: belief must end by its own send.
-		w.servers["a"].set(func(s *server) {
+		a.set(func(s *server) {
 			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
 		})
 		pass(3700 * time.Millisecond)
-		frames := get(w.servers["a"], func(s *server) []sentFrame { return s.frames })
+		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		stated := frames[1]
 		if got := stated.message.GetTokens()[0].GetDuration().AsDuration(); got != 10*time.Second {
 			t.Fatalf("stated %s", got)
@@ -319,7 +305,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 		if want := stated.at.Add(9800 * time.Millisecond); p.SafeUntil().After(want) {
 			t.Errorf("believes %s longer than it stated", p.SafeUntil().Sub(want))
 		}
-		w.servers["a"].set(func(s *server) { s.keep = keep })
+		a.set(func(s *server) { s.keep = keep })
 		pass(time.Minute)
 		if !p.Held() {
 			t.Errorf("lost: %v", ended(p))
@@ -328,11 +314,9 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 }
 
 func TestPermit_LengthenedDuration_Counts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].set(func(s *server) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		a.set(func(s *server) {
 			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, time.Minute)}}, nil
 			}
@@ -399,30 +383,26 @@ func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
 // A leader that takes over gives every permit its full duration again: the release must get through although belief is long over.
 func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].down()
-		time.AfterFunc(18*time.Second, w.servers["a"].up) // a leader that was elected at 9 s keeps the permit until 19 s
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		a.down()
+		time.AfterFunc(18*time.Second, a.up) // a leader that was elected at 9 s keeps the permit until 19 s
 		if err := p.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(get(w.servers["a"], func(s *server) []uint64 { return s.released })); n == 0 {
+		if n := len(get(a, func(s *server) []uint64 { return s.released })); n == 0 {
 			t.Error("no server was told")
 		}
 	})
 }
 
 func TestRelease_AfterTheDeadline_IsTriedAsLongAsAServerMayHoldThePermit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].down()
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		a.down()
 		<-p.Done()
 		pass(time.Second)
-		time.AfterFunc(8*time.Second, w.servers["a"].up)
+		time.AfterFunc(8*time.Second, a.up)
 		if err := p.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -430,11 +410,9 @@ func TestRelease_AfterTheDeadline_IsTriedAsLongAsAServerMayHoldThePermit(t *test
 }
 
 func TestRelease_NoServerAnswers_ReturnsWhenNoServerCanHoldThePermitAnyMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].down()
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		a.down()
 		for _, want := range []time.Duration{9800*time.Millisecond + 10400*time.Millisecond + 5*time.Second, lastWord} {
 			began := time.Now()
 			err := p.Release(t.Context())
@@ -449,11 +427,9 @@ func TestRelease_NoServerAnswers_ReturnsWhenNoServerCanHoldThePermitAnyMore(t *t
 }
 
 func TestRelease_CallersContextEnds_EndsIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].down()
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		p := held(t, c, a, 10*time.Second)
+		a.down()
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()

@@ -14,9 +14,7 @@ import (
 
 // The deadline of an attempt is the client's own business: it costs a call time to tell the servers. One that the caller gave goes out.
 func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		type told struct {
 			deadline time.Time
 			ok       bool
@@ -26,11 +24,11 @@ func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
 			deadline, ok := ctx.Deadline()
 			all = append(all, told{deadline, ok})
 		}
-		w.servers["a"].tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		a.tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			note(ctx)
 			return granted("nightly", 1, time.Minute), nil
 		}
-		w.servers["a"].release = func(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+		a.release = func(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 			note(ctx)
 			return releases(ctx, q)
 		}

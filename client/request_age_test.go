@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -14,13 +13,10 @@ import (
 
 // The servers forget old requests. A request that they cannot tell from a forgotten one is asked again under another id.
 func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		s := w.servers["a"]
-		c := w.dial([]string{"a"})
-		s.release = releases
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.release = releases
 		var asked []*gatekeeperv1.TryAcquireRequest
-		s.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			asked = append(asked, q)
 			if len(asked) == 2 {
 				return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50", "forgotten", "40")
@@ -54,12 +50,9 @@ func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 
 // The application knows when it drew its id, the Client does not: it neither vouches for the request's age nor replaces the id.
 func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		s := w.servers["a"]
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)
-		s.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if q.GetRequestRevision() != 0 {
 				t.Errorf("request_revision is %d", q.GetRequestRevision())
 			}
@@ -74,13 +67,10 @@ func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
 
 // An answer that knows no newer revision does not make a new request younger.
 func TestTryAcquire_TooOldWithoutANewerRevision_IsAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		s := w.servers["a"]
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(50)
 		asked := 0
-		s.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if asked++; asked > 1 {
 				t.Error("asked again")
 				return granted("export", 1, time.Minute), nil
@@ -96,13 +86,10 @@ func TestTryAcquire_TooOldWithoutANewerRevision_IsAnError(t *testing.T) {
 
 // A place in the queue proves that the request has no permit yet. So a long wait does not make it too old.
 func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		s := w.servers["a"]
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)
 		var asked []*gatekeeperv1.AcquireRequest
-		s.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+		a.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 			if asked = append(asked, q); len(asked) == 1 {
 				return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
 					Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1, Repeat: true, Revision: 90},

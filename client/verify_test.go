@@ -25,11 +25,9 @@ func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv
 }
 
 func TestVerify_Live_IsAVerification(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var asked *gatekeeperv1.VerifyRequest
-		w.servers["a"].set(func(s *server) {
+		a.set(func(s *server) {
 			s.verify = func(_ context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
 				asked = q
 				return &gatekeeperv1.VerifyResponse{Valid: true, Permit: &gatekeeperv1.Permit{Token: 7}, Revision: 9}, nil
@@ -46,11 +44,9 @@ func TestVerify_Live_IsAVerification(t *testing.T) {
 }
 
 func TestVerify_ToldToStop_IsStopping(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
+	withServer(t, func(t *testing.T, c *Client, a *server) {
 		stopping := &gatekeeperv1.Permit{Token: 7, Stop: gatekeeperv1.StopCause_STOP_CAUSE_REVOKED}
-		w.servers["a"].set(func(s *server) {
+		a.set(func(s *server) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: stopping, Message: "it hangs"})
 		})
 		if v, err := c.Verify(t.Context(), "job", 7); err != nil || !v.Stopping || v.Message != "it hangs" {
@@ -60,10 +56,8 @@ func TestVerify_ToldToStop_IsStopping(t *testing.T) {
 }
 
 func TestVerify_NotValid_IsAnErrorThatSaysWhy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newCluster(t, "a")
-		c := w.dial([]string{"a"})
-		w.servers["a"].set(func(s *server) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.set(func(s *server) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Message: "it was released", Revision: 4})
 		})
 		v, err := c.Verify(t.Context(), "job", 7)

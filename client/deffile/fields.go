@@ -112,10 +112,7 @@ func (p *parser) count(key string, n *yaml.Node) (uint32, error) {
 		}
 		return 0, p.at(n, "%s %s is too large", key, n.Value)
 	}
-	if n.Kind == yaml.ScalarNode {
-		return 0, p.at(n, "%s must be a whole number, not %q", key, n.Value)
-	}
-	return 0, p.at(n, "%s must be a whole number, not %s", key, describe(n))
+	return 0, p.at(n, "%s must be a whole number, not %s", key, quoted(n))
 }
 
 func (p *parser) version(n *yaml.Node) (uint64, error) {
@@ -124,11 +121,7 @@ func (p *parser) version(n *yaml.Node) (uint64, error) {
 			return v, nil
 		}
 	}
-	was := describe(n)
-	if n.Kind == yaml.ScalarNode {
-		was = strconv.Quote(n.Value)
-	}
-	return 0, p.at(n, "%s must be a whole number above 0, as the servers gave it, not %s: leave the key out to apply over any version", versionKey, was)
+	return 0, p.at(n, "%s must be a whole number above 0, as the servers gave it, not %s: leave the key out to apply over any version", versionKey, quoted(n))
 }
 
 func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
@@ -137,24 +130,19 @@ func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
 		err := n.Decode(&v)
 		return v, err
 	}
-	if n.Kind == yaml.ScalarNode {
-		return false, p.at(n, "%s must be true or false, not %q", key, n.Value)
-	}
-	return false, p.at(n, "%s must be true or false, not %s", key, describe(n))
+	return false, p.at(n, "%s must be true or false, not %s", key, quoted(n))
 }
 
 func (p *parser) duration(key string, n *yaml.Node) (*durationpb.Duration, error) {
-	if n.Kind != yaml.ScalarNode {
-		return nil, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, describe(n))
+	if n.Kind == yaml.ScalarNode {
+		if d, err := time.ParseDuration(n.Value); err == nil {
+			return durationpb.New(d), nil
+		}
+		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" {
+			return nil, p.at(n, "%s %s has no unit: write for example %ss or %sm", key, n.Value, n.Value, n.Value)
+		}
 	}
-	d, err := time.ParseDuration(n.Value)
-	if err == nil {
-		return durationpb.New(d), nil
-	}
-	if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" {
-		return nil, p.at(n, "%s %s has no unit: write for example %ss or %sm", key, n.Value, n.Value, n.Value)
-	}
-	return nil, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %q", key, n.Value)
+	return nil, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, quoted(n))
 }
 
 // named is a value of an enumeration and its word in files.
@@ -184,11 +172,15 @@ func choice[T comparable](p *parser, key string, n *yaml.Node, of []named[T]) (n
 			return c.value, nil
 		}
 	}
-	was := describe(n)
+	return none, p.at(n, "%s must be %s or %s, not %s", key, of[0].word, of[1].word, quoted(n))
+}
+
+// quoted is the text of a scalar in quotes; of anything else, what it is.
+func quoted(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
-		was = strconv.Quote(n.Value)
+		return strconv.Quote(n.Value)
 	}
-	return none, p.at(n, "%s must be %s or %s, not %s", key, of[0].word, of[1].word, was)
+	return describe(n)
 }
 
 // describe says what a node is, for a person.

@@ -3,6 +3,7 @@ package deffile
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,15 +66,18 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	set := func(key string, value *yaml.Node) {
 		entry.Content = append(entry.Content, text(key), value)
 	}
+	setText := func(key, v string) {
+		if v != "" {
+			set(key, text(v))
+		}
+	}
 	setDuration := func(key string, v *durationpb.Duration) {
 		if v != nil {
 			set(key, plain(FormatDuration(v.AsDuration())))
 		}
 	}
 	set("name", text(d.GetName()))
-	if d.GetDescription() != "" {
-		set("description", text(d.GetDescription()))
-	}
+	setText("description", d.GetDescription())
 	if len(d.GetLabels()) > 0 {
 		set("labels", labels(d.GetLabels()))
 	}
@@ -90,20 +94,16 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	setDuration("max_hold", d.GetMaxHold())
 	setDuration("min_hold", d.GetMinHold())
 	setDuration("loss_delay", d.GetLossDelay())
-	if v := d.GetOnExpiry(); v != gatekeeperv1.OnExpiry_ON_EXPIRY_UNSPECIFIED {
-		word, err := wordOf("on_expiry", v, onExpiries())
-		if err != nil {
-			return nil, err
-		}
-		set("on_expiry", text(word))
+	expiry, err := wordOf("on_expiry", d.GetOnExpiry(), onExpiries())
+	if err != nil {
+		return nil, err
 	}
-	if v := d.GetFiringOnLoss(); v != gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_UNSPECIFIED {
-		word, err := wordOf("firing_on_loss", v, firingsOnLoss())
-		if err != nil {
-			return nil, err
-		}
-		set("firing_on_loss", text(word))
+	setText("on_expiry", expiry)
+	loss, err := wordOf("firing_on_loss", d.GetFiringOnLoss(), firingsOnLoss())
+	if err != nil {
+		return nil, err
 	}
+	setText("firing_on_loss", loss)
 	if d.GetTakeover() {
 		set("takeover", plain("true"))
 	}
@@ -124,18 +124,17 @@ func plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value
 
 func labels(m map[string]string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		n.Content = append(n.Content, text(k), text(m[k]))
 	}
 	return n
 }
 
+// wordOf is empty for the zero value, which is left out.
 func wordOf[T comparable](key string, v T, of []named[T]) (string, error) {
+	if v == *new(T) {
+		return "", nil
+	}
 	for _, c := range of {
 		if c.value == v {
 			return c.word, nil

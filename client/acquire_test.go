@@ -51,9 +51,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		if name, due := p.Firing(); name != "nightly" || !due.Equal(time.Unix(1, 0)) {
 			t.Errorf("the firing %q of %v", name, due)
 		}
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 		if _, err := c.Semaphore("export").TryAcquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -233,9 +231,7 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 			}
 		})
 		for range 2 { // the second one sends nothing
-			if err := p.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			release(t, p)
 		}
 		if n := get(a, func(s *server) int { return len(s.released) }); n != 1 {
 			t.Errorf("sent %d times", n)

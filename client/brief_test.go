@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -14,24 +13,21 @@ import (
 // shortens has the server answer every refresh from the given time on with another duration.
 func (s *stage) shortens(after, to time.Duration) {
 	start := time.Now()
-	s.a.set(func(srv *server) {
-		srv.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-			duration := 10 * time.Second
-			if time.Since(start) > after {
-				duration = to
-			}
-			out := &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}
-			for _, token := range r.GetTokens() {
-				out.Results = append(out.Results, refreshed(token.GetToken(), duration))
-			}
-			return out, nil
+	s.a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		duration := 10 * time.Second
+		if time.Since(start) > after {
+			duration = to
 		}
+		out := &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}
+		for _, token := range r.GetTokens() {
+			out.Results = append(out.Results, refreshed(token.GetToken(), duration))
+		}
+		return out, nil
 	})
 }
 
 func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		s.shortens(10*time.Second, 4*time.Second)
 		p, err := s.client.Semaphore("export", WithStopTime(2*time.Second)).TryAcquire(t.Context())
 		if err != nil {
@@ -45,8 +41,7 @@ func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 }
 
 func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		s.shortens(10*time.Second, 4*time.Second)
 		p, err := s.client.Semaphore("export", WithStopTime(3*time.Second)).TryAcquire(t.Context())
 		if err != nil {
@@ -66,8 +61,7 @@ func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T)
 
 // What only an edit can heal is not asked for again and again, and told once.
 func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 		defer cancel()
 		sem := s.client.Semaphore("export", WithStopTime(9*time.Second))

@@ -306,9 +306,7 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	present, handshakes, mended = &wrong, 0, make(chan struct{})
 	mu.Unlock()
 	(<-accepted).Close()
-	if err := p.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	release(t, p)
 	<-mended
 }
 

@@ -61,9 +61,7 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 			}
 		}
 
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
 			t.Errorf("after the release: %v", err)
 		}
@@ -134,9 +132,7 @@ func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t
 					t.Errorf("it replaces token %d, want %d", got, p.Token())
 				}
 				a.set(func(s *server) { s.release = releases })
-				if err := q.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				release(t, q)
 				if n := len(c.renewer.claims.byKey); n != 0 {
 					t.Errorf("%d claims are left", n)
 				}
@@ -174,9 +170,7 @@ func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
 		if err != nil || asked.Sub(ended) != 700*time.Millisecond {
 			t.Fatalf("asked after %s: %v", asked.Sub(ended), err)
 		}
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 
 		// One that has no answer is waited for only so long: the servers must cope then.
 		a.set(func(s *server) { s.tryAcquire, s.cancel = unanswered, unanswered })
@@ -219,9 +213,7 @@ func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) 
 func TestRelease_NamesTheIdentity(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute, WithHolderID("worker"))
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
 			t.Errorf("released by %v", id)

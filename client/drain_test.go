@@ -114,9 +114,7 @@ func TestDrain_NoticeWithoutAnAnswer_MovesNoDeadline(t *testing.T) {
 		w := newCluster(t, "a")
 		p := held(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second)
 		pass(2 * time.Second)
-		w.servers["a"].set(func(s *server) {
-			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
-		})
+		w.servers["a"].refreshNothing()
 		before := p.SafeUntil()
 		w.servers["a"].notify(drainNotice(time.Hour))
 		synctest.Wait()
@@ -133,11 +131,7 @@ func TestDrain_NoticeWithoutAnAnswer_MovesNoDeadline(t *testing.T) {
 func TestDrain_TakenBack_TheContextStaysEndedAndThePermitAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
-		a.set(func(s *server) {
-			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, 10*time.Second)}}, nil
-			}
-		})
+		a.answers(refreshed(7, 10*time.Second))
 		pass(time.Until(ends) + time.Minute)
 		if !errors.Is(ended(p), ErrMoved) || !p.Held() || !p.DrainUntil().IsZero() {
 			t.Errorf("cause %v, held %v, drain until %s", ended(p), p.Held(), p.DrainUntil())
@@ -160,8 +154,7 @@ func TestDrain_CutShort_IsNoMoreThanARefusal(t *testing.T) {
 }
 
 func TestRunner_JobUsesItsDrain_IsNoErrorAndNotReported(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(3*time.Second, func() {
 			ends := time.Now().Add(time.Minute)
 			s.a.set(func(srv *server) { srv.keep = drains(ends, 10*time.Second) })
@@ -181,8 +174,7 @@ func TestRunner_JobUsesItsDrain_IsNoErrorAndNotReported(t *testing.T) {
 }
 
 func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		var ends time.Time
 		time.AfterFunc(3*time.Second, func() {
 			ends = time.Now().Add(time.Minute)

@@ -28,8 +28,7 @@ func TestDial_EndpointThatIsNone_IsRefusedByName(t *testing.T) {
 
 // Otherwise a job with OutageRunUnguarded runs without a permit because its caller has left.
 func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := s.client.Semaphore("export").TryAcquire(ctx)
@@ -44,8 +43,7 @@ func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
 
 func TestRunner_LostAndReturnsAtOnce_IsNoOverrun(t *testing.T) {
 	for range 50 {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t)
+		onStage(t, func(t *testing.T, s *stage) {
 			r := s.runner(func(ctx context.Context) error {
 				p := PermitOf(ctx)
 				p.renewer.mu.Lock()
@@ -75,8 +73,7 @@ func TestRouter_AfterAFailedRound_HintsOfAnOlderTermCount(t *testing.T) {
 }
 
 func TestTryAcquire_WeightOfNothing_IsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		_, err := s.client.Semaphore("export").TryAcquire(t.Context(), WithWeight(0))
 		if e, ok := errors.AsType[*InvalidFieldError](err); !ok || e.Field != "weight" || e.Error() == "" {
 			t.Errorf("%v", err)

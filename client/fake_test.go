@@ -243,9 +243,19 @@ func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
 
 // refreshNothing lets a belief begin where its grant began: a permit is refreshed as soon as it is there.
 func (s *server) refreshNothing() {
-	s.set(func(s *server) {
-		s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
+	s.keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
+}
+
+// answers makes the server answer each frame with these results.
+func (s *server) answers(results ...*gatekeeperv1.TokenResult) {
+	s.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: results}, nil
 	})
+}
+
+// keeps replaces what answers frames.
+func (s *server) keeps(answer func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)) {
+	s.set(func(s *server) { s.keep = answer })
 }
 
 // hangUp ends every KeepAlive stream.
@@ -276,11 +286,11 @@ func (s *server) enter(call string) error {
 
 var errUnscripted = status.Error(codes.Unimplemented, "the test did not expect this call")
 
-func serve[Q, A any](ctx context.Context, s *server, name string, q Q, hook func(*server) func(context.Context, Q) (A, error)) (none A, err error) {
+func serve[Q, A any](ctx context.Context, s *server, name string, q Q, hook *func(context.Context, Q) (A, error)) (none A, err error) {
 	if err := s.enter(name); err != nil {
 		return none, err
 	}
-	f := get(s, hook)
+	f := get(s, func(*server) func(context.Context, Q) (A, error) { return *hook })
 	if f == nil {
 		return none, errUnscripted
 	}
@@ -289,9 +299,7 @@ func serve[Q, A any](ctx context.Context, s *server, name string, q Q, hook func
 
 func (s *server) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	s.set(func(s *server) { s.acquired = append(s.acquired, q) })
-	return serve(ctx, s, "TryAcquire", q, func(s *server) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-		return s.tryAcquire
-	})
+	return serve(ctx, s, "TryAcquire", q, &s.tryAcquire)
 }
 
 func (s *server) Acquire(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
@@ -312,9 +320,7 @@ func (s *server) Release(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*
 		s.released, s.outcomes = append(s.released, q.GetToken()), append(s.outcomes, q.GetOutcome())
 		s.releaser = append(s.releaser, q.GetIdentity())
 	})
-	return serve(ctx, s, "Release", q, func(s *server) func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
-		return s.release
-	})
+	return serve(ctx, s, "Release", q, &s.release)
 }
 
 func (s *server) Cancel(ctx context.Context, q *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
@@ -328,21 +334,15 @@ func (s *server) Cancel(ctx context.Context, q *gatekeeperv1.CancelRequest) (*ga
 }
 
 func (s *server) Clear(ctx context.Context, q *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
-	return serve(ctx, s, "Clear", q, func(s *server) func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
-		return s.clear
-	})
+	return serve(ctx, s, "Clear", q, &s.clear)
 }
 
 func (s *server) BatchEdit(ctx context.Context, q *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
-	return serve(ctx, s, "BatchEdit", q, func(s *server) func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
-		return s.batch
-	})
+	return serve(ctx, s, "BatchEdit", q, &s.batch)
 }
 
 func (s *server) ListDefinitions(ctx context.Context, q *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
-	return serve(ctx, s, "ListDefinitions", q, func(s *server) func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
-		return s.list
-	})
+	return serve(ctx, s, "ListDefinitions", q, &s.list)
 }
 
 func (s *server) ListHolders(_ context.Context, q *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {

@@ -42,6 +42,11 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
+func onStage(t *testing.T, test func(t *testing.T, s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newStage(t)) })
+}
+
 // runner returns a Runner whose hooks note what they are told.
 func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runner {
 	tell := func(word string) { s.told = append(s.told, word) }
@@ -99,8 +104,7 @@ func denies(reason gatekeeperv1.Reason) func(context.Context, *gatekeeperv1.TryA
 }
 
 func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		type key struct{}
 		failed := errors.New("the job failed")
 		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
@@ -118,8 +122,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 }
 
 func TestRunner_FromGrantToRelease_TellsTheHooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		due := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("CEST", 7200))
 		r := s.runner(func(context.Context) error { pass(3 * time.Second); return nil }, WithFiringName("nightly"))
 		if err := r.RunDue(t.Context(), due); err != nil {
@@ -137,8 +140,7 @@ func TestRunner_FromGrantToRelease_TellsTheHooks(t *testing.T) {
 }
 
 func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).Run(t.Context())
 		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != ReasonPaused {
@@ -151,8 +153,7 @@ func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
 
 func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_CLAIMED, gatekeeperv1.Reason_REASON_FIRING_DONE} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t)
+		onStage(t, func(t *testing.T, s *stage) {
 			s.a.tryAcquire = denies(reason)
 			if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now()); err != nil {
 				t.Error(err)
@@ -164,8 +165,7 @@ func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
 // Whether a forgotten firing ran is not known, and one too far ahead ran nowhere: neither is a run elsewhere.
 func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t)
+		onStage(t, func(t *testing.T, s *stage) {
 			leader := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			d := &gatekeeperv1.Denial{Reason: reason, Message: "m", LeaderClock: timestamppb.New(leader), CallerClock: timestamppb.New(leader.Add(time.Hour))}
 			s.a.tryAcquire = deniesWith(&d)
@@ -182,8 +182,7 @@ func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 }
 
 func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 			pass(20 * time.Second)
@@ -206,8 +205,7 @@ func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
 }
 
 func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 			_ = stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1}}})
@@ -226,8 +224,7 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 // A pause is waited out in the queue, by one run of an acquirer at a time if the Runner says so.
 func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 	for _, opts := range [][]JobOption{{WithDenialPolicy(DenialWait)}, {WithDenialPolicy(DenialWait), WithOneWaiter()}} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t)
+		onStage(t, func(t *testing.T, s *stage) {
 			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 			s.a.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 				if q.GetOnePerAcquirer() != (len(opts) == 2) {
@@ -247,8 +244,7 @@ func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 }
 
 func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		start := time.Now()
 		n := 0
 		s.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -286,8 +282,7 @@ func TestRunner_RunLate_ComesBackWhenTheClaimsPermitEndsAndBeforeThatEveryFewSec
 		"the holder is done long before that": {time.Hour, maxClaimedRetry},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+			onStage(t, func(t *testing.T, s *stage) {
 				free := time.Now().Add(c.left)
 				if c.left == 0 || c.left == time.Hour {
 					free = time.Now().Add(10 * time.Minute)
@@ -314,8 +309,7 @@ func TestRunner_RunLate_ComesBackWhenTheClaimsPermitEndsAndBeforeThatEveryFewSec
 
 // A spent firing stays claimed for ever: who asks on never comes back, and with it a scheduler's timetable of the job.
 func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		answers := []gatekeeperv1.FiringState{gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_SPENT}
 		s.a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			r := denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, 0)
@@ -335,8 +329,7 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 }
 
 func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
 		job := func(context.Context) error { t.Error("ran"); return nil }
 		start := time.Now()
@@ -364,8 +357,7 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 		"wait":      {OutageWait, []string{"granted", "finished"}, true, 7, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+			onStage(t, func(t *testing.T, s *stage) {
 				s.a.down()
 				time.AfterFunc(time.Minute, s.a.up)
 				start, ran := time.Now(), false
@@ -393,8 +385,7 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 }
 
 func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		stopped := false
 		s.a.set(func(srv *server) {
 			srv.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
@@ -426,8 +417,7 @@ func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
 }
 
 func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
@@ -437,8 +427,7 @@ func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
 }
 
 func TestRunner_JobIgnoresItsContext_IsReportedAndReleasedOnlyAfterIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		start := time.Now()
 		time.AfterFunc(time.Second, s.a.down)
 		time.AfterFunc(time.Minute, s.a.up)
@@ -461,8 +450,7 @@ func TestRunner_JobIgnoresItsContext_IsReportedAndReleasedOnlyAfterIt(t *testing
 }
 
 func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(3*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
 		if err := s.runner(func(context.Context) error { pass(time.Minute); return nil }).Run(t.Context()); err != nil {
 			t.Error(err) // it was kept alive throughout
@@ -475,8 +463,7 @@ func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
 }
 
 func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }).Run(ctx)
@@ -489,8 +476,7 @@ func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
 }
 
 func TestRunner_CallerEnds_JobComesToItsEnd_IsDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(ctx); err != nil {
@@ -501,8 +487,7 @@ func TestRunner_CallerEnds_JobComesToItsEnd_IsDone(t *testing.T) {
 }
 
 func TestRunner_JobSaysThatItWasCutShort_IsNotDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		err := s.runner(func(context.Context) error { return fmt.Errorf("disk full: %w", ErrCutShort) }).Run(t.Context())
 		if !errors.Is(err, ErrCutShort) || !s.report.CutShort {
 			t.Errorf("%v, %+v", err, s.report)
@@ -512,8 +497,7 @@ func TestRunner_JobSaysThatItWasCutShort_IsNotDone(t *testing.T) {
 }
 
 func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shutdown := errors.New("shutting down")
 		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(context.Context, *Permit) { cancel(shutdown) }}))
@@ -529,8 +513,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 
 // The timer that ends the context may be late by a moment, or, after a suspend, by a second.
 func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
 			p.renewer.mu.Lock()
 			p.belief.deadline = p.renewer.clock.Now()
@@ -544,8 +527,7 @@ func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 }
 
 func TestRunner_FailsBeforeANotice_ItsFiringIsDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		failed := errors.New("the job failed")
 		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
 			t.Errorf("%v", err)
@@ -555,8 +537,7 @@ func TestRunner_FailsBeforeANotice_ItsFiringIsDone(t *testing.T) {
 }
 
 func TestRunner_PanicsAfterANotice_WasCutShort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); panic("boom") })
 		func() {
@@ -568,8 +549,7 @@ func TestRunner_PanicsAfterANotice_WasCutShort(t *testing.T) {
 }
 
 func TestRunner_Panic_ReleasesThePermitAndGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(context.Context) error { panic("boom") })
 		func() {
 			defer func() {
@@ -589,8 +569,7 @@ func TestRunner_Panic_ReleasesThePermitAndGoesOn(t *testing.T) {
 
 // Otherwise the firing of a job that is done ends as spent, or runs again.
 func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(17*time.Second, s.a.up)
 		err := s.runner(func(context.Context) error { s.a.down(); return nil }).RunDue(t.Context(), time.Now())
 		if err != nil || s.report.Release != nil {
@@ -613,8 +592,7 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 		"by the end of the caller's context before it":   {nil, 0, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+			onStage(t, func(t *testing.T, s *stage) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if c.stop > 0 {
@@ -641,8 +619,7 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 }
 
 func TestRunner_ClientClosedDuringTheRelease_EndsItAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		var closed time.Time
 		_ = s.runner(func(context.Context) error {
 			s.a.down()
@@ -656,8 +633,7 @@ func TestRunner_ClientClosedDuringTheRelease_EndsItAtOnce(t *testing.T) {
 }
 
 func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		enough := errors.New("enough")
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
@@ -694,8 +670,7 @@ func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
 }
 
 func TestLoop_ClientClosed_Ends(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil })
 		time.AfterFunc(time.Minute, func() { _ = s.client.Close() })
 		if err := r.Loop(t.Context()); !errors.Is(err, ErrClosed) {

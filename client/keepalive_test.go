@@ -105,9 +105,7 @@ func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {
 		for range 100 {
 			p := hold(t, c, a, 1, time.Minute)[0]
 			pass(500 * time.Millisecond)
-			if err := p.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			release(t, p)
 		}
 		pass(time.Minute)
 		if n := get(a, func(s *server) int { return s.streams }); n != 0 {
@@ -141,10 +139,8 @@ func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})
 		p := hold(t, c, w.servers["a"], 1, 10*time.Second)[0]
-		w.servers["a"].set(func(s *server) {
-			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				return nil, notLeader("c", 9)
-			}
+		w.servers["a"].keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+			return nil, notLeader("c", 9)
 		})
 		start := time.Now()
 		if err := p.Refresh(t.Context()); err != nil {
@@ -160,9 +156,7 @@ func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t 
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		permits := hold(t, c, a, 2, 10*time.Second)
 		pass(5 * time.Second)
-		if err := permits[0].Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, permits[0])
 		pass(10 * time.Second)
 		forgotten := 0
 		for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
@@ -175,9 +169,7 @@ func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t 
 		if forgotten != 1 {
 			t.Errorf("forgotten %d times", forgotten)
 		}
-		if err := permits[1].Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, permits[1])
 		pass(idle + 2*time.Second)
 		frames := get(a, func(s *server) int { return len(s.frames) })
 		p := hold(t, c, a, 1, 10*time.Second)[0]

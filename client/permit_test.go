@@ -34,6 +34,13 @@ func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...Ac
 	return p
 }
 
+func release(t *testing.T, p *Permit) {
+	t.Helper()
+	if err := p.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
@@ -125,9 +132,7 @@ func TestPermit_SilentLeader_IsGivenUpForAnotherMember(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
 		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].set(func(s *server) {
-			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
-		})
+		w.servers["a"].refreshNothing()
 		pass(time.Minute)
 		if ended(p) != nil || !p.Held() {
 			t.Fatalf("lost: %v", ended(p))
@@ -143,12 +148,10 @@ func TestPermit_SlowAnswer_CountsFromBeforeTheFrame(t *testing.T) {
 		p := held(t, c, a, 60*time.Second)
 		answered := make(chan time.Time, 100)
 		keep := a.keep
-		a.set(func(s *server) {
-			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				pass(1500 * time.Millisecond)
-				answered <- time.Now()
-				return keep(r)
-			}
+		a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+			pass(1500 * time.Millisecond)
+			answered <- time.Now()
+			return keep(r)
 		})
 		at := <-answered
 		synctest.Wait()
@@ -174,13 +177,7 @@ func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T
 			withServer(t, func(t *testing.T, c *Client, a *server) {
 				start := time.Now()
 				p := held(t, c, a, 10*time.Second)
-				a.set(func(s *server) {
-					s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-						return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
-							result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"),
-						}}, nil
-					}
-				})
+				a.answers(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 				<-p.Context().Done()
 				if at := time.Since(start); at > 1200*time.Millisecond {
 					t.Errorf("told after %s", at)
@@ -223,13 +220,7 @@ func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
 	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
 	for name, tell := range map[string]func(*server){
 		"notice": func(s *server) { s.notify(lost) },
-		"result": func(s *server) {
-			s.set(func(s *server) {
-				s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{lost}}, nil
-				}
-			})
-		},
+		"result": func(s *server) { s.answers(lost) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -250,18 +241,16 @@ func TestPermit_RetryAndUnnamed_AreAskedAgainSoon(t *testing.T) {
 		p := held(t, c, a, 10*time.Second)
 		keep := a.keep
 		n := 0
-		a.set(func(s *server) {
-			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				switch n++; n {
-				case 1:
-					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
-						result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY, 0, "not now"),
-					}}, nil
-				case 2:
-					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}, nil
-				}
-				return keep(r)
+		a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+			switch n++; n {
+			case 1:
+				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
+					result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY, 0, "not now"),
+				}}, nil
+			case 2:
+				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}, nil
 			}
+			return keep(r)
 		})
 		start := time.Now()
 		if err := p.Refresh(t.Context()); err != nil {
@@ -280,11 +269,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 60*time.Second)
 		keep := a.keep
-		a.set(func(s *server) {
-			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, 10*time.Second)}}, nil
-			}
-		})
+		a.answers(refreshed(7, 10*time.Second))
 		before := p.SafeUntil()
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -293,9 +278,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 			t.Fatalf("the first answer moved the deadline by %s; duration %s", p.SafeUntil().Sub(before), p.Duration())
 		}
 		// The next frame states 10 s, and is not answered: belief must end by its own send.
-		a.set(func(s *server) {
-			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
-		})
+		a.refreshNothing()
 		pass(3700 * time.Millisecond)
 		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		stated := frames[1]
@@ -316,11 +299,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 func TestPermit_LengthenedDuration_Counts(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
-		a.set(func(s *server) {
-			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, time.Minute)}}, nil
-			}
-		})
+		a.answers(refreshed(7, time.Minute))
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -337,11 +316,9 @@ func TestPermit_AnswerAfterDeadline_DoesNotBringItBack(t *testing.T) {
 		c := w.dial([]string{"a"}, WithClock(clock))
 		p := held(t, c, w.servers["a"], 10*time.Second)
 		keep := w.servers["a"].keep
-		w.servers["a"].set(func(s *server) {
-			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-				clock.jump(time.Hour) // the machine was suspended while the frame was on its way
-				return keep(r)
-			}
+		w.servers["a"].keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+			clock.jump(time.Hour) // the machine was suspended while the frame was on its way
+			return keep(r)
 		})
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("refresh: %v", err)
@@ -387,9 +364,7 @@ func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
 		time.AfterFunc(18*time.Second, a.up) // a leader that was elected at 9 s keeps the permit until 19 s
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 		if n := len(get(a, func(s *server) []uint64 { return s.released })); n == 0 {
 			t.Error("no server was told")
 		}
@@ -403,9 +378,7 @@ func TestRelease_AfterTheDeadline_IsTriedAsLongAsAServerMayHoldThePermit(t *test
 		<-p.Done()
 		pass(time.Second)
 		time.AfterFunc(8*time.Second, a.up)
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 	})
 }
 

@@ -30,9 +30,7 @@ func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := p.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			release(t, p)
 		}
 		if len(asked) != 3 {
 			t.Fatalf("asked %d times", len(asked))

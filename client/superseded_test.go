@@ -22,16 +22,11 @@ func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
 	for how, tell := range map[string]func(*stage){
 		"by a notice": func(s *stage) { s.a.notify(taken(7, 9)) },
 		"in the answer to a refresh": func(s *stage) {
-			s.a.set(func(a *server) {
-				a.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{taken(7, 9)}}, nil
-				}
-			})
+			s.a.answers(taken(7, 9))
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+			onStage(t, func(t *testing.T, s *stage) {
 				p, err := s.client.Semaphore("export", WithHolderID("worker")).TryAcquire(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -182,8 +177,7 @@ func TestRun_SupersededAndPatient_WaitsOutTheRestWithinItsLimit(t *testing.T) {
 
 // A drawn holder id takes nothing from anybody.
 func TestRun_HolderIDInUse_IsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		sem := s.client.Semaphore("export", WithHolderID("worker"))
 		p, err := sem.TryAcquire(t.Context())
 		if err != nil {
@@ -198,8 +192,6 @@ func TestRun_HolderIDInUse_IsToldOnce(t *testing.T) {
 		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
 			t.Errorf("told %d times:\n%s", n, s.log.String())
 		}
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, p)
 	})
 }

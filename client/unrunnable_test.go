@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -22,8 +21,7 @@ func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.Try
 }
 
 func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		var d *gatekeeperv1.Denial
 		s.a.tryAcquire = deniesWith(&d)
 		told := 0
@@ -71,8 +69,7 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
 }
 
 func TestRunner_EverySlotIsHeldForAnOperator_IsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Holders: []*gatekeeperv1.Permit{{State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}}}
 		s.a.tryAcquire = deniesWith(&d)
 		_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
@@ -86,8 +83,7 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsTold(t *testing.T) {
 func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
 	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+			onStage(t, func(t *testing.T, s *stage) {
 				d := &gatekeeperv1.Denial{
 					Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Message: `The only permit of semaphore "export" is taken.`,
 					Holders: []*gatekeeperv1.Permit{{Token: 7, State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}},
@@ -119,8 +115,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
 
 // Jobs of one program share a semaphore. One that is granted says nothing of one that is not.
 func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		grant := grants(7, 10*time.Second)
 		s.a.tryAcquire = func(ctx context.Context, r *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if r.GetWeight() < 3 {
@@ -151,8 +146,7 @@ func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+			onStage(t, func(t *testing.T, s *stage) {
 				s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_GROUP_MISMATCH)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
@@ -168,8 +162,7 @@ func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
 // A process that is started again under the same holder id in the middle of a firing is denied by its own former permit. That is not
 // "another process runs it".
 func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+	onStage(t, func(t *testing.T, s *stage) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 		claim := &gatekeeperv1.FiringClaim{
 			Winner: &gatekeeperv1.Identity{Group: "prod", Acquirer: "app1", HolderId: "worker"}, Token: 3, State: gatekeeperv1.FiringState_FIRING_STATE_CLAIMED,

@@ -13,9 +13,7 @@ import (
 )
 
 func (s *server) Verify(ctx context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
-	return serve(ctx, s, "Verify", q, func(s *server) func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
-		return s.verify
-	})
+	return serve(ctx, s, "Verify", q, &s.verify)
 }
 
 func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {

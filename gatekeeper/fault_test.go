@@ -10,9 +10,7 @@ import (
 func TestServer_AfterAFault_ClosesDoneAndSendsClientsAway(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, cfg)
 	fault := errors.New("the disk is gone")
 	s.fail(fault)
 	<-s.Done()

@@ -17,9 +17,7 @@ func inMemory(t *testing.T) Config {
 func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 	t.Parallel()
 	cfg := inMemory(t)
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, cfg)
 	c.create(t, "job")
 	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
@@ -27,25 +25,12 @@ func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.
 	}
 	closeServer(t, s)
 
-	s = open(t, cfg)
-	ready(t, s)
-	c = callerOf(t, s)
-	if s.ClusterID() != clusterID {
-		t.Errorf("cluster id %s, was %s", s.ClusterID(), clusterID)
-	}
-	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("refresh after a restart: %v", r)
-	}
-	if c.try(t, "job", "app2").GetDenial() == nil {
-		t.Error("granted a second permit after a restart")
-	}
+	wantRestarted(t, cfg, clusterID, p)
 }
 
 func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 	t.Parallel()
-	s := open(t, inMemory(t))
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, inMemory(t))
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if err := s.ExpireNow(bounded(t), p.GetToken()); err != nil {
@@ -65,9 +50,7 @@ func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 func TestExpireNow_OnADisk_IsRefused(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, cfg)
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if err := s.ExpireNow(bounded(t), p.GetToken()); !errors.Is(err, ErrNotInMemory) {

@@ -95,6 +95,14 @@ func ready(t *testing.T, servers ...*Server) {
 	}
 }
 
+// serving opens a server, and returns it with a caller of it when it is ready.
+func serving(t *testing.T, cfg Config) (*Server, caller) {
+	t.Helper()
+	s := open(t, cfg)
+	ready(t, s)
+	return s, callerOf(t, s)
+}
+
 func closeServer(t *testing.T, s *Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)

@@ -24,9 +24,7 @@ import (
 func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	_, c := serving(t, cfg)
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if p.GetToken() == 0 || p.GetDuration().AsDuration() != time.Minute {
@@ -48,16 +46,18 @@ func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
 func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, cfg)
 	c.create(t, "job")
 	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
 	closeServer(t, s)
 
-	s = open(t, cfg)
-	ready(t, s)
-	c = callerOf(t, s)
+	wantRestarted(t, cfg, clusterID, p)
+}
+
+// wantRestarted opens a server again, which must know its cluster and the permit of "job".
+func wantRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.Permit) {
+	t.Helper()
+	s, c := serving(t, cfg)
 	if s.ClusterID() != clusterID {
 		t.Errorf("cluster id %s, was %s", s.ClusterID(), clusterID)
 	}
@@ -133,9 +133,7 @@ func TestServer_Dumps_WriteTheState(t *testing.T) {
 	t.Parallel()
 	cfg, log := configOf(t, "")
 	cfg.DumpInterval = time.Second
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	_, c := serving(t, cfg)
 	c.create(t, "job")
 	c.grant(t, "job", "app1")
 	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
@@ -288,9 +286,7 @@ func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
 func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, cfg)
 	watch, err := c.Watch(bounded(t), &gatekeeperv1.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)

@@ -17,9 +17,7 @@ import (
 func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
-	s := open(t, cfg)
-	ready(t, s)
-	c := callerOf(t, s)
+	s, c := serving(t, cfg)
 	_, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Author: "test", Definition: &gatekeeperv1.Definition{
 		Name: "job", Permits: proto.Uint32(1), Duration: durationpb.New(time.Second),
 	}})

@@ -28,10 +28,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 			r.GetGrant().Permit.Firing = q.GetFiring()
 			return r, nil
 		}
-		p, err := c.Semaphore("export", WithWeight(2)).TryAcquire(t.Context(), WithFiring("nightly", time.Unix(1, 0)), WithMetadata(map[string]string{"pid": "1"}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := acquire(t, c.Semaphore("export", WithWeight(2)), WithFiring("nightly", time.Unix(1, 0)), WithMetadata(map[string]string{"pid": "1"}))
 		asked := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
 		for _, q := range asked {
 			if q.GetRequestId() == "" || q.GetRequestId() != asked[0].GetRequestId() || q.GetIdentity().GetHolderId() != asked[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
@@ -52,9 +49,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 			t.Errorf("the firing %q of %v", name, due)
 		}
 		release(t, p)
-		if _, err := c.Semaphore("export").TryAcquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		acquire(t, c.Semaphore("export"))
 		again := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if again.GetRequestId() == asked[0].GetRequestId() || again.GetIdentity().GetHolderId() == asked[0].GetIdentity().GetHolderId() {
 			t.Error("two acquisitions share an id")

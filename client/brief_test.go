@@ -29,10 +29,7 @@ func (s *stage) shortens(after, to time.Duration) {
 func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.shortens(10*time.Second, 4*time.Second)
-		p, err := s.client.Semaphore("export", WithStopTime(2*time.Second)).TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := acquire(t, s.client.Semaphore("export", WithStopTime(2*time.Second)))
 		pass(time.Minute)
 		if p.Context().Err() != nil || !p.Held() || p.Duration() != 4*time.Second {
 			t.Errorf("%v, held %t for %s", context.Cause(p.Context()), p.Held(), p.Duration())
@@ -43,10 +40,7 @@ func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.shortens(10*time.Second, 4*time.Second)
-		p, err := s.client.Semaphore("export", WithStopTime(3*time.Second)).TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := acquire(t, s.client.Semaphore("export", WithStopTime(3*time.Second)))
 		<-p.Context().Done()
 		cause := context.Cause(p.Context())
 		brief, ok := errors.AsType[*StopTimeError](cause)

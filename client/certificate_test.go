@@ -241,10 +241,7 @@ func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
 	for _, endpoints := range [][]string{{wrong, good}, {good, wrong}} {
 		c := dialTLS(t, TLS{CAFile: ours.file}, endpoints...)
-		p, err := c.Semaphore("free").TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := acquire(t, c.Semaphore("free"))
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -298,10 +295,7 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	p, err := c.Semaphore("free").TryAcquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := acquire(t, c.Semaphore("free"))
 	mu.Lock()
 	present, handshakes, mended = &wrong, 0, make(chan struct{})
 	mu.Unlock()

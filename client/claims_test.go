@@ -41,11 +41,8 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire, a.release = rising(time.Minute), releases
 		sem := c.Semaphore("export", WithHolderID("worker"))
-		p, err := sem.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = sem.TryAcquire(t.Context())
+		p := acquire(t, sem)
+		_, err := sem.TryAcquire(t.Context())
 		wantInUse(t, err, 1)
 		_, err = sem.Acquire(t.Context())
 		wantInUse(t, err, 1)
@@ -119,15 +116,9 @@ func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t
 			withServer(t, func(t *testing.T, c *Client, a *server) {
 				a.tryAcquire = rising(10 * time.Second)
 				sem := c.Semaphore("export", WithHolderID("worker"))
-				p, err := sem.TryAcquire(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := acquire(t, sem)
 				end(t, a, p)
-				q, err := sem.TryAcquire(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := acquire(t, sem)
 				if got := get(a, func(s *server) uint64 { return s.acquired[len(s.acquired)-1].GetReplacesToken() }); got != p.Token() {
 					t.Errorf("it replaces token %d, want %d", got, p.Token())
 				}
@@ -200,9 +191,7 @@ func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) 
 			t.Fatal(err)
 		}
 		a.set(func(s *server) { s.tryAcquire = rising(time.Minute) })
-		if _, err := c.Semaphore("export", mine...).TryAcquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		acquire(t, c.Semaphore("export", mine...))
 		pass(time.Minute)
 		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 0 {
 			t.Errorf("%d cancelled", n)

@@ -74,13 +74,10 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
 		c := twoClusters(t)
 		c.servers["b"].down()
 		client := c.dial([]string{"a", "b"})
-		held, err := client.Semaphore("job").TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := acquire(t, client.Semaphore("job"))
 		c.servers["b"].up()
 		pass(2 * askAgain)
-		_, err = client.Semaphore("other").TryAcquire(t.Context())
+		_, err := client.Semaphore("other").TryAcquire(t.Context())
 		wrong, ok := errors.AsType[*WrongClusterError](err)
 		if !ok || wrong.Endpoint != endpoint("b") || wrong.Cluster != "b.1" || wrong.Bound != "a.1" || wrong.BoundBy != endpoint("a") {
 			t.Errorf("%v", err)
@@ -102,9 +99,7 @@ func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
 		client := c.dial([]string{"a"})
-		if _, err := client.Semaphore("job").TryAcquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		acquire(t, client.Semaphore("job"))
 		c.servers["a"].set(func(s *server) { s.instead = c.servers["b"] })
 		c.servers["a"].grpc.Stop()
 		if _, err := client.Semaphore("other").TryAcquire(t.Context()); !errors.Is(err, ErrWrongCluster) {

@@ -23,10 +23,7 @@ func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*
 	})
 	permits := make([]*Permit, n)
 	for i := range permits {
-		p, err := c.Semaphore("export").TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := acquire(t, c.Semaphore("export"))
 		permits[i] = p
 	}
 	return permits

@@ -27,7 +27,12 @@ func isDone(p *Permit) bool {
 func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...AcquireOption) *Permit {
 	t.Helper()
 	a.set(func(s *server) { s.tryAcquire, s.release = grants(7, duration), releases })
-	p, err := c.Semaphore("export", opts...).TryAcquire(t.Context())
+	return acquire(t, c.Semaphore("export", opts...))
+}
+
+func acquire(t *testing.T, s *Semaphore, opts ...AcquireOption) *Permit {
+	t.Helper()
+	p, err := s.TryAcquire(t.Context(), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

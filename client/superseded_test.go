@@ -27,10 +27,7 @@ func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
-				p, err := s.client.Semaphore("export", WithHolderID("worker")).TryAcquire(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := acquire(t, s.client.Semaphore("export", WithHolderID("worker")))
 				pass(5 * time.Second)
 				tell(s)
 				<-p.Done()
@@ -179,10 +176,7 @@ func TestRun_SupersededAndPatient_WaitsOutTheRestWithinItsLimit(t *testing.T) {
 func TestRun_HolderIDInUse_IsToldOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		sem := s.client.Semaphore("export", WithHolderID("worker"))
-		p, err := sem.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := acquire(t, sem)
 		for range 3 {
 			if _, ok := errors.AsType[*InUseError](NewRunner(sem, untilEnded).Run(t.Context())); !ok {
 				t.Error("it ran beside a permit of its own identity")

@@ -54,10 +54,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testi
 			t.Fatalf("the first acquisition: %v", err)
 		}
 		_, sem = life(t, srv)
-		p, err := sem.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := take(t, sem)
 		srv.Heal(t, first)
 		srv.Advance(t, time.Second)
 		wantTaken(t, srv, other, p)
@@ -69,10 +66,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testi
 func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
-		held, err := other.Semaphore("job").TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := take(t, other.Semaphore("job"))
 		first, sem := life(t, srv)
 		srv.SlowDown(t, time.Hour, first)
 		failed := make(chan error, 1)
@@ -84,14 +78,9 @@ func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPerm
 		if err := <-failed; !errors.Is(err, client.ErrOutcomeUnknown) {
 			t.Fatalf("the first acquisition: %v", err)
 		}
-		if err := held.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release(t, held)
 		_, sem = life(t, srv)
-		p, err := sem.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := take(t, sem)
 		srv.Heal(t, first)
 		srv.Advance(t, time.Second)
 		wantTaken(t, srv, other, p)
@@ -103,10 +92,7 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *test
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		first, sem := life(t, srv)
-		old, err := sem.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := take(t, sem)
 		srv.Advance(t, 0) // what its acquisition leaves to say was said
 		srv.Partition(t, first)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -115,10 +101,7 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *test
 			t.Fatalf("the release: %v", err)
 		}
 		_, sem = life(t, srv)
-		p, err := sem.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := take(t, sem)
 		if p.Token() <= old.Token() {
 			t.Errorf("token %d after %d", p.Token(), old.Token())
 		}
@@ -244,4 +227,20 @@ func TestSameHolder_WhateverIsLate_NobodyElseIsGrantedWhileItBelieves(t *testing
 		t.Errorf("only %d acquisitions came while another process of the identity believed: the test shows nothing", reacquired)
 	}
 	t.Logf("%d acquisitions came while another process of the identity believed", reacquired)
+}
+
+func take(t *testing.T, sem *client.Semaphore) *client.Permit {
+	t.Helper()
+	p, err := sem.TryAcquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func release(t *testing.T, p *client.Permit) {
+	t.Helper()
+	if err := p.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }

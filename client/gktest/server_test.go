@@ -24,11 +24,7 @@ func inBubbleOf(t *testing.T, test func(t *testing.T, srv *Server)) {
 
 func acquire(t *testing.T, c *client.Client, semaphore string) *client.Permit {
 	t.Helper()
-	p, err := c.Semaphore(semaphore).TryAcquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return take(t, c.Semaphore(semaphore))
 }
 
 func wantCause(t *testing.T, ctx context.Context, want error) {

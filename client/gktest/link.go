@@ -3,7 +3,9 @@ package gktest
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -267,11 +269,7 @@ func (l *link) serverGone() {
 func (l *link) present() []*wire {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	wires := make([]*wire, 0, len(l.wires))
-	for w := range l.wires {
-		wires = append(wires, w)
-	}
-	return wires
+	return slices.Collect(maps.Keys(l.wires))
 }
 
 // kill breaks every connection and lets none be made any more. It returns when nothing of the link runs.

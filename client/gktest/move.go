@@ -6,10 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"github.com/gatekeeperd/gatekeeper/client"
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // Move moves semaphores from one group to another in one edit, as gkctl move does; given no names, all that admit the one group and not the
@@ -56,15 +53,6 @@ func (s *Server) Uncordon(t testing.TB, id string) {
 	t.Helper()
 	s.do(t, "uncordon "+id, func(ctx context.Context) error {
 		_, err := s.ops.Uncordon(ctx, client.UncordonRequest{ID: id, Author: author})
-		return err
-	})
-}
-
-// Drain is Revoke with a drain: the holder is told to stop, and for that long its refreshes go on being granted.
-func (s *Server) Drain(t testing.TB, token uint64, reason string, drain time.Duration) {
-	t.Helper()
-	s.do(t, fmt.Sprintf("drain token %d", token), func(ctx context.Context) error {
-		_, err := s.ops.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Author: author, Reason: reason, Drain: durationpb.New(drain)})
 		return err
 	})
 }

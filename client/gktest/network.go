@@ -1,6 +1,8 @@
 package gktest
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,14 +59,10 @@ func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	links := make([]*link, 0, len(s.links)+1)
 	if len(clients) == 0 {
-		links = append(links, s.outside)
-		for _, l := range s.links {
-			links = append(links, l)
-		}
-		return links
+		return slices.AppendSeq([]*link{s.outside}, maps.Values(s.links))
 	}
+	links := make([]*link, 0, len(clients))
 	for _, c := range clients {
 		l := s.links[c]
 		if l == nil {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -40,8 +43,20 @@ func (s *Server) expire(ctx context.Context, token uint64) error {
 // expires.
 func (s *Server) Revoke(t testing.TB, token uint64, reason string) {
 	t.Helper()
-	s.do(t, fmt.Sprintf("revoke token %d", token), func(ctx context.Context) error {
-		_, err := s.ops.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Author: author, Reason: reason})
+	s.revoke(t, "revoke", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason})
+}
+
+// Drain is Revoke with a drain: the holder is told to stop, and for that long its refreshes go on being granted.
+func (s *Server) Drain(t testing.TB, token uint64, reason string, drain time.Duration) {
+	t.Helper()
+	s.revoke(t, "drain", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason, Drain: durationpb.New(drain)})
+}
+
+func (s *Server) revoke(t testing.TB, what string, req *gatekeeperv1.RevokeRequest) {
+	t.Helper()
+	req.Author = author
+	s.do(t, fmt.Sprintf("%s token %d", what, req.GetToken()), func(ctx context.Context) error {
+		_, err := s.ops.Permits().Revoke(ctx, req)
 		return err
 	})
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -198,11 +200,7 @@ func (s *Server) end() error {
 
 // allLinks are the links to break when the server is gone. The caller holds mu.
 func (s *Server) allLinks() []*link {
-	links := []*link{s.outside, s.opsLink}
-	for _, l := range s.links {
-		links = append(links, l)
-	}
-	return links
+	return slices.AppendSeq([]*link{s.outside, s.opsLink}, maps.Values(s.links))
 }
 
 // enter is how a connection comes to the server.

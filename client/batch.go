@@ -50,7 +50,6 @@ type coalescer struct {
 	next    []*batched
 	sending bool
 	rests   time.Time // nothing goes in batches before
-	closed  bool
 }
 
 // batched is a request on its way.
@@ -69,9 +68,8 @@ func newCoalescer(conn *grpc.ClientConn, timeout time.Duration) *coalescer {
 // close ends the batch in flight, and returns when nothing runs any more.
 func (b *coalescer) close() {
 	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
 	b.cancel()
+	b.mu.Unlock()
 	b.running.Wait()
 }
 
@@ -167,7 +165,7 @@ func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 func (b *coalescer) join(c *batched) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
+	if b.ctx.Err() != nil {
 		return false
 	}
 	b.next = append(b.next, c)

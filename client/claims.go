@@ -226,23 +226,19 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	return c.lost, c.lost.until - r.clock.Now()
 }
 
-// restAgain has the Runners of an identity leave the permit alone for as long again, and restOver for no longer.
-func (r *renewer) restAgain(key claimKey, lost *supersession) {
-	r.changeRest(key, lost, &supersession{by: lost.by, until: r.clock.Now() + lost.rest, rest: lost.rest})
-}
-
-func (r *renewer) restOver(key claimKey, lost *supersession) { r.changeRest(key, lost, nil) }
-
-// changeRest does nothing when there was a newer loss, or a grant, meanwhile.
-func (r *renewer) changeRest(key claimKey, from, to *supersession) {
+// changeRest has the Runners of an identity leave the permit alone for as long again, or, if not again, for no longer. It does nothing when
+// there was a newer loss, or a grant, meanwhile.
+func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.claims.byKey[key]
-	if c == nil || c.lost != from {
+	if c == nil || c.lost != lost {
 		return
 	}
-	if c.lost = to; to != nil {
-		c.forget = max(c.forget, to.until+afterDeadline(to.rest))
+	c.lost = nil
+	if again {
+		c.lost = &supersession{by: lost.by, until: r.clock.Now() + lost.rest, rest: lost.rest}
+		c.forget = max(c.forget, c.lost.until+afterDeadline(lost.rest))
 	}
 	r.tidy(c)
 }

@@ -223,12 +223,10 @@ func typed(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	base := &StatusError{Code: s.Code(), Reason: i.GetReason(), Message: s.Message(), Metadata: i.GetMetadata(), status: s}
-	if typed := specific(i, base); typed != nil {
-		return typed
-	}
-	return base
+	return specific(i, base)
 }
 
+// specific is the error of its reason, or base itself.
 func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	text := i.GetMetadata()
 	number := func(key string) uint64 {
@@ -257,5 +255,5 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	case reasonRequestEnded:
 		return &RequestEndedError{How: text["how"], Token: number("token"), StatusError: base}
 	}
-	return nil
+	return base
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -122,10 +123,7 @@ func known(asked []MemberStatus) []MemberStatus {
 		all = append(all, MemberStatus{Member: m, Err: errNoAddress})
 	}
 	slices.SortFunc(all, func(a, b MemberStatus) int {
-		if c := strings.Compare(a.ID(), b.ID()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Endpoint, b.Endpoint)
+		return cmp.Or(strings.Compare(a.ID(), b.ID()), strings.Compare(a.Endpoint, b.Endpoint))
 	})
 	return all
 }

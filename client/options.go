@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -66,9 +67,7 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 			return nil, err
 		}
 	}
-	if s.defaults.group == "" {
-		s.defaults.group = DefaultGroup
-	}
+	s.defaults.group = cmp.Or(s.defaults.group, DefaultGroup)
 	if s.defaults.acquirer == "" {
 		host, err := os.Hostname()
 		if err != nil {

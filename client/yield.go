@@ -21,10 +21,10 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 		case lost == nil:
 			return nil
 		case wait <= 0 && r.holds(ctx, lost.by):
-			k.restAgain(key, lost)
+			k.changeRest(key, lost, true)
 			continue
 		case wait <= 0:
-			k.restOver(key, lost)
+			k.changeRest(key, lost, false)
 			return nil
 		}
 		if policy == DenialSkip || !sleep(ctx, wait) {

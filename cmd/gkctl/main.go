@@ -1,7 +1,7 @@
 // Command gkctl shows and changes what a Gatekeeper cluster knows: definitions, permits, queues, members. It talks through
 // package client.
 //
-// A command is a file of a package below internal:
+// Each package below internal has some of the commands:
 //
 //	see      get, holders, waiters, explain, history, watch
 //	edit     apply, set, edit, delete, undo, preview, diff

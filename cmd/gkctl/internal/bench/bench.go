@@ -21,6 +21,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{newBench(f, (*benchOptions).run)}
+}
+
 const (
 	// maxBatch is the most edits of one batch.
 	maxBatch = 10_000

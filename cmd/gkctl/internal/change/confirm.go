@@ -2,12 +2,16 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -87,4 +91,92 @@ func PrintNeedsYes(s *ui.IO, effects []*gatekeeperv1.Effect, confirm []*gatekeep
 	if len(confirm) > 0 {
 		fmt.Fprintln(s.Out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
 	}
+}
+
+// AskFlags are those of a change that is shown before it is made, and can be repeated: --dry-run, --yes and --request-id.
+type AskFlags struct {
+	YesFlag
+	RepeatFlag
+	DryRun bool
+}
+
+// Register adds the flags. dryRun says what a dry run shows.
+func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
+	f.YesFlag.Register(cmd)
+	f.RepeatFlag.Register(cmd)
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+"; do nothing")
+}
+
+// Preview asks the servers what a change would do and, unless it is a dry run, asks a person whether to make it. p needs neither effects,
+// warnings nor reasons; what says what the change is.
+func (f *AskFlags) Preview(
+	ctx context.Context, to *conn.Factory, c *client.Client, req *gatekeeperv1.PreviewRequest, p Proposal, what func(*gatekeeperv1.PreviewResponse) string,
+) (*gatekeeperv1.PreviewResponse, error) {
+	looking, cancel := to.Bounded(ctx)
+	defer cancel()
+	r, err := c.Operator().Preview(looking, req)
+	if err != nil || f.DryRun {
+		return r, err
+	}
+	p.What, p.Effects, p.Warnings, p.Confirm = what(r), r.GetEffects(), r.GetWarnings(), r.GetConfirm()
+	_, err = Agree(ctx, to.IO, &p, f.YesFlag)
+	return r, err
+}
+
+// planned is the servers' answer to a change that they plan: what it does, or did.
+type planned interface {
+	proto.Message
+	// GetRevision is 0 while nothing has been changed.
+	GetRevision() uint64
+	GetPlan() string
+}
+
+// PlannedChange is a change in two calls: the first plans it, the second carries out that plan or nothing.
+type PlannedChange[R planned] struct {
+	// Call asks the servers. A dry run only plans; plan is the one that was agreed to, or empty.
+	Call func(ctx context.Context, dryRun bool, plan string) (R, error)
+	// Refused says how to go on after an error.
+	Refused func(error) error
+	// Settled reports whether a planned change needs no second call.
+	Settled func(R) bool
+	// Proposal is the plan as a person is asked about it.
+	Proposal func(R) *Proposal
+}
+
+// Run makes the change as the flags say, and returns the last answer.
+func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *AskFlags) (R, error) {
+	call := func(dryRun bool, plan string) (R, error) {
+		ctx, cancel := to.Bounded(ctx)
+		defer cancel()
+		r, err := p.Call(ctx, dryRun, plan)
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			return r, flags.Unknown(err)
+		}
+		return r, p.Refused(err)
+	}
+	if flags.Yes && !flags.DryRun {
+		return call(false, "")
+	}
+	r, err := call(true, "")
+	if err != nil || flags.DryRun || p.Settled(r) {
+		return r, err
+	}
+	if _, err := Agree(ctx, to.IO, p.Proposal(r), flags.YesFlag); err != nil {
+		return r, err
+	}
+	return call(false, r.GetPlan())
+}
+
+// PrintPlanned prints a planned change as an object. The object always has a revision, 0 after a dry run.
+func PrintPlanned(s *ui.IO, format ui.Output, r planned) error {
+	if r.GetRevision() != 0 {
+		return s.PrintObject(format, r)
+	}
+	data, err := ui.Joined(r, struct {
+		Revision uint64 `json:"revision,string"`
+	}{})
+	if err != nil {
+		return err
+	}
+	return s.PrintObject(format, data)
 }

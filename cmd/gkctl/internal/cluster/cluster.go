@@ -17,6 +17,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{
+		newCluster(f),
+		newContext(f),
+		newStatus(f, (*statusOptions).run),
+	}
+}
+
 func newCluster(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,

@@ -3,10 +3,18 @@ package conn
 import (
 	"context"
 	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // Factory is what every command works with: the streams of a person or a script, and the way to the servers.
@@ -49,4 +57,181 @@ func (f *Factory) Ask(ctx context.Context, do func(context.Context, *client.Clie
 // Bounded is a context for one step of a command.
 func (f *Factory) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, f.Global.Timeout)
+}
+
+// Global are the flags of every command.
+type Global struct {
+	context   string
+	Endpoints []string
+	Cluster   string
+	TLS       client.TLS
+	Timeout   time.Duration
+	Author    string
+	Reason    string
+
+	flags *pflag.FlagSet
+}
+
+// Register adds the flags to every command.
+func (o *Global) Register(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
+	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the point: servers of another one are refused (GK_CLUSTER)")
+	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
+	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
+	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
+	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
+	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to try")
+	f.StringVar(&o.Author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
+	f.StringVar(&o.Reason, "reason", "", "why a change is made")
+	o.flags = f
+}
+
+// Connection is where to connect, and how.
+func (o *Global) Connection() (endpoints []string, opts []client.Option, err error) {
+	if o.Timeout <= 0 {
+		return nil, nil, ui.Usagef("--timeout must be above 0")
+	}
+	saved, err := o.saved()
+	if err != nil {
+		return nil, nil, err
+	}
+	if e := o.pick("endpoints", strings.Join(o.Endpoints, ","), strings.Join(saved.Endpoints, ",")); e != "" {
+		endpoints = strings.Split(e, ",")
+	}
+	tls := client.TLS{
+		CAFile:     o.pick("tls-ca", o.TLS.CAFile, saved.TLS.CA),
+		CertFile:   o.pick("tls-cert", o.TLS.CertFile, saved.TLS.Cert),
+		KeyFile:    o.pick("tls-key", o.TLS.KeyFile, saved.TLS.Key),
+		ServerName: o.pick("tls-server-name", o.TLS.ServerName, saved.TLS.ServerName),
+	}
+	if tls != (client.TLS{}) {
+		opts = append(opts, client.WithTLS(tls))
+	}
+	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {
+		opts = append(opts, client.WithCluster(id))
+	}
+	if g := o.pick("group", "", saved.Group); g != "" {
+		opts = append(opts, client.WithGroup(g))
+	}
+	if q := o.pick("acquirer", "", saved.Acquirer); q != "" {
+		opts = append(opts, client.WithAcquirer(q))
+	}
+	return endpoints, append(opts, client.WithAttemptTimeout(min(o.Timeout, client.DefaultAttemptTimeout))), nil
+}
+
+// pick is the value of a setting: the flag's; the context's when --context was given; the variable's; the present context's.
+func (o *Global) pick(name, flag, saved string) string {
+	switch {
+	case o.Changed(name):
+		return flag
+	case o.Changed("context") && saved != "":
+		return saved
+	}
+	if v := os.Getenv("GK_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
+		return v
+	}
+	return saved
+}
+
+// Changed says whether a global flag was given.
+func (o *Global) Changed(name string) bool {
+	f := o.flags.Lookup(name)
+	return f != nil && f.Changed
+}
+
+// Who is the author of a change: claimed, as user@host.
+func (o *Global) Who() string {
+	if a := o.pick("author", o.Author, ""); a != "" {
+		return a
+	}
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return name
+	}
+	return name + "@" + host
+}
+
+// IdentityFlags name the caller.
+type IdentityFlags struct{ Group, Acquirer, HolderID string }
+
+// Register adds all of the flags.
+func (f *IdentityFlags) Register(cmd *cobra.Command) {
+	f.RegisterAsker(cmd)
+	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; one that asks again takes over its own permit, under a new token")
+}
+
+// RegisterAsker registers those of a command whose holders are never the same.
+func (f *IdentityFlags) RegisterAsker(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Group, "group", "", "group that asks (GK_GROUP), default "+client.DefaultGroup)
+	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer that asks (GK_ACQUIRER), default the host name")
+}
+
+// Options are those for the client.
+func (f *IdentityFlags) Options() []client.Option {
+	var opts []client.Option
+	if f.Group != "" {
+		opts = append(opts, client.WithGroup(f.Group))
+	}
+	if f.Acquirer != "" {
+		opts = append(opts, client.WithAcquirer(f.Acquirer))
+	}
+	return opts
+}
+
+// Identity is the caller, complete.
+func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
+	saved, err := g.saved()
+	if err != nil {
+		return nil, err
+	}
+	id := &gatekeeperv1.Identity{Group: f.Group, Acquirer: f.Acquirer, HolderId: f.HolderID}
+	if id.Group == "" {
+		id.Group = g.pick("group", "", saved.Group)
+	}
+	if id.Group == "" {
+		id.Group = client.DefaultGroup
+	}
+	if id.Acquirer == "" {
+		id.Acquirer = g.pick("acquirer", "", saved.Acquirer)
+	}
+	if id.Acquirer == "" {
+		if id.Acquirer, err = os.Hostname(); err != nil {
+			return nil, ui.Usagef("give --acquirer: this machine does not say its name: %w", err)
+		}
+	}
+	return id, nil
+}
+
+// Answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.
+func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
+	for _, m := range best.GetMembers() {
+		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
+			reached++
+		}
+	}
+	return reached, len(best.GetMembers())
+}
+
+// LeaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.
+func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
+	var best *gatekeeperv1.GetStatusResponse
+	for _, m := range members {
+		s := m.Status
+		if s == nil {
+			continue
+		}
+		leads := s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
+		switch {
+		case best == nil, s.GetTerm() > best.GetTerm(), s.GetTerm() == best.GetTerm() && leads:
+			best = s
+		}
+	}
+	return best
 }

@@ -15,9 +15,66 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
+
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{
+		newApply(f, (*applyOptions).run),
+		newSet(f, (*setOptions).run),
+		newEdit(f, (*editOptions).run),
+		newDelete(f, (*deleteOptions).run),
+		newUndo(f, (*undoOptions).run),
+		newDiff(f, (*diffOptions).run),
+		newPreview(f, (*previewOptions).run),
+	}
+}
+
+// chosenOptions are those of a command that edits the definitions which names, globs and labels choose.
+type chosenOptions struct {
+	f      *conn.Factory
+	output ui.Output
+	names  []string
+	labels string
+	batchFlags
+}
+
+func (o *chosenOptions) register(cmd *cobra.Command) {
+	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
+	o.batchFlags.register(cmd)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+}
+
+// choose takes the arguments of a command that has nothing but names and globs.
+func (o *chosenOptions) choose(args []string) error {
+	if len(args) == 0 && o.labels == "" {
+		return ui.Usagef("give names, globs or -l")
+	}
+	o.names = args
+	return nil
+}
+
+// withChosen calls do with the chosen definitions. ctx is not bounded: a person may take a while.
+func (o *chosenOptions) withChosen(
+	ctx context.Context, do func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error,
+) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.Bounded(ctx)
+		defer cancel()
+		records, err := lookup.Chosen(reading, c, o.names, o.labels)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, records)
+	})
+}
 
 type editOptions struct{ chosenOptions }
 
@@ -147,4 +204,41 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
 	return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, "Edit again to start from what it is now.")
+}
+
+type deleteOptions struct{ chosenOptions }
+
+func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error) *cobra.Command {
+	o := &deleteOptions{chosenOptions{f: f}}
+	cmd := &cobra.Command{
+		GroupID:    ui.GroupChange,
+		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
+		SuggestFor: []string{"rm", "remove"},
+		Short:      "Delete definitions; their permits live on until they end",
+		Long: `Deletes definitions, all in one step, or none. Holders are told to stop; their permits take no new slots and live on until they
+are released or expire; with --drain holders may go on for so long first.
+
+` + change.AsksText,
+		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
+  gkctl delete -l team=data --drain 2m --dry-run
+  gkctl delete 'old-*' --yes`,
+		ValidArgsFunction: f.CompleteNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.choose(args); err != nil {
+				return err
+			}
+			return run(o, cmd.Context())
+		},
+	}
+	o.register(cmd)
+	return cmd
+}
+
+func (o *deleteOptions) run(ctx context.Context) error {
+	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
+		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
+			return step{name: r.GetDefinition().GetName(), before: r}
+		})
+		return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, "Delete again if it is still meant.")
+	})
 }

@@ -17,6 +17,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{newFirings(f)}
+}
+
 func newFirings(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,4 +102,72 @@ func Execute(ctx context.Context, f *conn.Factory, args []string) int {
 		return ui.ExitInterrupted
 	}
 	return f.Report(cmd, err)
+}
+
+func newCompletion() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		GroupID: ui.GroupCluster,
+		Use:     "completion bash|zsh|fish|powershell",
+		Short:   "Print the script that completes commands and names in a shell",
+		Example: `  source <(gkctl completion bash)
+  gkctl completion zsh > "${fpath[1]}/_gkctl"`,
+		ValidArgs: shells,
+		Args:      ui.Exactly(1, "the name of a shell: bash, zsh, fish or powershell"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(out)
+			}
+			return ui.Usagef("there is no completion for %q", args[0])
+		},
+	}
+}
+
+func newVersion(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	cmd := &cobra.Command{
+		GroupID: ui.GroupCluster,
+		Use:     "version",
+		Short:   "Print the version of gkctl; `gkctl cluster status` prints those of the servers",
+		Example: `  gkctl version`,
+		Args:    ui.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if !output.Is(ui.Table) {
+				return f.PrintObject(output, struct {
+					Version string `json:"version"`
+					Go      string `json:"go"`
+					System  string `json:"system"`
+				}{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(f.Out, "gkctl %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}
+
+// version is the module's, or the commit that it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(len(s.Value), 12)]
+		}
+	}
+	return "devel"
 }

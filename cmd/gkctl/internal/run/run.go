@@ -19,6 +19,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{
+		newAcquire(f, (*acquireOptions).run),
+		newRefresh(f, (*refreshOptions).run),
+		newVerify(f, (*verifyOptions).run),
+		newRelease(f),
+		newRevoke(f),
+		newClear(f),
+		newRun(f, (*runOptions).run),
+		newRunGuard(f),
+	}
+}
+
 const (
 	// defaultKillAfter is how long a command has to end after SIGTERM.
 	defaultKillAfter = 5 * time.Second

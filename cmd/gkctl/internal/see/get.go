@@ -18,6 +18,36 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{
+		newGet(f, (*getOptions).run),
+		newHolders(f, (*holdersOptions).run),
+		newWaiters(f, (*waitersOptions).run),
+		newExplain(f, (*explainOptions).run),
+		newWatch(f, (*watchOptions).run),
+		newHistory(f, (*historyOptions).run),
+	}
+}
+
+// maxDeniedLines is how many denied callers get and history name.
+const maxDeniedLines = 10
+
+// sayDenied prints, below a listing, the callers that are denied until somebody acts.
+func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
+	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
+		return // of everything there can be many: standbys are denied by design
+	}
+	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
+	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
+	for _, line := range append(lines, lookup.MisspelledLines(r)...) {
+		f.Say("%s", line)
+	}
+	if len(lines) > 0 {
+		f.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
+	}
+}
+
 type getOptions struct {
 	f      *conn.Factory
 	output ui.Output
@@ -223,3 +253,44 @@ func missed(s *gatekeeperv1.Missed) string {
 	}
 	return text
 }
+
+const statePrefix = "DEFINITION_STATE_"
+
+// statesFlag is --state: states of definitions, any of which is enough.
+type statesFlag []gatekeeperv1.DefinitionState
+
+func (f *statesFlag) register(cmd *cobra.Command) {
+	cmd.Flags().Var(f, "state", "only those in one of these states: "+strings.Join(stateWords(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+}
+
+// stateWords are the states by their numbers.
+func stateWords() []string {
+	var out []string
+	for n := range gatekeeperv1.DefinitionState_name {
+		if n > 0 {
+			out = append(out, words.Word(gatekeeperv1.DefinitionState(n), statePrefix))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// String, Set and Type make it a flag.
+func (f *statesFlag) String() string {
+	return strings.Join(words.Mapped(*f, func(s gatekeeperv1.DefinitionState) string { return words.Word(s, statePrefix) }), ",")
+}
+
+func (f *statesFlag) Set(s string) error {
+	for word := range strings.SplitSeq(s, ",") {
+		word = strings.TrimSpace(word)
+		if !slices.Contains(stateWords(), word) {
+			return fmt.Errorf("must be one or several of %s", strings.Join(stateWords(), ", "))
+		}
+		*f = append(*f, gatekeeperv1.DefinitionState(gatekeeperv1.DefinitionState_value[statePrefix+strings.ToUpper(word)]))
+	}
+	return nil
+}
+
+// Type is what help calls the value.
+func (f *statesFlag) Type() string { return "STATE,..." }

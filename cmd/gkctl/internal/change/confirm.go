@@ -86,6 +86,15 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 	return c.GetKind() == gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS
 }
 
+// PrintPreview prints all that a change would do, and why it would need --yes.
+func PrintPreview(s *ui.IO, r *gatekeeperv1.PreviewResponse) error {
+	if err := PrintEffects(s, r.GetEffects(), r.GetWarnings(), EveryLine); err != nil {
+		return err
+	}
+	PrintNeedsYes(s, r.GetEffects(), r.GetConfirm())
+	return nil
+}
+
 // PrintNeedsYes says, of a dry run, why the change would need --yes.
 func PrintNeedsYes(s *ui.IO, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
 	if len(confirm) > 0 {

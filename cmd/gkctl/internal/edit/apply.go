@@ -270,10 +270,9 @@ func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
-	if err := change.PrintEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), change.EveryLine); err != nil {
+	if err := change.PrintPreview(o.f.IO, r); err != nil {
 		return err
 	}
-	change.PrintNeedsYes(o.f.IO, r.GetEffects(), r.GetConfirm())
 	if !stopped {
 		o.f.Say("No holder would be told to stop.")
 	}

@@ -291,11 +291,7 @@ func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error
 	}
 	change.UndoWith(f.IO, out.Revision)
 	if out.DryRun {
-		if err := change.PrintEffects(f.IO, out.preview.GetEffects(), out.preview.GetWarnings(), change.EveryLine); err != nil {
-			return err
-		}
-		change.PrintNeedsYes(f.IO, out.preview.GetEffects(), out.preview.GetConfirm())
-		return nil
+		return change.PrintPreview(f.IO, out.preview)
 	}
 	if !out.asked {
 		for _, text := range change.EffectWarnings(out.preview.GetEffects(), nil, change.SomeOf) {

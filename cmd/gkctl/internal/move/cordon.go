@@ -109,11 +109,7 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 		return o.f.PrintAs(o.output, preview, change.EffectNames(preview.GetEffects()))
 	}
 	fmt.Fprintf(o.f.Out, "%s (dry run)\n", change.StopText(preview.GetEffects()))
-	if err := change.PrintEffects(o.f.IO, preview.GetEffects(), preview.GetWarnings(), change.EveryLine); err != nil {
-		return err
-	}
-	change.PrintNeedsYes(o.f.IO, preview.GetEffects(), preview.GetConfirm())
-	return nil
+	return change.PrintPreview(o.f.IO, preview)
 }
 
 // name is the cordon's id, or the patterns from which the servers will make one.

@@ -207,11 +207,7 @@ func (o *pauseOptions) print(p *paused) error {
 		fmt.Fprintf(o.f.Out, "%s on\n", words.Plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
-		if err := change.PrintEffects(o.f.IO, p.preview.GetEffects(), p.preview.GetWarnings(), change.EveryLine); err != nil {
-			return err
-		}
-		change.PrintNeedsYes(o.f.IO, p.preview.GetEffects(), p.preview.GetConfirm())
-		return nil
+		return change.PrintPreview(o.f.IO, p.preview)
 	}
 	for _, w := range change.EffectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), change.SomeOf) {
 		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))

@@ -62,18 +62,19 @@ func expand(path string) ([]string, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
+	entries, err := os.ReadDir(path) // sorted
+	if err != nil {
+		return nil, unreadable(err)
+	}
 	var names []string
-	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-		found, err := filepath.Glob(filepath.Join(globQuote(path), pattern))
-		if err != nil {
-			return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: err}
+	for _, e := range entries {
+		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+			names = append(names, filepath.Join(path, e.Name()))
 		}
-		names = append(names, found...)
 	}
 	if len(names) == 0 {
 		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the folder %s has no file *.yaml, *.yml or *.json", path)}
 	}
-	slices.Sort(names)
 	return names, nil
 }
 
@@ -86,18 +87,6 @@ func unreadable(err error) error {
 		}
 	}
 	return &ui.CodeError{Code: ui.ExitBadInput, Err: err}
-}
-
-// globQuote is a path that filepath.Glob takes as it is.
-func globQuote(path string) string {
-	var out []rune
-	for _, r := range path {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			out = append(out, '\\')
-		}
-		out = append(out, r)
-	}
-	return string(out)
 }
 
 func readFile(name string, in io.Reader) (*deffile.File, error) {

@@ -12,7 +12,7 @@
 //	bench    bench
 //	root     help, completion, version, and the command line as a whole
 //
-// Each has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so that a test can look at the
+// A command has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so that a test can look at the
 // options instead. These packages know nothing of one another. They share change (preview, question, undo), conn (the way to the servers),
 // lookup (names and globs), ui (streams, formats, errors, exit codes) and words (API messages for people), each of which imports only those
 // that stand after it. Script tests of whole commands are in testdata/script.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -201,14 +202,10 @@ func (o *benchOptions) field(control *client.Client, clients []*client.Client) *
 	if o.prefix == "" {
 		o.prefix = "bench/" + run[:8]
 	}
-	reason := o.f.Global.Reason
-	if reason == "" {
-		reason = "gkctl bench"
-	}
 	return workload.NewField(workload.Settings{
 		Prefix: o.prefix, Callers: slices.Max(o.callers), Tokens: o.tokens, Edits: o.edits,
 		Duration: o.permitDuration(), Timeout: o.f.Global.Timeout,
-		Author: o.f.Global.Who(), Reason: reason, Run: run,
+		Author: o.f.Global.Who(), Reason: cmp.Or(o.f.Global.Reason, "gkctl bench"), Run: run,
 	}, o.kinds, control, clients)
 }
 

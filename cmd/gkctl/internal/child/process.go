@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -226,14 +227,7 @@ func Forwarded() []os.Signal {
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
 		syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGWINCH,
 	}
-	all = append(all, systemSignals()...)
-	kept := all[:0]
-	for _, s := range all {
-		if !signal.Ignored(s) {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(append(all, systemSignals()...), signal.Ignored)
 }
 
 // Continues says whether a signal makes a stopped process go on.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,14 +115,10 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) ui.Row {
 		}
 		return r
 	}
-	api := m.Endpoint
-	if m.Member.GetApiAddress() != "" {
-		api = m.Member.GetApiAddress()
-	}
 	r := ui.Row{
 		Name: s.GetId(),
 		Cells: []string{
-			s.GetId(), role(m), api, words.Number(s.GetTerm()), words.Number(s.GetAppliedIndex()), words.Number(s.GetCommitIndex()),
+			s.GetId(), role(m), cmp.Or(m.Member.GetApiAddress(), m.Endpoint), words.Number(s.GetTerm()), words.Number(s.GetAppliedIndex()), words.Number(s.GetCommitIndex()),
 			s.GetVersion(), words.Brief(s.GetUptime().AsDuration()),
 		},
 		More: []string{

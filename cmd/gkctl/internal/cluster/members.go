@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,13 +101,9 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 
 // memberList names the members that are left, and of each whether it answers.
 func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
-	silent := make(map[string]bool)
-	for _, id := range r.GetSilent() {
-		silent[id] = true
-	}
 	return strings.Join(words.Mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
-		case silent[m.GetId()]:
+		case slices.Contains(r.GetSilent(), m.GetId()):
 			return m.GetId() + " (does not answer)"
 		case !m.GetVoter():
 			return m.GetId() + " (no vote)"

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,13 +125,9 @@ func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []cl
 func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	reached, known := conn.Answering(best, members)
 	w := tabwriter.NewWriter(o.f.Out, 0, 8, 2, ' ', 0)
-	leader := best.GetLeaderId()
-	if leader == "" {
-		leader = "none"
-	}
 	lines := [][2]string{
 		{"cluster", best.GetClusterId()},
-		{"leader", fmt.Sprintf("%s, term %d", leader, best.GetTerm())},
+		{"leader", fmt.Sprintf("%s, term %d", cmp.Or(best.GetLeaderId(), "none"), best.GetTerm())},
 		{"members", fmt.Sprintf("%d of %d answer", reached, known)},
 		{"revision", words.Number(best.GetRevision())},
 		{"definitions", words.Number(best.GetDefinitions())},

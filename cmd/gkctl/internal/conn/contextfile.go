@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -115,10 +116,8 @@ func (f *ContextFile) Write(path string) error {
 
 // Find is the context of that name; nil when there is none.
 func (f *ContextFile) Find(name string) *SavedContext {
-	for i := range f.Contexts {
-		if f.Contexts[i].Name == name {
-			return &f.Contexts[i]
-		}
+	if i := slices.IndexFunc(f.Contexts, func(c SavedContext) bool { return c.Name == name }); i >= 0 {
+		return &f.Contexts[i]
 	}
 	return nil
 }
@@ -136,13 +135,7 @@ func (o *Global) saved() (SavedContext, error) {
 	if err != nil {
 		return SavedContext{}, err
 	}
-	name := o.context
-	if name == "" {
-		name = os.Getenv("GK_CONTEXT")
-	}
-	if name == "" {
-		name = f.Current
-	}
+	name := cmp.Or(o.context, os.Getenv("GK_CONTEXT"), f.Current)
 	if name == "" {
 		return SavedContext{}, nil
 	}

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/user"
@@ -191,15 +192,9 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &gatekeeperv1.Identity{Group: f.Group, Acquirer: f.Acquirer, HolderId: f.HolderID}
-	if id.Group == "" {
-		id.Group = g.pick("group", "", saved.Group)
-	}
-	if id.Group == "" {
-		id.Group = client.DefaultGroup
-	}
-	if id.Acquirer == "" {
-		id.Acquirer = g.pick("acquirer", "", saved.Acquirer)
+	id := &gatekeeperv1.Identity{
+		Group: cmp.Or(f.Group, g.pick("group", "", saved.Group), client.DefaultGroup), Acquirer: cmp.Or(f.Acquirer, g.pick("acquirer", "", saved.Acquirer)),
+		HolderId: f.HolderID,
 	}
 	if id.Acquirer == "" {
 		if id.Acquirer, err = os.Hostname(); err != nil {

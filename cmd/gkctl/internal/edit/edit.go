@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,12 +166,7 @@ func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err e
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
-	editor := "vi"
-	for _, name := range []string{"EDITOR", "VISUAL", "GK_EDITOR"} {
-		if e := os.Getenv(name); e != "" {
-			editor = e
-		}
-	}
+	editor := cmp.Or(os.Getenv("GK_EDITOR"), os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
 	words := strings.Fields(editor) // an editor may have flags: "code --wait"
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.In, o.f.Out, o.f.Err

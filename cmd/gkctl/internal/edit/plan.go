@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,15 +92,8 @@ func (c *step) unified() ([]byte, error) {
 			to += " (" + c.file.Name + ")"
 		}
 	}
-	text := diff.Diff(from, before, to, after)
-	// Its first line repeats the two names.
-	_, text, _ = cutLine(text)
+	_, text, _ := bytes.Cut(diff.Diff(from, before, to, after), []byte("\n")) // the first line repeats the two names
 	return text, nil
-}
-
-func cutLine(b []byte) (line, rest []byte, ok bool) {
-	first, after, ok := strings.Cut(string(b), "\n")
-	return []byte(first), []byte(after), ok
 }
 
 // planOf compares what was read from files with what there is, and refuses an entry with another version than that. With prune, what matches the selector and is in no file is deleted.
@@ -214,11 +209,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 
 // byWhom says who made a definition what it is, when and why.
 func byWhom(r *gatekeeperv1.DefinitionRecord) string {
-	who := r.GetUpdatedBy()
-	if who == "" {
-		who = "somebody"
-	}
-	text := "changed by " + who
+	text := "changed by " + cmp.Or(r.GetUpdatedBy(), "somebody")
 	if t := r.GetUpdatedAt(); t != nil {
 		text += " at " + words.When(t)
 	}

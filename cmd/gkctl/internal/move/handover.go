@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,11 +139,7 @@ func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) 
 			h.end(o, howEdited, at)
 		}
 	}
-	by := e.GetAuthor()
-	if by == "" {
-		by = "somebody"
-	}
-	return fmt.Sprintf("%s was edited again by %s: its holders are not followed any more", e.GetSemaphore(), by)
+	return fmt.Sprintf("%s was edited again by %s: its holders are not followed any more", e.GetSemaphore(), cmp.Or(e.GetAuthor(), "somebody"))
 }
 
 func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at time.Time) string {
@@ -152,7 +149,7 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 	}
 	h.end(o, how, at)
 	if e.GetRevision() < h.change { // it ended before the move
-		t.forget(o)
+		t.old = slices.DeleteFunc(t.old, func(old *oldHolder) bool { return old == o })
 		return ""
 	}
 	if how == howHeld {
@@ -227,15 +224,6 @@ func (t *handover) find(token uint64) *oldHolder {
 		}
 	}
 	return nil
-}
-
-func (t *handover) forget(gone *oldHolder) {
-	for i, o := range t.old {
-		if o == gone {
-			t.old = append(t.old[:i], t.old[i+1:]...)
-			return
-		}
-	}
 }
 
 // endOf says how the holder of a permit came to its end; empty when the event is none. A cooling permit has no holder any more.

@@ -75,13 +75,10 @@ func notExecutable(name string, err error) error {
 
 // reason is an error without the names that its wrappers add.
 func reason(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
+	for inner := err; inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
+	return err
 }
 
 // waits says whether the queue is waited in.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,9 +125,9 @@ func (f *statusFile) write(s *runStatus, err error) error {
 	if f == nil {
 		return err
 	}
-	s.ExitCode, _ = exitOf(err)
-	if s.Message == "" && err != nil {
-		s.Message = err.Error()
+	if err != nil {
+		s.ExitCode, _ = ui.Classify(nil, err)
+		s.Message = cmp.Or(s.Message, err.Error())
 	}
 	failed := f.put(s)
 	if failed != nil {
@@ -161,15 +162,6 @@ func (f *statusFile) put(s *runStatus) error {
 	}
 	_, err = file.Write(b)
 	return errors.Join(err, file.Close())
-}
-
-// exitOf is the exit code of an error, and whether there is one.
-func exitOf(err error) (int, bool) {
-	if err == nil {
-		return ui.ExitOK, false
-	}
-	code, _ := ui.Classify(nil, err)
-	return code, true
 }
 
 // withCode keeps the exit code and the hint of an error to which others were joined.

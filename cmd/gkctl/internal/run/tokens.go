@@ -167,9 +167,7 @@ know that it is gone for good. It asks; in a script give --yes.`,
 		Example: `  gkctl revoke 4711 --reason "it hangs"
   gkctl revoke 4711 --drain 2m
   gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
-	}, func(ctx context.Context) error { return o.check(ctx) }, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
-		return o.revoke(ctx, c, token)
-	})
+	}, o.check, o.revoke)
 	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots at once, although their holders may still run")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")

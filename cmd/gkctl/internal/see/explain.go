@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
@@ -66,17 +65,12 @@ only those of callers that have asked since. With -o json, one name with a calle
 
 func (o *explainOptions) run(ctx context.Context) error {
 	req := &gatekeeperv1.ExplainRequest{Weight: o.weight}
+	var err error
 	if o.firing != "" {
-		name, due, err := ui.ParseFiring(o.firing)
-		if err != nil {
+		if req.Firing, err = ui.FiringArg(o.firing); err != nil {
 			return err
 		}
-		req.Firing = &gatekeeperv1.Firing{Name: name}
-		if !due.IsZero() {
-			req.Firing.Due = timestamppb.New(due)
-		}
 	}
-	var err error
 	if req.Identity, err = o.Identity(&o.f.Global); err != nil {
 		return err
 	}

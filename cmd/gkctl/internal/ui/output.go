@@ -246,10 +246,7 @@ func (s *IO) Print(o Output, l Listing) error {
 	case JSON, YAML:
 		return s.PrintObject(o, l.Object)
 	case Name:
-		for _, r := range l.Rows {
-			fmt.Fprintln(s.Out, r.Name)
-		}
-		return nil
+		return s.PrintNames(words.Mapped(l.Rows, func(r Row) string { return r.Name }))
 	}
 	if len(l.Rows) == 0 {
 		if l.Empty != "" {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -69,20 +70,13 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 	var lines []string
 	for _, key := range deffile.Keys() {
 		if from[key] != to[key] {
-			lines = append(lines, fmt.Sprintf("%s: %s -> %s", key, orNone(from[key]), orNone(to[key])))
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", key, cmp.Or(from[key], "(none)"), cmp.Or(to[key], "(none)")))
 		}
 	}
 	if len(lines) == 0 {
 		return []string{"its fields are what they were"}
 	}
 	return lines
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "(none)"
-	}
-	return s
 }
 
 // fields are a definition's fields as a file has them, each on one line.

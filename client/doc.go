@@ -71,7 +71,7 @@
 // versions may add functions, methods, options, constants, and fields of structs: name the fields in struct literals, and give every switch over
 // a Reason or a policy a default. Texts of errors and log messages may change. What a comment calls "for tests", such as WithClock, may change
 // in a minor version. The messages of package gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or
-// meaning.
+// meaning. A new call adds a method to its client and server interfaces: embed the Unimplemented server, and do not implement the clients.
 //
 // A client works with servers of the same major version, older or newer. A call that an older server does not know fails with a *StatusError
 // of code Unimplemented; one that the cluster must first be upgraded for has the reason FEATURE_LEVEL. Reasons of a newer server are passed

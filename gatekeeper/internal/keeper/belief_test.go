@@ -239,7 +239,7 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client believes by the rules of safety.md: from the send of the attempt whose answer it uses, plus waited, for the
+// client believes by the rules of the package's comment: from the send of the attempt whose answer it uses, plus waited, for the
 // duration, less a margin of twice the allowed difference of clock rates.
 type client struct {
 	w        *world

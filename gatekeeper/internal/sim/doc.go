@@ -1,4 +1,4 @@
-// Package sim runs whole clusters in one process, on the virtual time of testing/synctest, and tries to break what safety.md
+// Package sim runs whole clusters in one process, on the virtual time of testing/synctest, and tries to break what docs/reliability.md
 // promises. All of it is tests: `make sim` runs them over many seeds, `make test` over a few.
 //
 // # What runs

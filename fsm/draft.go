@@ -9,7 +9,7 @@ import (
 )
 
 // draft is the machine's private working copy of the state while it applies entries. The methods in this file and in
-// memory.go are the only ones that write its trees; each keeps every index of what it writes.
+// journal.go are the only ones that write its trees; each keeps every index of what it writes.
 //
 // A command first looks, then writes, and no write can fail: so no command is ever half applied.
 type draft struct {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -306,6 +307,10 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 
 func TestRun_Signals_ReachEveryProcessOfTheGroup(t *testing.T) {
 	t.Parallel()
+	// Under nohup, children ignore SIGHUP unless their parent handles it.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	r := newRunTest(t, "{name: job}")
 	r.write("listener", `#!/bin/sh
 for s in HUP INT QUIT USR1 USR2 ALRM WINCH; do trap "touch $1-$s" $s; done

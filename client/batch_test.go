@@ -222,7 +222,7 @@ func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *test
 				}
 				q := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
 				_, errs[i] = c.Permits().TryAcquire(ctx, q)
-				q.Semaphore = "its caller may change it" // the race detector sees whoever still reads it
+				q.Semaphore = "its caller may change it" // the race detector reports a goroutine that still reads it
 			})
 		}
 		synctest.Wait()

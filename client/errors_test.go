@@ -90,7 +90,7 @@ func TestErrors_AreFoundByTypeAndSentinel(t *testing.T) {
 	}
 }
 
-// Texts are for people, and whoever wraps an error names its source.
+// Texts are for people. A caller that wraps an error names its source.
 func TestErrors_HaveNoPrefix(t *testing.T) {
 	all := sentinels
 	for _, kind := range errorKinds() {

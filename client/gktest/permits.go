@@ -46,7 +46,7 @@ func (s *Server) Revoke(t testing.TB, token uint64, reason string) {
 	s.revoke(t, "revoke", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason})
 }
 
-// Drain is Revoke with a drain: the holder is told to stop, and for that long its refreshes go on being granted.
+// Drain is Revoke with a drain: the holder must stop, and its refreshes pass for that long.
 func (s *Server) Drain(t testing.TB, token uint64, reason string, drain time.Duration) {
 	t.Helper()
 	s.revoke(t, "drain", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason, Drain: durationpb.New(drain)})

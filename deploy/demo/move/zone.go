@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hosts is how many hosts a zone has. Each is a client of its own, and has its share of the tasks.
+// hosts is how many hosts a zone has. Each has its own client and its share of the tasks.
 const hosts = 3
 
 // Part is the first argument of a process that is the hosts of a zone.

@@ -29,7 +29,7 @@ import (
 // Stage is one run of a story. Its methods are called from one goroutine.
 type Stage struct {
 	Report
-	// Out is where the story is told; nil means standard output.
+	// Out receives the report; nil means standard output.
 	Out               io.Writer
 	Bin, Dir, Profile string
 	JSON              string

@@ -67,7 +67,8 @@
 // # Clocks
 //
 // Wall clocks decide nothing here. A member states its own in the handshake, so that a leader can compare those of all
-// (Clocks): due times of firings are compared with the leader's.
+// (Clocks): due times of firings are compared with the leader's. A leader whose clock is off hands leadership over:
+// gatekeeper/memberclocks.go.
 //
 // # The first start of several members
 //

@@ -60,7 +60,11 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !hasState && !n.cfg.Folder.file.Joiner {
+	folder := n.cfg.Folder
+	if !hasState && folder.hasBegun() {
+		return nil, store.Damaged(store.RaftFile, "it has neither a term nor an entry, there is no snapshot, and this member had them before")
+	}
+	if !hasState && !folder.file.Joiner {
 		members, err := n.cfg.bootstrap(string(n.id), string(n.address))
 		if err != nil {
 			return nil, err
@@ -70,6 +74,12 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 			set.Servers = append(set.Servers, raft.Server{ID: raft.ServerID(m.ID), Address: raft.ServerAddress(m.PeerAddress)})
 		}
 		if err := raft.BootstrapCluster(cfg, s.log, s.stable, s.snapshots, n.transport, set); err != nil {
+			return nil, err
+		}
+		hasState = true
+	}
+	if hasState { // of a joiner, the replica says so
+		if err := folder.begin(); err != nil {
 			return nil, err
 		}
 	}

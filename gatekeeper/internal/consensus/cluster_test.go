@@ -175,6 +175,9 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	}
 	applied(t, "two", joiner)
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
+	if !joiner.cfg.Folder.hasBegun() {
+		t.Error("a joiner that applied entries would pass for a new one if it lost them")
+	}
 	if err := leader.Transfer(t.Context(), "gk4"); !errors.Is(err, ErrNotAVoter) {
 		t.Errorf("transfer to a non-voter: %v", err)
 	}

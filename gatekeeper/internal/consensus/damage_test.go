@@ -63,6 +63,42 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	}
 }
 
+// What is lost whole must not pass for a new folder: the member would vote again in old terms, and grant old tokens.
+func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
+	for name, make := range map[string]func(t *testing.T) (dir string){
+		"of a recovery": func(t *testing.T) string { return found(t) },
+		"of a server alone": func(t *testing.T) string {
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := openOn(t, dir); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := make(t)
+			for _, lost := range []string{"raft.db", "acknowledged", "snapshots"} {
+				if err := os.RemoveAll(filepath.Join(dir, lost)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+			if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
+				t.Errorf("prepare: %v, want ErrFolderDamaged that says what is lost and what to do", err)
+			}
+			// An empty raft.db in the place of the one that is lost.
+			guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
+			files, err := store.Open(dir, "", guard, hclog.NewNullLogger())
+			if err := errors.Join(err, files.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "neither a term nor an entry") {
+				t.Errorf("open: %v", err)
+			}
+		})
+	}
+}
+
 // The log begins behind the snapshot.
 func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	dir := found(t)

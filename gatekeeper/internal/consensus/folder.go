@@ -70,6 +70,7 @@ type Folder struct {
 	seed    seedFile
 
 	writing sync.Mutex // held while a file is written; the disk may be slow, so mu is not held then
+	begun   bool       // begunFileName is there; writing guards it
 
 	mu    sync.Mutex        // guards met, which is replaced and never changed
 	met   map[string]string // member id -> number of its folder
@@ -82,8 +83,10 @@ const (
 	seedFileName    = "seed.json"
 	// succeededFileName is there when the cluster was recovered without this member.
 	succeededFileName = "succeeded.json"
-	lockFileName      = "LOCK"
-	folderFormat      = 2
+	// begunFileName is there once the member has a log, a term or a snapshot.
+	begunFileName = "begun.json"
+	lockFileName  = "LOCK"
+	folderFormat  = 2
 )
 
 // clusterFile is cluster.json. It is frozen; another form gets another format number.
@@ -104,6 +107,11 @@ type seedFile struct {
 	ClusterID string `json:"cluster_id"`
 	MemberID  string `json:"member_id"`
 	Set       string `json:"set"` // see digest
+}
+
+// begunFile is begun.json.
+type begunFile struct {
+	MemberID string `json:"member_id"`
 }
 
 // succeededFile is succeeded.json: what a server of the recovered cluster said.
@@ -180,7 +188,38 @@ func (f *Folder) open(cfg FolderConfig) error {
 	if err := f.read(metFileName, &f.met); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	switch err := f.read(begunFileName, new(begunFile)); {
+	case err == nil:
+		f.begun = true
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if f.begun && !f.HasState() {
+		return store.Damaged(store.RaftFile, "it is gone, and this member has written it before")
+	}
 	return nil
+}
+
+// begin notes that this member has a log, a term or a snapshot. A folder that has lost all of them would otherwise pass for a new one: its
+// member would vote again in old terms, and a server alone would give out its tokens a second time.
+func (f *Folder) begin() error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.begun {
+		return nil
+	}
+	if err := f.write(begunFileName, begunFile{f.file.MemberID}); err != nil {
+		return err
+	}
+	f.begun = true
+	return nil
+}
+
+// hasBegun says that begin was called, also in an earlier life of the process.
+func (f *Folder) hasBegun() bool {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	return f.begun
 }
 
 // anotherFormat refuses the folder of an older or a newer version, which is neither damaged nor another member's.

@@ -15,8 +15,10 @@ import (
 type replica struct {
 	machine Machine
 	guard   *store.Guard
-	changed func() // called when the members changed
-	refused error  // why the machine did not take the last snapshot; Raft hands on no reason
+	changed func()       // called when the members changed
+	begin   func() error // called before the first entry or snapshot is applied
+	has     bool         // begin was called; Raft calls one method at a time
+	refused error        // why the machine did not take the last snapshot; Raft hands on no reason
 	// committed is the newest configuration whose entry was committed since this member started; nil when there was none.
 	committed atomic.Pointer[committedConfiguration]
 }
@@ -41,6 +43,7 @@ func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
 // Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and this
 // member would differ from the others from then on.
 func (r *replica) Apply(log *raft.Log) any {
+	r.begun()
 	results, err := r.machine.Apply(log.Index, log.Term, log.Data)
 	if err != nil {
 		r.guard.Halt(fmt.Errorf("consensus: the state machine cannot apply entry %d: %w", log.Index, err))
@@ -55,8 +58,19 @@ func (r *replica) Snapshot() (raft.FSMSnapshot, error) {
 
 // Restore leaves the machine as it was when it fails; Raft then tries again or stops.
 func (r *replica) Restore(rc io.ReadCloser) error {
+	r.begun()
 	r.refused = r.machine.Restore(rc)
 	return r.refused
+}
+
+func (r *replica) begun() {
+	if r.has {
+		return
+	}
+	r.has = true
+	if err := r.begin(); err != nil {
+		r.guard.Halt(fmt.Errorf("consensus: write %s: %w", begunFileName, err))
+	}
 }
 
 type snapshot struct{ state *fsm.State }

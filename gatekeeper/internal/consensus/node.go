@@ -161,7 +161,7 @@ func newNode(cfg Config, address string) *Node {
 		Observe: n.metrics.observeStore,
 		Logger:  cfg.Logger,
 	})
-	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask}
+	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask, begin: cfg.Folder.begin}
 	n.transfers = &transferWatch{
 		// Twice what a transfer can take: until the target has all entries, to tell it, until it has won.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),

@@ -78,13 +78,17 @@ func Found(cfg Founding) (err error) {
 	if err != nil {
 		return fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
 	}
-	return f.write(clusterFileName, clusterFile{
+	f.file = clusterFile{
 		Format:      folderFormat,
 		ClusterID:   cfg.ClusterID.String(),
 		ClusterName: cfg.ClusterName,
 		MemberID:    cfg.MemberID,
 		Folder:      hex.EncodeToString(number[:]),
-	})
+	}
+	if err := f.begin(); err != nil {
+		return err
+	}
+	return f.write(clusterFileName, f.file)
 }
 
 // CheckEmpty says ErrFolderNotEmpty when there is anything in dir. It need not be there; the lost+found of a fresh disk is nothing.

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -18,16 +20,16 @@ const versionKey = "version"
 // Keys returns the keys of a definition, in the order in which they are written. They are the API's field names. The key
 // "version" is none of them: it is about the entry.
 func Keys() []string {
-	return []string{
-		"name", "description", "labels", "group_pattern", "acquirer_pattern", "permits", "duration", "max_hold", "min_hold",
-		"loss_delay", "on_expiry", "firing_on_loss", "takeover", "expect_every", "firing_retention", "firing_limit",
-		"firing_max_ahead",
+	fields := (*gatekeeperv1.Definition)(nil).ProtoReflect().Descriptor().Fields()
+	keys := make([]string, fields.Len())
+	for i := range keys {
+		keys[i] = fields.Get(i).TextName()
 	}
+	return keys
 }
 
 // field reads the value of one known key into the definition of an entry.
 func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
-	d := e.Definition
 	if err := p.plain(n); err != nil {
 		return err
 	}
@@ -35,47 +37,41 @@ func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 		return p.at(n, "%s has no value: leave the key out to have its default", key)
 	}
 	switch key {
-	case "name":
-		d.Name, err = p.text(key, n)
-	case "description":
-		d.Description, err = p.text(key, n)
 	case "labels":
-		d.Labels, err = p.labels(e, n)
-	case "group_pattern":
-		d.GroupPattern, err = pointer(p.text(key, n))
-	case "acquirer_pattern":
-		d.AcquirerPattern, err = pointer(p.text(key, n))
-	case "permits":
-		d.Permits, err = pointer(p.count(key, n))
-	case "duration":
-		d.Duration, err = p.duration(key, n)
-	case "max_hold":
-		d.MaxHold, err = p.duration(key, n)
-	case "min_hold":
-		d.MinHold, err = p.duration(key, n)
-	case "loss_delay":
-		d.LossDelay, err = p.duration(key, n)
-	case "on_expiry":
-		d.OnExpiry, err = choice(p, key, n, onExpiries())
-	case "firing_on_loss":
-		d.FiringOnLoss, err = choice(p, key, n, firingsOnLoss())
-	case "takeover":
-		d.Takeover, err = p.boolean(key, n)
-	case "expect_every":
-		d.ExpectEvery, err = p.duration(key, n)
-	case "firing_retention":
-		d.FiringRetention, err = p.duration(key, n)
-	case "firing_limit":
-		d.FiringLimit, err = pointer(p.count(key, n))
-	case "firing_max_ahead":
-		d.FiringMaxAhead, err = p.duration(key, n)
+		e.Definition.Labels, err = p.labels(e, n)
+		return err
 	case versionKey:
 		e.Version, err = p.version(n)
+		return err
+	}
+	d := e.Definition.ProtoReflect()
+	field := d.Descriptor().Fields().ByTextName(key)
+	v, err := p.value(field, n)
+	if err == nil {
+		d.Set(field, v)
 	}
 	return err
 }
 
-func pointer[T any](v T, err error) (*T, error) { return &v, err }
+// value reads the value of a field as the type of the field demands.
+func (p *parser) value(field protoreflect.FieldDescriptor, n *yaml.Node) (protoreflect.Value, error) {
+	key := field.TextName()
+	switch field.Kind() {
+	case protoreflect.StringKind:
+		return valueOf(p.text(key, n))
+	case protoreflect.Uint32Kind:
+		return valueOf(p.count(key, n))
+	case protoreflect.BoolKind:
+		return valueOf(p.boolean(key, n))
+	case protoreflect.EnumKind:
+		return valueOf(p.choice(field, n))
+	default: // a message, and a definition has no other than durations
+		d, err := p.duration(key, n)
+		return protoreflect.ValueOfMessage(durationpb.New(d).ProtoReflect()), err
+	}
+}
+
+func valueOf[T any](v T, err error) (protoreflect.Value, error) { return protoreflect.ValueOf(v), err }
 
 func (p *parser) text(key string, n *yaml.Node) (string, error) {
 	if n.ShortTag() == "!!str" {
@@ -133,46 +129,35 @@ func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
 	return false, p.at(n, "%s must be true or false, not %s", key, quoted(n))
 }
 
-func (p *parser) duration(key string, n *yaml.Node) (*durationpb.Duration, error) {
+func (p *parser) duration(key string, n *yaml.Node) (time.Duration, error) {
 	if n.Kind == yaml.ScalarNode {
 		if d, err := time.ParseDuration(n.Value); err == nil {
-			return durationpb.New(d), nil
+			return d, nil
 		}
 		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" {
-			return nil, p.at(n, "%s %s has no unit: write for example %ss or %sm", key, n.Value, n.Value, n.Value)
+			return 0, p.at(n, "%s %s has no unit: write for example %ss or %sm", key, n.Value, n.Value, n.Value)
 		}
 	}
-	return nil, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, quoted(n))
+	return 0, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, quoted(n))
 }
 
-// named is a value of an enumeration and its word in files.
-type named[T comparable] struct {
-	word  string
-	value T
-}
-
-func onExpiries() []named[gatekeeperv1.OnExpiry] {
-	return []named[gatekeeperv1.OnExpiry]{
-		{"free", gatekeeperv1.OnExpiry_ON_EXPIRY_FREE},
-		{"hold", gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD},
-	}
-}
-
-func firingsOnLoss() []named[gatekeeperv1.FiringOnLoss] {
-	return []named[gatekeeperv1.FiringOnLoss]{
-		{"spent", gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_SPENT},
-		{"free", gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE},
-	}
-}
-
-// choice reads one of two words.
-func choice[T comparable](p *parser, key string, n *yaml.Node, of []named[T]) (none T, err error) {
-	for _, c := range of {
-		if n.ShortTag() == "!!str" && n.Value == c.word {
-			return c.value, nil
+// choice reads the word of a value of an enumeration.
+func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (protoreflect.EnumNumber, error) {
+	var words []string
+	values := field.Enum().Values()
+	for i := 1; i < values.Len(); i++ { // without the first, which says that nothing was chosen
+		word := wordOf(field, values.Get(i))
+		if n.ShortTag() == "!!str" && n.Value == word {
+			return values.Get(i).Number(), nil
 		}
+		words = append(words, word)
 	}
-	return none, p.at(n, "%s must be %s or %s, not %s", key, of[0].word, of[1].word, quoted(n))
+	return 0, p.at(n, "%s must be %s, not %s", field.TextName(), strings.Join(words, " or "), quoted(n))
+}
+
+// wordOf returns what files have for a value of an enumeration, which has the name of its field: hold for ON_EXPIRY_HOLD.
+func wordOf(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
+	return strings.ToLower(strings.TrimPrefix(string(v.Name()), strings.ToUpper(field.TextName())+"_"))
 }
 
 // quoted is the text of a scalar in quotes; of anything else, what it is.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -63,56 +64,32 @@ func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.Def
 // node builds the entry of one definition, in the order of Keys.
 func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	entry := &yaml.Node{Kind: yaml.MappingNode}
-	set := func(key string, value *yaml.Node) {
+	m := d.ProtoReflect()
+	for _, key := range Keys() {
+		field := m.Descriptor().Fields().ByTextName(key)
+		if !m.Has(field) && key != "name" {
+			continue
+		}
+		var value *yaml.Node
+		switch v := m.Get(field).Interface().(type) {
+		case string:
+			value = text(v)
+		case protoreflect.Map:
+			value = labels(d.GetLabels())
+		case protoreflect.EnumNumber:
+			known := field.Enum().Values().ByNumber(v)
+			if known == nil {
+				return nil, fmt.Errorf("%s has the value %d, which this version does not know", key, v)
+			}
+			value = text(wordOf(field, known))
+		case protoreflect.Message:
+			duration, _ := v.Interface().(*durationpb.Duration) // a definition has no other messages
+			value = plain(FormatDuration(duration.AsDuration()))
+		default: // a number or a boolean
+			value = plain(fmt.Sprint(v))
+		}
 		entry.Content = append(entry.Content, text(key), value)
 	}
-	setText := func(key, v string) {
-		if v != "" {
-			set(key, text(v))
-		}
-	}
-	setDuration := func(key string, v *durationpb.Duration) {
-		if v != nil {
-			set(key, plain(FormatDuration(v.AsDuration())))
-		}
-	}
-	set("name", text(d.GetName()))
-	setText("description", d.GetDescription())
-	if len(d.GetLabels()) > 0 {
-		set("labels", labels(d.GetLabels()))
-	}
-	if d.GroupPattern != nil {
-		set("group_pattern", text(d.GetGroupPattern()))
-	}
-	if d.AcquirerPattern != nil {
-		set("acquirer_pattern", text(d.GetAcquirerPattern()))
-	}
-	if d.Permits != nil {
-		set("permits", plain(strconv.FormatUint(uint64(d.GetPermits()), 10)))
-	}
-	setDuration("duration", d.GetDuration())
-	setDuration("max_hold", d.GetMaxHold())
-	setDuration("min_hold", d.GetMinHold())
-	setDuration("loss_delay", d.GetLossDelay())
-	expiry, err := wordOf("on_expiry", d.GetOnExpiry(), onExpiries())
-	if err != nil {
-		return nil, err
-	}
-	setText("on_expiry", expiry)
-	loss, err := wordOf("firing_on_loss", d.GetFiringOnLoss(), firingsOnLoss())
-	if err != nil {
-		return nil, err
-	}
-	setText("firing_on_loss", loss)
-	if d.GetTakeover() {
-		set("takeover", plain("true"))
-	}
-	setDuration("expect_every", d.GetExpectEvery())
-	setDuration("firing_retention", d.GetFiringRetention())
-	if d.FiringLimit != nil {
-		set("firing_limit", plain(strconv.FormatUint(uint64(d.GetFiringLimit()), 10)))
-	}
-	setDuration("firing_max_ahead", d.GetFiringMaxAhead())
 	return entry, nil
 }
 
@@ -128,19 +105,6 @@ func labels(m map[string]string) *yaml.Node {
 		n.Content = append(n.Content, text(k), text(m[k]))
 	}
 	return n
-}
-
-// wordOf is empty for the zero value, which is left out.
-func wordOf[T comparable](key string, v T, of []named[T]) (string, error) {
-	if v == *new(T) {
-		return "", nil
-	}
-	for _, c := range of {
-		if c.value == v {
-			return c.word, nil
-		}
-	}
-	return "", fmt.Errorf("%s has the value %v, which this version does not know", key, v)
 }
 
 // FormatDuration writes a duration as people do, without the zeros that time.Duration adds: 1m, 24h, 1h30m, 90ms.

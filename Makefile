@@ -114,9 +114,9 @@ benchstat: ## Compare two files that make microbench wrote: OLD=a.txt NEW=b.txt
 	@$(TOOL) benchstat $(OLD) $(NEW)
 
 .PHONY: lint
-lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint
+lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint (ARGS=./fsm: that package alone)
 	$(GOLANGCI) run $(ARGS)
-	cd deploy && $(subst .ci,../.ci,$(GOLANGCI)) run $(ARGS)
+	$(if $(findstring ./,$(ARGS)),,cd deploy && $(subst .ci,../.ci,$(GOLANGCI)) run $(ARGS))
 
 .PHONY: fmt
 fmt: ## Format every Go file

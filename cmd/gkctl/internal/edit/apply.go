@@ -17,16 +17,12 @@ import (
 )
 
 type applyOptions struct {
-	f      *conn.Factory
-	files  fileFlag
-	output ui.Output
-	prune  bool
-	labels string
-	batchFlags
+	editing
+	files fileFlags
 }
 
 func newApply(f *conn.Factory, run func(*applyOptions, context.Context) error) *cobra.Command {
-	o := &applyOptions{f: f}
+	o := &applyOptions{editing: editing{f: f}}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
@@ -48,21 +44,12 @@ entry without one is applied over whatever there is.
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
-	o.files.register(cmd)
-	cmd.Flags().BoolVar(&o.prune, "prune", false, "also delete what matches -l and is in no file")
-	ui.RegisterSelector(cmd, &o.labels, "labels of what --prune may delete")
-	o.batchFlags.register(cmd)
-	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	o.files.register(cmd, "also delete what matches -l and is in no file", "labels of what --prune may delete")
+	o.editing.register(cmd)
 	return cmd
 }
 
 func (o *applyOptions) run(ctx context.Context) error {
-	switch {
-	case o.prune && o.labels == "":
-		return ui.Usagef("--prune needs -l: the labels of what it may delete")
-	case !o.prune && o.labels != "":
-		return ui.Usagef("-l is for --prune")
-	}
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -73,19 +60,17 @@ func (o *applyOptions) run(ctx context.Context) error {
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		plan, err := planOf(reading, c, files, o.labels)
+		plan, err := planOf(reading, c, files, o.files.labels)
 		if err != nil {
 			return err
 		}
-		return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, againFromNow)
+		return o.carryOut(ctx, c, plan, change.Ending{}, againFromNow)
 	})
 }
 
 type diffOptions struct {
 	f      *conn.Factory
-	files  fileFlag
-	prune  bool
-	labels string
+	files  fileFlags
 	output ui.Output
 }
 
@@ -116,10 +101,8 @@ there is one, with 65 when an entry has a version that is no longer the current 
 			return err
 		},
 	}
-	o.files.register(cmd)
+	o.files.register(cmd, "as of apply", "labels of what --prune may delete")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
-	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
-	ui.RegisterSelector(cmd, &o.labels, "labels of what --prune may delete")
 	return cmd
 }
 
@@ -127,15 +110,12 @@ there is one, with 65 when an entry has a version that is no longer the current 
 var errDifferent error = &ui.CodeError{Code: ui.ExitFailure}
 
 func (o *diffOptions) run(ctx context.Context) error {
-	if o.prune != (o.labels != "") {
-		return ui.Usagef("--prune and -l are given together")
-	}
 	files, err := o.files.read(o.f.In)
 	if err != nil {
 		return err
 	}
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
-		plan, err := planOf(ctx, c, files, o.labels)
+		plan, err := planOf(ctx, c, files, o.files.labels)
 		if ui.Is[*staleError](err) {
 			_, hint := ui.Classify(nil, err)
 			return &ui.CodeError{Code: ui.ExitBadInput, Err: err, Hint: hint}
@@ -176,9 +156,7 @@ func (o *diffOptions) print(found []difference) error {
 type previewOptions struct {
 	f      *conn.Factory
 	args   []string
-	files  fileFlag
-	prune  bool
-	labels string
+	files  fileFlags
 	drain  change.DrainFlag
 	output ui.Output
 }
@@ -200,9 +178,7 @@ when nobody known would be let in, and names the nearest known group. It says wh
 			return run(o, cmd.Context())
 		},
 	}
-	o.files.register(cmd)
-	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
-	ui.RegisterSelector(cmd, &o.labels, "only those with these labels; with -f the labels of what --prune may delete")
+	o.files.register(cmd, "as of apply", "only those with these labels; with -f the labels of what --prune may delete")
 	o.drain.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -214,10 +190,8 @@ func (o *previewOptions) run(ctx context.Context) error {
 		return ui.Usagef("give -f, or names and what to set: one of them")
 	case len(o.files.paths) == 0 && len(args) == 0:
 		return ui.Usagef("give -f FILE, or names and what to set, as in nightly-export permits=3")
-	case o.prune && len(args) > 0:
+	case o.files.prune && len(args) > 0:
 		return ui.Usagef("--prune is for -f")
-	case len(args) == 0 && o.prune != (o.labels != ""):
-		return ui.Usagef("--prune and -l are given together")
 	}
 	drain, err := o.drain.Read()
 	if err != nil {
@@ -232,7 +206,11 @@ func (o *previewOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r, err := preview(ctx, o.f, c, plan, drain, change.Ending{}, againFromNow)
+		b, err := newBatch(o.f, c, plan, drain, change.Ending{}, againFromNow)
+		if err != nil {
+			return err
+		}
+		r, err := b.preview(ctx)
 		if err != nil {
 			return err
 		}
@@ -244,11 +222,13 @@ func (o *previewOptions) run(ctx context.Context) error {
 func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]step, error), error) {
 	if len(o.args) == 0 {
 		files, err := o.files.read(o.f.In)
-		return func(ctx context.Context, c *client.Client) ([]step, error) { return planOf(ctx, c, files, o.labels) }, err
+		return func(ctx context.Context, c *client.Client) ([]step, error) {
+			return planOf(ctx, c, files, o.files.labels)
+		}, err
 	}
-	names, fields, err := assignments(o.args, o.labels)
+	names, fields, err := assignments(o.args, o.files.labels)
 	return func(ctx context.Context, c *client.Client) ([]step, error) {
-		records, err := lookup.Chosen(ctx, c, names, o.labels)
+		records, err := lookup.Chosen(ctx, c, names, o.files.labels)
 		if err != nil {
 			return nil, err
 		}

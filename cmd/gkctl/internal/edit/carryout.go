@@ -19,51 +19,57 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batchFlags are those of every command that edits definitions.
-type batchFlags struct {
+// editing is what the commands share that edit definitions: their flags, and the way from a plan to what was done.
+type editing struct {
+	f      *conn.Factory
+	output ui.Output
 	drain  change.DrainFlag
 	dryRun bool
 	change.YesFlag
 }
 
-func (f *batchFlags) register(cmd *cobra.Command) {
-	f.drain.Register(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and what that would do; do nothing")
-	f.YesFlag.Register(cmd)
+func (o *editing) register(cmd *cobra.Command) {
+	o.drain.Register(cmd)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done, and what that would do; do nothing")
+	o.YesFlag.Register(cmd)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 }
 
 // check refuses flags that contradict each other before gkctl asks the servers, or a person.
-func (f *batchFlags) check() error {
-	_, err := f.drain.Read()
+func (o *editing) check() error {
+	_, err := o.drain.Read()
 	return err
 }
 
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
-// Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
-func carryOut(
-	ctx context.Context, f *conn.Factory, c *client.Client, plan []step, flags batchFlags, end change.Ending, output ui.Output, again string,
-) error {
-	drain, err := flags.drain.Read()
+// Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile; again
+// then says how to go on.
+func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, again string) error {
+	drain, err := o.drain.Read()
 	if err != nil {
 		return err
 	}
-	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
-	looking, cancel := f.Bounded(ctx)
-	defer cancel()
-	if out.preview, err = preview(looking, f, c, plan, drain, end, again); err != nil {
+	b, err := newBatch(o.f, c, plan, drain, end, again)
+	if err != nil {
 		return err
 	}
-	if !flags.dryRun {
-		if out.asked, err = change.Agree(ctx, f.IO, proposed(plan, out.preview), flags.YesFlag); err != nil {
+	out := applied{Items: []appliedItem{}, DryRun: o.dryRun, end: end}
+	looking, cancel := o.f.Bounded(ctx)
+	defer cancel()
+	if out.preview, err = b.preview(looking); err != nil {
+		return err
+	}
+	if !o.dryRun {
+		if out.asked, err = change.Agree(ctx, o.f.IO, proposed(plan, out.preview), o.YesFlag); err != nil {
 			return err
 		}
-		sending, cancel := f.Bounded(ctx)
+		sending, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		if out.Revision, err = send(sending, f, c, plan, drain, end, again); err != nil {
+		if out.Revision, err = b.send(sending); err != nil {
 			return err
 		}
 	}
-	return printApplied(f, output, plan, &out)
+	return o.print(plan, &out)
 }
 
 // proposed is a plan as a person is asked about it.
@@ -86,26 +92,6 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 	}
 }
 
-// preview asks the servers what a plan would do. It is nil when there is nothing to do.
-func preview(
-	ctx context.Context, f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string,
-) (*gatekeeperv1.PreviewResponse, error) {
-	batch, edited, err := batch(f, plan, drain, end)
-	if err != nil || batch == nil {
-		return nil, err
-	}
-	r, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: batch}})
-	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
-		inBatch := *e
-		inBatch.Field = strings.TrimPrefix(e.Field, "edits.")
-		err = &inBatch
-	}
-	if err != nil {
-		return nil, editRefusal(ctx, f, c, edited, err, again)
-	}
-	return r, nil
-}
-
 const (
 	// maxEdits is the most edits of one batch.
 	maxEdits = 10_000
@@ -113,58 +99,77 @@ const (
 	many = 100
 )
 
-// batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
-func batch(f *conn.Factory, plan []step, drain *durationpb.Duration, end change.Ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
+// batch is a plan as the API takes it.
+type batch struct {
+	f       *conn.Factory
+	c       *client.Client
+	request *gatekeeperv1.BatchEditRequest // nil when there is nothing to do
+	edited  []*step                        // those that the edits of the request are of
+	again   string                         // how to go on after a refusal of a version
+}
+
+func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (*batch, error) {
+	b := &batch{f: f, c: c, again: again}
 	var edits []*gatekeeperv1.Edit
-	var edited []*step
 	for i := range plan {
 		if e := plan[i].edit(); e != nil {
 			edits = append(edits, e)
-			edited = append(edited, &plan[i])
+			b.edited = append(b.edited, &plan[i])
 		}
 	}
 	switch {
 	case len(edits) == 0:
-		return nil, nil, nil
+		return b, nil
 	case len(edits) > maxEdits:
-		return nil, nil, ui.Usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
+		return nil, ui.Usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
 	}
-	r := &gatekeeperv1.BatchEditRequest{
+	b.request = &gatekeeperv1.BatchEditRequest{
 		Edits: edits, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
 	}
 	switch {
 	case end.Lasts != nil:
-		r.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: end.Lasts}
+		b.request.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: end.Lasts}
 	case end.Until != nil:
-		r.End = &gatekeeperv1.BatchEditRequest_Until{Until: end.Until}
+		b.request.End = &gatekeeperv1.BatchEditRequest_Until{Until: end.Until}
 	}
-	return r, edited, nil
+	return b, nil
 }
 
-// send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func send(ctx context.Context, f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (uint64, error) {
-	batch, edited, err := batch(f, plan, drain, end)
-	if err != nil || batch == nil {
-		return 0, err
+// preview asks the servers what the batch would do. It returns nil when there is nothing to do.
+func (b *batch) preview(ctx context.Context) (*gatekeeperv1.PreviewResponse, error) {
+	if b.request == nil {
+		return nil, nil
+	}
+	r, err := b.c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: b.request}})
+	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
+		inBatch := *e
+		inBatch.Field = strings.TrimPrefix(e.Field, "edits.")
+		err = &inBatch
+	}
+	return r, b.refusal(ctx, err)
+}
+
+// send makes the change: all of it, or nothing. It returns its revision, 0 when there was nothing to do.
+func (b *batch) send(ctx context.Context) (uint64, error) {
+	if b.request == nil {
+		return 0, nil
 	}
 	done := func() {}
-	if len(batch.GetEdits()) >= many {
-		done = f.Progress("sending %d changes in one batch ...", len(batch.GetEdits()))
+	if n := len(b.request.GetEdits()); n >= many {
+		done = b.f.Progress("sending %d changes in one batch ...", n)
 	}
-	r, err := c.Definitions().BatchEdit(ctx, batch)
-	if done(); err == nil {
-		for _, text := range r.GetWarnings() {
-			f.Say("warning: %s", words.Cell(text))
-		}
-		return r.GetRevision(), nil
+	r, err := b.c.Definitions().BatchEdit(ctx, b.request)
+	done()
+	for _, text := range r.GetWarnings() {
+		b.f.Say("warning: %s", words.Cell(text))
 	}
-	return 0, editRefusal(ctx, f, c, edited, err, again)
+	return r.GetRevision(), b.refusal(ctx, err)
 }
 
-// editRefusal says which change was at fault, and what about it.
-func editRefusal(ctx context.Context, f *conn.Factory, c *client.Client, edited []*step, err error, again string) error {
+// refusal says which change was at fault, and what about it. It returns nil for no error.
+func (b *batch) refusal(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
-		return invalidField(edited, e)
+		return invalidField(b.edited, e)
 	}
 	index := -1
 	if e, ok := errors.AsType[*client.StaleVersionError](err); ok {
@@ -174,8 +179,8 @@ func editRefusal(ctx context.Context, f *conn.Factory, c *client.Client, edited 
 	} else if e, ok := errors.AsType[*client.NoSuchDefinitionError](err); ok {
 		index = e.Index
 	}
-	if index >= 0 && index < len(edited) {
-		return stale(ctx, c, edited[index], err, again)
+	if index >= 0 && index < len(b.edited) {
+		return stale(ctx, b.c, b.edited[index], err, b.again)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Code == codes.ResourceExhausted && e.Reason == "TOO_LARGE" {
 		return ui.WithHint(err, "Nothing was changed. Split the file: one batch is one message.")
@@ -252,8 +257,9 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 	return out
 }
 
-// printApplied prints what a plan has done, a line each, and of a dry run also what that would do.
-func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error {
+// print prints what a plan has done, a line each, and of a dry run also what that would do.
+func (o *editing) print(plan []step, out *applied) error {
+	f := o.f
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}
@@ -266,9 +272,9 @@ func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error
 		count[item.Action]++
 		out.Items = append(out.Items, item)
 	}
-	if !o.Is(ui.Table) {
+	if !o.output.Is(ui.Table) {
 		out.foresee()
-		return f.PrintAs(o, out, words.Mapped(out.Items, func(i appliedItem) string { return i.Name }))
+		return f.PrintAs(o.output, out, words.Mapped(out.Items, func(i appliedItem) string { return i.Name }))
 	}
 	dry := ""
 	if out.DryRun {

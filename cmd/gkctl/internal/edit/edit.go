@@ -37,21 +37,18 @@ func Commands(f *conn.Factory) []*cobra.Command {
 
 // chosenOptions are those of a command that edits the definitions which names, globs and labels choose.
 type chosenOptions struct {
-	f      *conn.Factory
-	output ui.Output
+	editing
 	names  []string
 	labels string
-	batchFlags
 }
 
 func (o *chosenOptions) register(cmd *cobra.Command) {
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
-	o.batchFlags.register(cmd)
-	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	o.editing.register(cmd)
 }
 
-// choose takes the arguments of a command that has nothing but names and globs.
-func (o *chosenOptions) choose(args []string) error {
+// choose is the Args of a command that takes nothing but names and globs.
+func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	if len(args) == 0 && o.labels == "" {
 		return ui.Usagef("give names, globs or -l")
 	}
@@ -80,7 +77,7 @@ func (o *chosenOptions) withChosen(
 type editOptions struct{ chosenOptions }
 
 func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *cobra.Command {
-	o := &editOptions{chosenOptions{f: f}}
+	o := &editOptions{chosenOptions{editing: editing{f: f}}}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
@@ -91,13 +88,9 @@ when somebody else has changed one of them meanwhile; what was written is then k
 ` + change.AsksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
+		Args:              o.choose,
 		ValidArgsFunction: f.CompleteNames,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.choose(args); err != nil {
-				return err
-			}
-			return run(o, cmd.Context())
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
 	o.register(cmd)
 	return cmd
@@ -199,13 +192,13 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	if len(plan) < len(records) {
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
-	return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, "Edit again to start from what it is now.")
+	return o.carryOut(ctx, c, plan, change.Ending{}, "Edit again to start from what it is now.")
 }
 
 type deleteOptions struct{ chosenOptions }
 
 func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error) *cobra.Command {
-	o := &deleteOptions{chosenOptions{f: f}}
+	o := &deleteOptions{chosenOptions{editing: editing{f: f}}}
 	cmd := &cobra.Command{
 		GroupID:    ui.GroupChange,
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
@@ -218,13 +211,9 @@ are released or expire; with --drain holders may go on for so long first.
 		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
+		Args:              o.choose,
 		ValidArgsFunction: f.CompleteNames,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.choose(args); err != nil {
-				return err
-			}
-			return run(o, cmd.Context())
-		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
 	o.register(cmd)
 	return cmd
@@ -235,6 +224,6 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}
 		})
-		return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, "Delete again if it is still meant.")
+		return o.carryOut(ctx, c, plan, change.Ending{}, "Delete again if it is still meant.")
 	})
 }

@@ -15,17 +15,29 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// fileFlag is -f: files, folders, or - for standard input.
-type fileFlag struct{ paths []string }
+// fileFlags are -f, --prune and -l: files, folders, or - for standard input, and the labels of what may be deleted that is in none of them.
+type fileFlags struct {
+	paths  []string
+	prune  bool
+	labels string
+}
 
-func (f *fileFlag) register(cmd *cobra.Command) {
+// register adds the flags; prune and labels are the help of those two.
+func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
 	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, folder of such files, or - for standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // its only error: no such flag
+	cmd.Flags().BoolVar(&f.prune, "prune", false, prune)
+	ui.RegisterSelector(cmd, &f.labels, labels)
 }
 
 // read reads all files. A name that stands in two of them is an error.
-func (f *fileFlag) read(in io.Reader) ([]*deffile.File, error) {
-	if len(f.paths) == 0 {
+func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
+	switch {
+	case f.prune && f.labels == "":
+		return nil, ui.Usagef("--prune needs -l: the labels of what it may delete")
+	case !f.prune && f.labels != "":
+		return nil, ui.Usagef("-l is for --prune")
+	case len(f.paths) == 0:
 		return nil, ui.Usagef("give -f FILE, or -f - for standard input")
 	}
 	var files []*deffile.File

@@ -38,7 +38,7 @@ type assignment struct {
 const labelPrefix = "label."
 
 func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobra.Command {
-	o := &setOptions{chosenOptions: chosenOptions{f: f}}
+	o := &setOptions{chosenOptions: chosenOptions{editing: editing{f: f}}}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
@@ -146,7 +146,7 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return carryOut(ctx, o.f, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
+		return o.carryOut(ctx, c, plan, end, "Set again if it is still meant.")
 	})
 }
 

@@ -199,13 +199,7 @@ func TestOverload_ForwardedCalls_AreNotOneConnection_AndRefusalsComeThrough(t *t
 // Those who wait are many, and each is told its place; they take nothing from those who ask.
 func TestWaiters_ManyMoreThanMayBeInWork_AllWait(t *testing.T) {
 	g := open(t, working(16))
-	g.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
-		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
-			return keeper.Answer{}, err
-		}
-		<-ctx.Done()
-		return keeper.Answer{}, ctx.Err()
-	}
+	g.keeper.acquire = keepPlace
 	const waiters = 500
 	c := ctx(t)
 	var waiting sync.WaitGroup

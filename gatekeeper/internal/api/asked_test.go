@@ -59,37 +59,30 @@ func (c changer) delete(id, name string, version uint64) (uint64, error) {
 	return r.GetRevision(), err
 }
 
+// changing makes one change, as often as it is called.
+func changing[M any](kind func(changer, M) (uint64, error), m M) func(changer) (uint64, error) {
+	return func(c changer) (uint64, error) { return kind(c, m) }
+}
+
 func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.T) {
 	const id = "deploy-42"
 	all := &gatekeeperv1.Selector{All: true}
 	someday := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Unix(4_000_000_000, 0))}
-	pauseA := func(c changer) (uint64, error) {
-		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id})
-	}
-	pauseUntil := func(c changer) (uint64, error) {
-		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), End: someday, RequestId: id})
-	}
-	resumeDark := func(c changer) (uint64, error) {
-		return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("dark"), RequestId: id})
-	}
-	cordon := func(c changer) (uint64, error) {
-		return c.cordon(&gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: id})
-	}
-	uncordon := func(c changer) (uint64, error) {
-		return c.uncordon(&gatekeeperv1.UncordonRequest{Id: "rack", RequestId: id})
-	}
+	pauseA := changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id})
+	pauseUntil := changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), End: someday, RequestId: id})
+	resumeDark := changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), RequestId: id})
+	cordon := changing(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: id})
+	uncordon := changing(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "rack", RequestId: id})
 	createNew := func(c changer) (uint64, error) {
 		return c.edit(id, creation(&gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}))
 	}
-	undoPause := func(c changer) (uint64, error) { return c.undo(&gatekeeperv1.UndoRequest{Change: 5, RequestId: id}) }
+	undoPause := changing(changer.undo, &gatekeeperv1.UndoRequest{Change: 5, RequestId: id})
 	type does = func(changer) (uint64, error)
 	for i, x := range []struct {
 		first, other does
 		was          string
 	}{
-		{pauseA, func(c changer) (uint64, error) {
-			return c.resume(&gatekeeperv1.ResumeRequest{Selector: all, RequestId: id})
-		}, "a pause,"},
+		{pauseA, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: all, RequestId: id}), "a pause,"},
 		{pauseA, cordon, "a pause,"},
 		{pauseA, uncordon, "a pause,"},
 		{pauseA, undoPause, "a pause,"},
@@ -98,32 +91,16 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 		{resumeDark, pauseA, "a resume,"},
 		{undoPause, pauseA, "an undo,"},
 		{createNew, pauseA, "an edit of definitions,"},
-		{pauseA, func(c changer) (uint64, error) {
-			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id})
-		}, "a pause that asked for something else,"},
-		{pauseA, func(c changer) (uint64, error) {
-			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id})
-		}, "a pause that asked for something else,"},
-		{pauseA, func(c changer) (uint64, error) {
-			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id})
-		}, "a pause that asked for something else,"},
+		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id}), "a pause that asked for something else,"},
+		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id}), "a pause that asked for something else,"},
+		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id}), "a pause that asked for something else,"},
 		{pauseUntil, pauseA, "a pause that asked for something else,"},
 		{pauseA, pauseUntil, "a pause that asked for something else,"},
-		{resumeDark, func(c changer) (uint64, error) {
-			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id})
-		}, "a resume that asked for something else,"},
-		{resumeDark, func(c changer) (uint64, error) {
-			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id})
-		}, "a resume that asked for something else,"},
-		{cordon, func(c changer) (uint64, error) {
-			return c.cordon(&gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id})
-		}, "a cordon that asked for something else,"},
-		{uncordon, func(c changer) (uint64, error) {
-			return c.uncordon(&gatekeeperv1.UncordonRequest{Id: "other", RequestId: id})
-		}, "the end of a cordon that asked for something else,"},
-		{undoPause, func(c changer) (uint64, error) {
-			return c.undo(&gatekeeperv1.UndoRequest{Change: 6, RequestId: id})
-		}, "an undo that asked for something else,"},
+		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id}), "a resume that asked for something else,"},
+		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id}), "a resume that asked for something else,"},
+		{cordon, changing(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id}), "a cordon that asked for something else,"},
+		{uncordon, changing(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "other", RequestId: id}), "the end of a cordon that asked for something else,"},
+		{undoPause, changing(changer.undo, &gatekeeperv1.UndoRequest{Change: 6, RequestId: id}), "an undo that asked for something else,"},
 		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions that asked for something else,"},
 		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions that asked for something else,"},
 		{createNew, func(c changer) (uint64, error) {

@@ -36,29 +36,32 @@ type badCall struct {
 	ruleHas string
 }
 
-func tryAcquire(change func(*gatekeeperv1.TryAcquireRequest)) func(context.Context, *gate) error {
+// unary makes one call of a service.
+func unary[C, M, R any](
+	service func(grpc.ClientConnInterface) C, method func(C, context.Context, M, ...grpc.CallOption) (R, error), m M,
+) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
-		m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who(), Weight: 1}
-		change(m)
-		_, err := g.permits.TryAcquire(ctx, m)
+		_, err := method(service(g.conn), ctx, m)
 		return err
 	}
+}
+
+func tryAcquire(change func(*gatekeeperv1.TryAcquireRequest)) func(context.Context, *gate) error {
+	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who(), Weight: 1}
+	change(m)
+	return unary(gatekeeperv1.NewPermitServiceClient, gatekeeperv1.PermitServiceClient.TryAcquire, m)
 }
 
 func createDefinition(change func(*gatekeeperv1.Definition)) func(context.Context, *gate) error {
-	return func(ctx context.Context, g *gate) error {
-		d := &gatekeeperv1.Definition{Name: "new"}
-		change(d)
-		_, err := g.definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{Definition: d})
-		return err
-	}
+	d := &gatekeeperv1.Definition{Name: "new"}
+	change(d)
+	return unary(gatekeeperv1.NewDefinitionServiceClient, gatekeeperv1.DefinitionServiceClient.CreateDefinition,
+		&gatekeeperv1.CreateDefinitionRequest{Definition: d})
 }
 
 func batchEditCall(edits ...*gatekeeperv1.Edit) func(context.Context, *gate) error {
-	return func(ctx context.Context, g *gate) error {
-		_, err := g.definitions.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits})
-		return err
-	}
+	return unary(gatekeeperv1.NewDefinitionServiceClient, gatekeeperv1.DefinitionServiceClient.BatchEdit,
+		&gatekeeperv1.BatchEditRequest{Edits: edits})
 }
 
 func creation(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
@@ -66,10 +69,7 @@ func creation(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
 }
 
 func refresh(tokens ...*gatekeeperv1.TokenRefresh) func(context.Context, *gate) error {
-	return func(ctx context.Context, g *gate) error {
-		_, err := g.permits.Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: tokens})
-		return err
-	}
+	return unary(gatekeeperv1.NewPermitServiceClient, gatekeeperv1.PermitServiceClient.Refresh, &gatekeeperv1.RefreshRequest{Tokens: tokens})
 }
 
 func keepAliveCall(frames ...*gatekeeperv1.KeepAliveRequest) func(context.Context, *gate) error {
@@ -103,7 +103,11 @@ func acquire(m *gatekeeperv1.AcquireRequest) func(context.Context, *gate) error 
 }
 
 func badPermitCalls() []badCall {
-	type req = gatekeeperv1.TryAcquireRequest
+	type (
+		req    = gatekeeperv1.TryAcquireRequest
+		client = gatekeeperv1.PermitServiceClient
+	)
+	permits := gatekeeperv1.NewPermitServiceClient
 	ok := &gatekeeperv1.TokenRefresh{Token: 1, Duration: durationpb.New(time.Second)}
 	many := make([]*gatekeeperv1.TokenRefresh, maxTokens+1)
 	for i := range many {
@@ -167,63 +171,28 @@ func badPermitCalls() []badCall {
 		}), "groups[0].duration", "above 0"},
 		{"keep-alive that forgets 10001", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Forget: make([]uint64, maxTokens+1)}), "forget", "at most 10000"},
 
-		{"release of token 0", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Release(ctx, &gatekeeperv1.ReleaseRequest{})
-			return err
-		}, "token", "token of a permit"},
-		{"release with an unknown outcome", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: 1, Outcome: 9})
-			return err
-		}, "outcome", "RELEASE_OUTCOME_DONE"},
-		{"revoke of token 0", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Revoke(ctx, &gatekeeperv1.RevokeRequest{})
-			return err
-		}, "token", "token of a permit"},
-		{"revoke by 257 bytes", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: 1, Author: long(257)})
-			return err
-		}, "author", "not 257"},
-		{"clear for 1025 bytes", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Clear(ctx, &gatekeeperv1.ClearRequest{Token: 1, Reason: long(1025)})
-			return err
-		}, "reason", "at most 1024 bytes, not 1025"},
-		{"clear with an escape sequence", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Clear(ctx, &gatekeeperv1.ClearRequest{Token: 1, Reason: "\x1b[2J"})
-			return err
-		}, "reason", "no control characters"},
-		{"cancel of no request", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who()})
-			return err
-		}, "request_id", "must name"},
-		{"verify of token 0", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: "s"})
-			return err
-		}, "token", "token of a permit"},
-		{"verify for a glob", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1})
-			return err
-		}, "semaphore", "none of *?[]"},
-		{"page of 1001", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: 1001})
-			return err
-		}, "page_size", "1 to 1000"},
-		{"page token of somebody else", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"})
-			return err
-		}, "page_token", "unchanged"},
-		{"waiters of a broken glob", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}})
-			return err
-		}, "names[1]", "there is no ]"},
-		{"waiters of 101 globs", func(ctx context.Context, g *gate) error {
-			_, err := g.permits.ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: make([]string, 101)})
-			return err
-		}, "names", "at most 100"},
+		{"release of token 0", unary(permits, client.Release, &gatekeeperv1.ReleaseRequest{}), "token", "token of a permit"},
+		{"release with an unknown outcome", unary(permits, client.Release, &gatekeeperv1.ReleaseRequest{Token: 1, Outcome: 9}), "outcome", "RELEASE_OUTCOME_DONE"},
+		{"revoke of token 0", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{}), "token", "token of a permit"},
+		{"revoke by 257 bytes", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{Token: 1, Author: long(257)}), "author", "not 257"},
+		{"clear for 1025 bytes", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: long(1025)}), "reason", "at most 1024 bytes, not 1025"},
+		{"clear with an escape sequence", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: "\x1b[2J"}), "reason", "no control characters"},
+		{"cancel of no request", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who()}), "request_id", "must name"},
+		{"verify of token 0", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "s"}), "token", "token of a permit"},
+		{"verify for a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
+		{"page of 1001", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageSize: 1001}), "page_size", "1 to 1000"},
+		{"page token of somebody else", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"}), "page_token", "unchanged"},
+		{"waiters of a broken glob", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}}), "names[1]", "there is no ]"},
+		{"waiters of 101 globs", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: make([]string, 101)}), "names", "at most 100"},
 	}
 }
 
 func badDefinitionCalls() []badCall {
-	type def = gatekeeperv1.Definition
+	type (
+		def    = gatekeeperv1.Definition
+		client = gatekeeperv1.DefinitionServiceClient
+	)
+	definitions := gatekeeperv1.NewDefinitionServiceClient
 	labels := make(map[string]string)
 	for i := range 65 {
 		labels[strconv.Itoa(i)] = ""
@@ -233,10 +202,7 @@ func badDefinitionCalls() []badCall {
 		many[i] = creation(&def{Name: strconv.Itoa(i)})
 	}
 	return []badCall{
-		{"no definition", func(ctx context.Context, g *gate) error {
-			_, err := g.definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{})
-			return err
-		}, "definition", "must be given"},
+		{"no definition", unary(definitions, client.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{}), "definition", "must be given"},
 		{"definition without name", createDefinition(func(d *def) { d.Name = "" }), "definition.name", "1 to 256 bytes"},
 		{"name of 257 bytes", createDefinition(func(d *def) { d.Name = long(257) }), "definition.name", "not 257"},
 		{"name that is a glob", createDefinition(func(d *def) { d.Name = "a?" }), "definition.name", "none of *?[]"},
@@ -262,22 +228,10 @@ func badDefinitionCalls() []badCall {
 		{"firing_limit of 0", createDefinition(func(d *def) { d.FiringLimit = new(uint32(0)) }), "definition.firing_limit", "1 to 100000"},
 		{"firing_limit of 100001", createDefinition(func(d *def) { d.FiringLimit = new(uint32(100_001)) }), "definition.firing_limit", "1 to 100000"},
 
-		{"replace of no version", func(ctx context.Context, g *gate) error {
-			_, err := g.definitions.ReplaceDefinition(ctx, &gatekeeperv1.ReplaceDefinitionRequest{Definition: &def{Name: "there"}})
-			return err
-		}, "expected_version", "read the definition first"},
-		{"delete of a glob", func(ctx context.Context, g *gate) error {
-			_, err := g.definitions.DeleteDefinition(ctx, &gatekeeperv1.DeleteDefinitionRequest{Name: "*", ExpectedVersion: 1})
-			return err
-		}, "name", "none of *?[]"},
-		{"get of nothing", func(ctx context.Context, g *gate) error {
-			_, err := g.definitions.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{})
-			return err
-		}, "name", "1 to 256"},
-		{"list by a broken selector", func(ctx context.Context, g *gate) error {
-			_, err := g.definitions.ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"})
-			return err
-		}, "labels", "at byte 18"},
+		{"replace of no version", unary(definitions, client.ReplaceDefinition, &gatekeeperv1.ReplaceDefinitionRequest{Definition: &def{Name: "there"}}), "expected_version", "read the definition first"},
+		{"delete of a glob", unary(definitions, client.DeleteDefinition, &gatekeeperv1.DeleteDefinitionRequest{Name: "*", ExpectedVersion: 1}), "name", "none of *?[]"},
+		{"get of nothing", unary(definitions, client.GetDefinition, &gatekeeperv1.GetDefinitionRequest{}), "name", "1 to 256"},
+		{"list by a broken selector", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"}), "labels", "at byte 18"},
 		{"watch of a broken glob", func(ctx context.Context, g *gate) error {
 			stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx, &gatekeeperv1.WatchRequest{Names: []string{""}})
 			if err != nil {
@@ -286,10 +240,7 @@ func badDefinitionCalls() []badCall {
 			_, err = stream.Recv()
 			return err
 		}, "names[0]", "must not be empty"},
-		{"explain for nobody", func(ctx context.Context, g *gate) error {
-			_, err := g.definitions.Explain(ctx, &gatekeeperv1.ExplainRequest{Semaphore: "s"})
-			return err
-		}, "identity.acquirer", "1 to 256"},
+		{"explain for nobody", unary(definitions, client.Explain, &gatekeeperv1.ExplainRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
 
 		{"batch of nothing", batchEditCall(), "edits", "1 to 10000"},
 		{"batch of 10001", batchEditCall(many...), "edits", "1 to 10000"},
@@ -314,11 +265,10 @@ func badDefinitionCalls() []badCall {
 }
 
 func badClusterCalls() []badCall {
+	type client = gatekeeperv1.ClusterServiceClient
+	cluster := gatekeeperv1.NewClusterServiceClient
 	add := func(id, address string) func(context.Context, *gate) error {
-		return func(ctx context.Context, g *gate) error {
-			_, err := g.cluster.AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: id, PeerAddress: address})
-			return err
-		}
+		return unary(cluster, client.AddMember, &gatekeeperv1.AddMemberRequest{Id: id, PeerAddress: address})
 	}
 	return []badCall{
 		{"member without id", add("", "h:1"), "id", "1 to 64"},
@@ -330,14 +280,8 @@ func badClusterCalls() []badCall {
 		{"member at a service name", add("a", "host:http"), "peer_address", "1 to 65535"},
 		{"member anywhere", add("a", "0.0.0.0:1"), "peer_address", "reach"},
 		{"member anywhere in v6", add("a", "[::]:1"), "peer_address", "reach"},
-		{"removal of nobody", func(ctx context.Context, g *gate) error {
-			_, err := g.cluster.RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{})
-			return err
-		}, "id", "1 to 64"},
-		{"transfer to a strange name", func(ctx context.Context, g *gate) error {
-			_, err := g.cluster.TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{Id: "ä"})
-			return err
-		}, "id", "letters, digits"},
+		{"removal of nobody", unary(cluster, client.RemoveMember, &gatekeeperv1.RemoveMemberRequest{}), "id", "1 to 64"},
+		{"transfer to a strange name", unary(cluster, client.TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{Id: "ä"}), "id", "letters, digits"},
 	}
 }
 

@@ -19,51 +19,33 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
+// sameWords checks that the numbers of an enumeration of the API have the same words in ours.
+func sameWords[E interface {
+	~int | ~int32 | ~uint8
+	String() string
+}](t *testing.T, prefix string, theirs map[int32]string) {
+	t.Helper()
+	for n, name := range theirs {
+		if n > 0 && E(n).String() != strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, prefix), "_", " ")) {
+			t.Errorf("%s is %s", name, E(n))
+		}
+	}
+}
+
 // Conversions of enumerations are casts: every number of the API's must have the same word on both sides.
 func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
-	words := func(prefix, name string) string {
-		return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, prefix), "_", " "))
-	}
 	for n, name := range gatekeeperv1.Reason_name {
 		if n > 0 && semaphore.Reason(n).String() != strings.TrimPrefix(name, "REASON_") {
 			t.Errorf("%s is %s", name, semaphore.Reason(n))
 		}
 	}
-	for n, name := range gatekeeperv1.StopCause_name {
-		if n > 0 && semaphore.StopCause(n).String() != words("STOP_CAUSE_", name) {
-			t.Errorf("%s is %s", name, semaphore.StopCause(n))
-		}
-	}
-	for n, name := range gatekeeperv1.PermitState_name {
-		if n > 0 && semaphore.PermitState(n).String() != words("PERMIT_STATE_", name) {
-			t.Errorf("%s is %s", name, semaphore.PermitState(n))
-		}
-	}
-	for n, name := range gatekeeperv1.PermitEnd_name {
-		if n > 0 && semaphore.End(n).String() != words("PERMIT_END_", name) {
-			t.Errorf("%s is %s", name, semaphore.End(n))
-		}
-	}
-	for n, name := range gatekeeperv1.ServerRole_name {
-		if n > 0 && consensus.Role(n).String() != words("SERVER_ROLE_", name) {
-			t.Errorf("%s is %s", name, consensus.Role(n))
-		}
-	}
-	for n, name := range gatekeeperv1.FiringState_name {
-		if n > 0 && semaphore.ClaimState(n).String() != words("FIRING_STATE_", name) {
-			t.Errorf("%s is %s", name, semaphore.ClaimState(n))
-		}
-	}
-	for n, name := range gatekeeperv1.OnExpiry_name {
-		if n > 0 && semaphore.OnExpiry(n).String() != words("ON_EXPIRY_", name) {
-			t.Errorf("%s is %s", name, semaphore.OnExpiry(n))
-		}
-	}
-	for n, name := range gatekeeperv1.FiringOnLoss_name {
-		if n > 0 && semaphore.FiringOnLoss(n).String() != words("FIRING_ON_LOSS_", name) {
-			t.Errorf("%s is %s", name, semaphore.FiringOnLoss(n))
-		}
-	}
+	sameWords[semaphore.StopCause](t, "STOP_CAUSE_", gatekeeperv1.StopCause_name)
+	sameWords[semaphore.PermitState](t, "PERMIT_STATE_", gatekeeperv1.PermitState_name)
+	sameWords[semaphore.End](t, "PERMIT_END_", gatekeeperv1.PermitEnd_name)
+	sameWords[consensus.Role](t, "SERVER_ROLE_", gatekeeperv1.ServerRole_name)
+	sameWords[semaphore.ClaimState](t, "FIRING_STATE_", gatekeeperv1.FiringState_name)
+	sameWords[semaphore.OnExpiry](t, "ON_EXPIRY_", gatekeeperv1.OnExpiry_name)
+	sameWords[semaphore.FiringOnLoss](t, "FIRING_ON_LOSS_", gatekeeperv1.FiringOnLoss_name)
 	statuses := map[keeper.Status]gatekeeperv1.RefreshStatus{
 		keeper.StatusRefreshed: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED,
 		keeper.StatusStopping:  gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING,

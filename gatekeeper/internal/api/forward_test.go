@@ -386,22 +386,9 @@ func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 
 func TestForward_AcquireStream_LeaderGone_IsUnknown(t *testing.T) {
 	leader, follower := pair(t)
-	leader.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
-		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
-			return keeper.Answer{}, err
-		}
-		<-ctx.Done()
-		return keeper.Answer{}, ctx.Err()
-	}
-	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	stream := waitOn(t, follower.permits, leader)
 	leader.server.Stop()
-	_, err = stream.Recv()
+	_, err := stream.Recv()
 	want(t, err, codes.Unavailable, "OUTCOME_UNKNOWN")
 }
 

@@ -587,6 +587,29 @@ func (g *gate) grant(t *testing.T, sem, acquirer string) *semaphore.Permit {
 	return r.Permit
 }
 
+// keepPlace is a keeper's answer to a caller that stays first in the queue until its call ends.
+func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
+	if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
+		return keeper.Answer{}, err
+	}
+	<-ctx.Done()
+	return keeper.Answer{}, ctx.Err()
+}
+
+// waitOn opens a stream that stays first in the queue of g.
+func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc.ServerStreamingClient[gatekeeperv1.AcquireResponse] {
+	t.Helper()
+	g.keeper.acquire = keepPlace
+	stream, err := client.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
 // want checks an error's code and reason, and returns the ErrorInfo's metadata.
 func want(t *testing.T, err error, code codes.Code, reason string) map[string]string {
 	t.Helper()

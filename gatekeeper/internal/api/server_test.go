@@ -97,20 +97,7 @@ func TestHealth_FollowsConsensus(t *testing.T) {
 
 func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 	g := open(t)
-	g.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
-		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
-			return keeper.Answer{}, err
-		}
-		<-ctx.Done()
-		return keeper.Answer{}, ctx.Err()
-	}
-	waiting, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := waiting.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	waiting := waitOn(t, g.permits, g)
 	kept, listener := keepAliveOn(t, g.permits, g)
 	watched, _ := watching(t, g, new(gatekeeperv1.WatchRequest))
 	health, err := healthpb.NewHealthClient(g.conn).Watch(ctx(t), new(healthpb.HealthCheckRequest))
@@ -142,23 +129,10 @@ func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 // A stream that was passed on may have been answered by the leader already when its way is cut.
 func TestDrain_ForwardedAcquire_IsUnknown(t *testing.T) {
 	leader, follower := pair(t)
-	leader.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
-		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
-			return keeper.Answer{}, err
-		}
-		<-ctx.Done()
-		return keeper.Answer{}, ctx.Err()
-	}
-	waiting, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := waiting.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	waiting := waitOn(t, follower.permits, leader)
 	kept, _ := keepAliveOn(t, follower.permits, leader)
 	follower.api.Drain()
-	_, err = waiting.Recv()
+	_, err := waiting.Recv()
 	want(t, err, codes.Unavailable, "OUTCOME_UNKNOWN")
 	_, err = kept.Recv()
 	want(t, err, codes.Unavailable, "SHUTTING_DOWN")

@@ -125,6 +125,17 @@ func (w *moveWorld) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
+// bobEditsFirst has bob edit b just before gkctl sends its next batch.
+func (w *moveWorld) bobEditsFirst() {
+	w.onEdit = func(_ context.Context, send func() error) error {
+		w.onEdit = func(_ context.Context, send func() error) error { return send() }
+		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
+			w.t.Errorf("exit code %d\n%s", code, out)
+		}
+		return send()
+	}
+}
+
 // groups are the group patterns of both tasks, and by how many changes they came about.
 func (w *moveWorld) groups() (patterns string, changes int) {
 	w.t.Helper()
@@ -202,13 +213,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
-	w.onEdit = func(_ context.Context, send func() error) error {
-		w.onEdit = func(_ context.Context, send func() error) error { return send() }
-		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
-			t.Errorf("exit code %d\n%s", code, out)
-		}
-		return send()
-	}
+	w.bobEditsFirst()
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
 	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
@@ -294,13 +299,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
-	w.onEdit = func(_ context.Context, send func() error) error {
-		w.onEdit = func(_ context.Context, send func() error) error { return send() }
-		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
-			t.Errorf("exit code %d\n%s", code, out)
-		}
-		return send()
-	}
+	w.bobEditsFirst()
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
 	if code != ui.ExitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "Set again if it is still meant.") {
 		t.Errorf("exit code %d\n%s", code, out)

@@ -91,15 +91,26 @@ func keepAliveCall(frames ...*gatekeeperv1.KeepAliveRequest) func(context.Contex
 	}
 }
 
-func acquire(m *gatekeeperv1.AcquireRequest) func(context.Context, *gate) error {
+// streaming opens a stream of answers to one request and receives the first.
+func streaming[C, M, R any](
+	service func(grpc.ClientConnInterface) C,
+	method func(C, context.Context, M, ...grpc.CallOption) (grpc.ServerStreamingClient[R], error), m M,
+) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
-		stream, err := g.permits.Acquire(ctx, m)
-		if err != nil {
-			return err
+		stream, err := method(service(g.conn), ctx, m)
+		if err == nil {
+			_, err = stream.Recv()
 		}
-		_, err = stream.Recv()
 		return err
 	}
+}
+
+func acquire(m *gatekeeperv1.AcquireRequest) func(context.Context, *gate) error {
+	return streaming(gatekeeperv1.NewPermitServiceClient, gatekeeperv1.PermitServiceClient.Acquire, m)
+}
+
+func watchCall(m *gatekeeperv1.WatchRequest) func(context.Context, *gate) error {
+	return streaming(gatekeeperv1.NewWatchServiceClient, gatekeeperv1.WatchServiceClient.Watch, m)
 }
 
 func badPermitCalls() []badCall {
@@ -232,14 +243,7 @@ func badDefinitionCalls() []badCall {
 		{"delete of a glob", unary(definitions, client.DeleteDefinition, &gatekeeperv1.DeleteDefinitionRequest{Name: "*", ExpectedVersion: 1}), "name", "none of *?[]"},
 		{"get of nothing", unary(definitions, client.GetDefinition, &gatekeeperv1.GetDefinitionRequest{}), "name", "1 to 256"},
 		{"list by a broken selector", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"}), "labels", "at byte 18"},
-		{"watch of a broken glob", func(ctx context.Context, g *gate) error {
-			stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx, &gatekeeperv1.WatchRequest{Names: []string{""}})
-			if err != nil {
-				return err
-			}
-			_, err = stream.Recv()
-			return err
-		}, "names[0]", "must not be empty"},
+		{"watch of a broken glob", watchCall(&gatekeeperv1.WatchRequest{Names: []string{""}}), "names[0]", "must not be empty"},
 		{"explain for nobody", unary(definitions, client.Explain, &gatekeeperv1.ExplainRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
 
 		{"batch of nothing", batchEditCall(), "edits", "1 to 10000"},

@@ -92,10 +92,7 @@ func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	want(t, err, codes.Unavailable, "NO_LEADER") // whoever says himself what is meant is not believed either
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
-	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	if err == nil {
-		_, err = stream.Recv()
-	}
+	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
 	want(t, err, codes.Unavailable, "NO_LEADER")
 	other.consensus.rename("abc.1/gk1/ours")
 	other.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {

@@ -229,11 +229,7 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	_, release := stuck(g)
 	release()
 	begin := func(conn *grpc.ClientConn) grpc.ClientStream {
-		s, err := conn.NewStream(ctx(t), &grpc.StreamDesc{ClientStreams: true}, gatekeeperv1.PermitService_TryAcquire_FullMethodName)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must(conn.NewStream(ctx(t), &grpc.StreamDesc{ClientStreams: true}, gatekeeperv1.PermitService_TryAcquire_FullMethodName))(t)
 	}
 	silent := dial(t, g.address, insecureCreds())
 	for range 4 {

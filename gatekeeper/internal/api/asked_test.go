@@ -117,9 +117,7 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 			if change, err := c.pause(&gatekeeperv1.PauseRequest{Selector: named("dark")}); err != nil || change != 5 {
 				t.Fatal(change, err)
 			}
-			if _, err := c.cordon(&gatekeeperv1.CordonRequest{Id: "rack", GroupPattern: "r7"}); err != nil {
-				t.Fatal(err)
-			}
+			must(c.cordon(&gatekeeperv1.CordonRequest{Id: "rack", GroupPattern: "r7"}))(t)
 			made, err := x.first(c)
 			if err != nil || made == 0 {
 				t.Fatal(made, err)
@@ -146,14 +144,8 @@ func TestChangesOfOperators_RepeatedRequestThatTheJournalForgot_AreAnsweredAllTh
 	c := changer{t, g, op}
 	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
 	cordon := &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: "c"}
-	paused, err := c.pause(pause)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cordoned, err := c.cordon(cordon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paused := must(c.pause(pause))(t)
+	cordoned := must(c.cordon(cordon))(t)
 	settings := g.keeper.machine.State().Settings()
 	settings.JournalPerSemaphore = 0
 	g.keeper.do(fsm.Configure{Settings: settings})
@@ -200,10 +192,7 @@ func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
 	d := &gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}
-	made, err := c.edit("r", creation(d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must(c.edit("r", creation(d)))(t)
 	again, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: made})
 	if err != nil || again != made || g.keeper.machine.State().Revision() != made {
 		t.Errorf("change %d, %v", again, err)
@@ -215,10 +204,7 @@ func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatIsToldTheSame(t *
 	for applied := range 4 { // before the read of that number; the last one does not come
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
-		paused, err := c.pause(&gatekeeperv1.PauseRequest{Selector: named("a")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		paused := must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("a")}))(t)
 		m := &gatekeeperv1.ResumeRequest{Selector: named("a"), RequestId: "r"}
 		reads := 0
 		g.keeper.onRead = func() {
@@ -238,10 +224,7 @@ func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatIsToldTheSame(t *
 func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
 	g, op := openOperator(t, "a")
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
-	first, err := op.Pause(ctx(t), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(op.Pause(ctx(t), all))(t)
 	g.create("b")
 	again, err := op.Pause(ctx(t), all)
 	if err != nil || again.GetRevision() != first.GetRevision() || strings.Join(again.GetNames(), " ") != "a" {
@@ -293,9 +276,7 @@ func TestChangesOfOperators_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 			t.Fatalf("%s: %d, %v", what, made, err)
 		}
 	}
-	if _, err := c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}); err != nil {
-		t.Fatal(err)
-	}
+	must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}))(t)
 	g.keeper.do(fsm.Trim{Term: 1, UpTo: g.keeper.machine.State().Revision(), Names: []string{""}})
 	before := g.keeper.machine.State().Revision()
 	for what, call := range calls {

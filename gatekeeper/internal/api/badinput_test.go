@@ -325,10 +325,7 @@ func (c rawCodec) Marshal(v any) (mem.BufferSlice, error) {
 // corrupt marshals a message and makes a word in it no UTF-8.
 func corrupt(t *testing.T, m proto.Message) rawBytes {
 	t.Helper()
-	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(proto.Marshal(m))(t)
 	s := strings.Replace(string(b), "BAD", "B\xff\xfe", 1)
 	if s == string(b) {
 		t.Fatal("there is no BAD in the message")
@@ -359,10 +356,7 @@ func TestBadInput_InvalidUTF8_NamesTheField(t *testing.T) {
 		}
 	}
 
-	stream, err := raw.NewStream(ctx(t), &grpc.StreamDesc{ServerStreams: true}, gatekeeperv1.PermitService_Acquire_FullMethodName)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(raw.NewStream(ctx(t), &grpc.StreamDesc{ServerStreams: true}, gatekeeperv1.PermitService_Acquire_FullMethodName))(t)
 	if err := stream.SendMsg(corrupt(t, &gatekeeperv1.AcquireRequest{Semaphore: "BAD"})); err != nil {
 		t.Fatal(err)
 	}
@@ -414,17 +408,12 @@ func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
 		"bad frames":  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + strings.Repeat("\xff", 5000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", g.address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must(net.Dial("tcp", g.address))(t)
 			defer conn.Close()
 			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.WriteString(conn, bytes); err != nil {
-				t.Fatal(err)
-			}
+			must(io.WriteString(conn, bytes))(t)
 			if _, err := io.Copy(io.Discard, bufio.NewReader(conn)); err != nil && !strings.Contains(err.Error(), "reset") {
 				t.Fatalf("the connection stays open: %v", err)
 			}

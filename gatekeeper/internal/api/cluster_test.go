@@ -21,14 +21,8 @@ func TestGetStatus_SaysWhatIsKnownHere(t *testing.T) {
 	g.keeper.waiters = make([]keeper.Waiter, 3)
 	g.create("a", "b")
 	g.grant(t, "a", "host")
-	got, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{StateHash: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash, err := g.keeper.machine.State().Hash()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{StateHash: true}))(t)
+	hash := must(g.keeper.machine.State().Hash())(t)
 	if w, last := got.GetLogWrites(), got.GetLastSnapshot(); w.GetCount() != 3 || w.GetMedian().AsDuration() != time.Millisecond ||
 		w.GetLongest().AsDuration() != time.Second || last.GetIndex() != 9 || last.GetBytes() != 77 || last.GetTakenAt().AsTime().Unix() != 50 {
 		t.Errorf("writes %v, snapshot %v", w, last)

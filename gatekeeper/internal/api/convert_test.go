@@ -103,10 +103,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 }
 
 func TestDefinitionFrom_NothingSaid_HasTheDefaults(t *testing.T) {
-	got, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(DefinitionFrom(&gatekeeperv1.Definition{Name: "n"}))(t)
 	expected := &semaphore.Definition{
 		Name: "n", GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
 		OnExpiry: semaphore.OnExpiryFree, FiringOnLoss: semaphore.FiringSpent, FiringRetention: 24 * time.Hour, FiringLimit: 1000,
@@ -129,18 +126,12 @@ func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
 			FiringRetention: time.Hour, FiringLimit: 7,
 		},
 	} {
-		wire, err := proto.Marshal(toDefinition(d))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire := must(proto.Marshal(toDefinition(d)))(t)
 		m := new(gatekeeperv1.Definition)
 		if err := proto.Unmarshal(wire, m); err != nil {
 			t.Fatal(err)
 		}
-		got, err := DefinitionFrom(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(DefinitionFrom(m))(t)
 		if diff := cmp.Diff(d, got); diff != "" {
 			t.Error(diff)
 		}
@@ -266,10 +257,7 @@ func FuzzEdits(f *testing.F) {
 			if e.Definition == nil {
 				continue
 			}
-			again, err := DefinitionFrom(toDefinition(e.Definition))
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must(DefinitionFrom(toDefinition(e.Definition)))(t)
 			if diff := cmp.Diff(e.Definition, again, cmpopts.EquateEmpty()); diff != "" {
 				t.Fatal(diff)
 			}

@@ -16,23 +16,17 @@ import (
 
 func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 	g := open(t)
-	created, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{
+	created := must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: "nightly", Labels: map[string]string{"team": "data"}, Permits: new(uint32(2))},
 		Author:     "ann@host", Reason: "why",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	record := created.GetRecord()
 	if record.GetVersion() == 0 || record.GetUpdatedBy() != "ann@host" || record.GetReason() != "why" || record.GetDefinition().GetGroupPattern() != ".*" {
 		t.Errorf("created: got %v", record)
 	}
 	g.grant(t, "nightly", "host")
 
-	got, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"}))(t)
 	record = got.GetRecord()
 	if record.GetUsed() != 1 || record.GetHolders() != 1 || record.GetPermitRevision() != got.GetRevision() {
 		t.Errorf("with a permit: got %v at %d", record, got.GetRevision())
@@ -40,10 +34,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 
 	next := proto.CloneOf(record.GetDefinition())
 	next.Duration = durationpb.New(5 * time.Minute)
-	replaced, err := g.definitions.ReplaceDefinition(ctx(t), &gatekeeperv1.ReplaceDefinitionRequest{Definition: next, ExpectedVersion: record.GetVersion()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	replaced := must(g.definitions.ReplaceDefinition(ctx(t), &gatekeeperv1.ReplaceDefinitionRequest{Definition: next, ExpectedVersion: record.GetVersion()}))(t)
 	if r := replaced.GetRecord(); r.GetDefinition().GetDuration().AsDuration() != 5*time.Minute || r.GetVersion() <= record.GetVersion() || r.GetUpdatedBy() != "unknown" {
 		t.Errorf("replaced: got %v", r)
 	}
@@ -108,20 +99,14 @@ func TestBatchEdit_Declare_SkipsWhatIsThere(t *testing.T) {
 func TestListDefinitions_FilteredAndPaged_TellsEachOnce(t *testing.T) {
 	g := open(t)
 	for i := range 25 {
-		_, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
+		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
 			Name: fmt.Sprintf("job-%02d", i), Labels: map[string]string{"parity": fmt.Sprint(i % 2)},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 	}
 	g.create("other")
 	list := func(m *gatekeeperv1.ListDefinitionsRequest) (names []string, pages int) {
 		for {
-			reply, err := g.definitions.ListDefinitions(ctx(t), m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reply := must(g.definitions.ListDefinitions(ctx(t), m))(t)
 			pages++
 			for _, r := range reply.GetRecords() {
 				names = append(names, r.GetDefinition().GetName())
@@ -171,10 +156,7 @@ func TestExplain_Steps_AreTold(t *testing.T) {
 		return []semaphore.Step{{Number: 1, Name: "definition", Passed: true, Text: "there is one"}, {Number: 2, Name: "group"}},
 			semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "no", 17, nil
 	}
-	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()}))(t)
 	if s := reply.GetSteps(); len(s) != 2 || s[0].GetNumber() != 1 || !s[0].GetPassed() || s[0].GetText() != "there is one" || s[1].GetPassed() ||
 		reply.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH || reply.GetSummary() != "no" || reply.GetRevision() != 17 {
 		t.Errorf("got %v", reply)

@@ -58,10 +58,7 @@ func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
 	if _, err := op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"["}}); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("a bad glob: %v", err)
 	}
-	r, err := op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}}))(t)
 	if d := r.GetCallers()[0]; d.GetIdentity().GetGroup() != "dr" || d.GetWeight() != 2 || d.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH ||
 		d.GetMessage() != "m" || d.GetCount() != 3 || d.GetFirst().AsTime().Unix() != 1 || d.GetLast().AsTime().Unix() != 2 ||
 		d.GetLetIn().GetAcquirer() != "app9" || d.GetFiring() != nil {
@@ -80,10 +77,7 @@ func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
 	var pages []string
 	req := &gatekeeperv1.ListDeniedRequest{PageSize: 2}
 	for {
-		r, err := op.ListDenied(ctx(t), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(op.ListDenied(ctx(t), req))(t)
 		pages = append(pages, texts(r.GetCallers()))
 		if req.PageToken = r.GetNextPageToken(); req.GetPageToken() == "" {
 			break

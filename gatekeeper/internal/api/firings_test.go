@@ -41,9 +41,7 @@ func poisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Tim
 	g, op := openOperator(t)
 	d := definition("s")
 	d.Permits, d.FiringMaxAhead = 10, semaphore.FiringUnbounded
-	if _, err := g.keeper.Edit(t.Context(), fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: d}}}, keeper.Ending{}); err != nil {
-		t.Fatal(err)
-	}
+	must(g.keeper.Edit(t.Context(), fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: d}}}, keeper.Ending{}))(t)
 	year := time.Now().UTC().Truncate(time.Second).Add(365 * 24 * time.Hour)
 	g.claim(t, semaphore.Firing{Name: "undated"}, true)
 	g.claim(t, semaphore.Firing{Name: "soon", Due: time.Now().UTC().Add(5 * time.Minute)}, true)
@@ -66,10 +64,7 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 		t.Helper()
 		m.Semaphore = "s"
 		for {
-			r, err := op.ListFirings(ctx(t), m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(op.ListFirings(ctx(t), m))(t)
 			all = append(all, r.GetFirings()...)
 			if m.PageToken = r.GetNextPageToken(); m.PageToken == "" {
 				return all, r
@@ -200,13 +195,10 @@ func TestForgetFirings_Held_IsRefused(t *testing.T) {
 func TestForgetFirings_ThatChangedSince_IsRefused(t *testing.T) {
 	g, op, year := poisoned(t)
 	m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true}
-	r, err := op.ForgetFirings(ctx(t), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(op.ForgetFirings(ctx(t), m))(t)
 	m.DryRun, m.Plan = false, r.GetPlan()
 	g.keeper.meanwhile = fsm.Forget{Semaphore: "s", Term: 1, Firings: []semaphore.Firing{{Name: "a", Due: year.Add(time.Hour)}}}
-	_, err = op.ForgetFirings(ctx(t), m)
+	_, err := op.ForgetFirings(ctx(t), m)
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
 	_, err = op.ForgetFirings(ctx(t), m) // by now the plan is another one
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")

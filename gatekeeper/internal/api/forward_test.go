@@ -37,10 +37,7 @@ func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 // refused is an address at which nobody listens.
 func refused(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -154,10 +151,7 @@ func TestForward_SecondHop_IsStopped(t *testing.T) {
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk1" || info["leader_api"] == "" {
 		t.Errorf("got %v", info)
 	}
-	stream, err := follower.permits.KeepAlive(withHeader(ctx(t), HopHeader, "gk3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(follower.permits.KeepAlive(withHeader(ctx(t), HopHeader, "gk3")))(t)
 	_, err = stream.Recv()
 	want(t, err, codes.Unavailable, "NOT_LEADER")
 }
@@ -365,10 +359,7 @@ func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 		<-proceed
 		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 3}}, nil
 	}
-	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
 	if r, err := stream.Recv(); err != nil || r.GetPlace().GetPlace() != 1 {
 		t.Fatalf("got %v, %v", r, err)
 	}
@@ -399,9 +390,7 @@ func TestForward_AcquireStream_ClientGone_EndsAtTheLeader(t *testing.T) {
 		return keeper.Answer{}, ctx.Err()
 	}
 	c, cancel := context.WithCancel(ctx(t))
-	if _, err := follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}); err != nil {
-		t.Fatal(err)
-	}
+	must(follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
 	receiveFrom(t, began)
 	cancel()
 	receiveFrom(t, ended)
@@ -453,10 +442,7 @@ func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
 func TestForward_OldView_UsesTheNewWay(t *testing.T) {
 	g := open(t)
 	f := g.api.forward
-	now, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must(f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5}))(t)
 	if then, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || then != now {
 		t.Errorf("got the way to %v, %v", then.leader, err)
 	}

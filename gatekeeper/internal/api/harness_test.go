@@ -511,14 +511,8 @@ func open(t *testing.T, change ...func(*Config)) *gate {
 	for _, c := range change {
 		c(&cfg)
 	}
-	a, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(New(cfg))(t)
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	g.api, g.server, g.address = a, a.NewServer(), listener.Addr().String()
 	served := make(chan error, 1)
 	go func() { served <- g.server.Serve(listener) }()
@@ -541,10 +535,7 @@ func insecureCreds() grpc.DialOption {
 
 func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+address, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(grpc.NewClient("passthrough:///"+address, options...))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -600,14 +591,20 @@ func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.
 func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc.ServerStreamingClient[gatekeeperv1.AcquireResponse] {
 	t.Helper()
 	g.keeper.acquire = keepPlace
-	stream, err := client.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	stream := must(client.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
+	must(stream.Recv())(t)
 	return stream
+}
+
+// must returns what a call returned, and ends the test if the call failed: must(call())(t).
+func must[R any](r R, err error) func(*testing.T) R {
+	return func(t *testing.T) R {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
 }
 
 // want checks an error's code and reason, and returns the ErrorInfo's metadata.

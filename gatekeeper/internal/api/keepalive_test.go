@@ -56,10 +56,7 @@ func refreshAll(_ context.Context, _ time.Time, tokens []keeper.TokenRefresh) ([
 // keepAliveOn opens a stream and returns it with its listener.
 func keepAliveOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) (keepAliveClient, *fakeListener) {
 	t.Helper()
-	stream, err := client.KeepAlive(ctx(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(client.KeepAlive(ctx(t)))(t)
 	return stream, receiveFrom(t, g.keeper.listening)
 }
 
@@ -72,11 +69,7 @@ func send(t *testing.T, stream keepAliveClient, m *gatekeeperv1.KeepAliveRequest
 
 func recv(t *testing.T, stream keepAliveClient) *gatekeeperv1.KeepAliveResponse {
 	t.Helper()
-	r, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must(stream.Recv())(t)
 }
 
 func TestKeepAlive_Groups_AreAnsweredInGroupsButForWhatHasMoreToSay(t *testing.T) {
@@ -295,10 +288,7 @@ func TestKeepAlive_ClientGone_ReleasesEverything(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	c, cancel := context.WithCancel(ctx(t))
-	stream, err := g.permits.KeepAlive(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(g.permits.KeepAlive(c))(t)
 	listener := receiveFrom(t, g.keeper.listening)
 	send(t, stream, frameOf(1, 1))
 	receiveFrom(t, began)

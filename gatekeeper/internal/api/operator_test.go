@@ -20,14 +20,9 @@ import (
 // openOperator is a server at feature level 3 with definitions of these names.
 func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorServiceClient) {
 	g := open(t)
-	entry, err := fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := must(fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 3}}))(t)
 	g.keeper.index++
-	if _, err := g.keeper.machine.Apply(g.keeper.index, 1, entry); err != nil {
-		t.Fatal(err)
-	}
+	must(g.keeper.machine.Apply(g.keeper.index, 1, entry))(t)
 	g.create(names...)
 	return g, gatekeeperv1.NewOperatorServiceClient(g.conn)
 }
@@ -80,10 +75,7 @@ func TestChangesOfOperators_RepeatedRequest_AreAnsweredAsTheFirstAndDoNothing(t 
 func TestResume_OfAChange_LeavesThePausesOfOthers(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	pause := func(by string, names ...string) uint64 {
-		r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: names}, Author: by})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: names}, Author: by}))(t)
 		return r.GetRevision()
 	}
 	nightly := pause("cron", "a", "b")
@@ -100,16 +92,11 @@ func TestResume_OfAChange_LeavesThePausesOfOthers(t *testing.T) {
 func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	for _, name := range []string{"a", "b"} { // two pauses, so that bringing them back takes two
-		if _, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
+		must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
 			Selector: &gatekeeperv1.Selector{Names: []string{name}}, Stop: true, Reason: name, Author: "ann", Drain: durationpb.New(time.Hour),
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
-	resumed, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	resumed := must(op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	g.grant(t, "a", "app1")
 	before := g.keeper.machine.State().Revision()
 	dry, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), DryRun: true})
@@ -148,16 +135,13 @@ func TestUndo_JournalForgotAPart_IsRefused_AndUndoesTheRestWhenAsked(t *testing.
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 1
 	g.keeper.do(fsm.Configure{Settings: settings})
-	paused, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	b := g.keeper.machine.State().Definition("b")
 	again := *b.Definition
 	again.Permits = 7
 	g.keeper.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "b", Definition: &again, ExpectedVersion: b.Version}}}) // forgets its pause
 	change := paused.GetRevision()
-	_, err = op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
+	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
 	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
 		t.Fatalf("got %v", err)
 	}
@@ -176,12 +160,9 @@ func TestUndo_JournalForgotAPart_IsRefused_AndUndoesTheRestWhenAsked(t *testing.
 
 func TestUndo_SomebodyChangesItMeanwhile_IsRefusedWhole(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
-	paused, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
-	_, err = op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
+	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
 	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: it was paused or resumed at this moment") {
 		t.Fatalf("got %v", err)
 	}
@@ -195,10 +176,7 @@ func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
 	shown := func(m *gatekeeperv1.PreviewRequest) string {
-		r, err := op.Preview(ctx(t), m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(op.Preview(ctx(t), m))(t)
 		return r.GetDigest()
 	}
 	definitions := func() [2]*fsm.StoredDefinition {
@@ -230,9 +208,7 @@ func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
 	}
 
 	pause.Expected = ""
-	if _, err := op.Pause(ctx(t), pause); err != nil {
-		t.Fatal(err)
-	}
+	must(op.Pause(ctx(t), pause))(t)
 	resume := &gatekeeperv1.ResumeRequest{Selector: all}
 	resume.Expected = shown(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}})
 	g.keeper.meanwhile = edit(6)
@@ -270,10 +246,7 @@ func TestListHolders_AtATimeBeforeARecovery_SaysWhereHistoryBegins(t *testing.T)
 	old := &fakeKeeper{machine: fsm.New("old")}
 	old.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s")}}})
 	at := time.Unix(1_800_000_000, 0).UTC()
-	state, err := old.machine.State().Recovered(fsm.Recovery{ClusterID: "test", At: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must(old.machine.State().Recovered(fsm.Recovery{ClusterID: "test", At: at}))(t)
 	var file bytes.Buffer
 	if err := state.Snapshot(&file); err != nil {
 		t.Fatal(err)

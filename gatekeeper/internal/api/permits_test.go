@@ -34,13 +34,10 @@ func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
 	}
 	before := time.Now()
 	due := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-	reply, err := g.permits.TryAcquire(ctx(t), &gatekeeperv1.TryAcquireRequest{
+	reply := must(g.permits.TryAcquire(ctx(t), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "s", Identity: who(), Firing: &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(due)},
 		RequestId: "r", ExpectedRevision: new(uint64(0)), Metadata: map[string]string{"k": "v"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	grant := reply.GetGrant()
 	if grant.GetPermit().GetToken() != 7 || grant.GetRefreshed() || grant.GetWaited().AsDuration() != 3*time.Millisecond {
 		t.Errorf("got %v", reply)
@@ -68,15 +65,12 @@ func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
 		}}, nil
 	}
 	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()}
-	reply, err := g.permits.TryAcquire(ctx(t), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := must(g.permits.TryAcquire(ctx(t), m))(t)
 	if d := reply.GetDenial(); d.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || d.GetRetryAfter().AsDuration() != time.Second {
 		t.Errorf("got %v", reply)
 	}
 	m.Weight = 2
-	if reply, err = g.permits.TryAcquire(ctx(t), m); err != nil || !reply.GetGrant().GetRefreshed() {
+	if reply, err := g.permits.TryAcquire(ctx(t), m); err != nil || !reply.GetGrant().GetRefreshed() {
 		t.Errorf("got %v, %v", reply, err)
 	}
 }
@@ -112,12 +106,9 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 			{Token: 2, Status: keeper.StatusStopping, Duration: time.Minute, Stop: semaphore.StopPaused, Message: "m"},
 		}, nil
 	}
-	reply, err := g.permits.Refresh(ctx(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{
+	reply := must(g.permits.Refresh(ctx(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{
 		{Token: 1, Duration: durationpb.New(time.Minute)}, {Token: 2, Duration: durationpb.New(time.Second)},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	r := reply.GetResults()
 	if len(r) != 2 || r[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED || r[0].GetDuration().AsDuration() != time.Minute ||
 		r[1].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING || r[1].GetDuration() != nil ||
@@ -193,10 +184,7 @@ func TestListHolders_Pages_TellEachPermitOnce(t *testing.T) {
 	var got []*gatekeeperv1.Permit
 	m := &gatekeeperv1.ListHoldersRequest{Names: []string{"?"}, PageSize: 2}
 	for pages := 1; ; pages++ {
-		reply, err := g.permits.ListHolders(ctx(t), m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must(g.permits.ListHolders(ctx(t), m))(t)
 		if reply.GetRevision() != g.keeper.machine.State().Revision() {
 			t.Errorf("got revision %d", reply.GetRevision())
 		}
@@ -222,17 +210,14 @@ func TestListWaiters_AreFilteredByName(t *testing.T) {
 		{Semaphore: "a", Identity: semaphore.Identity{Group: "g", Acquirer: "x"}, Weight: 2, Place: 1, Waiting: time.Second, RequestID: "r", Cursor: queue.Cursor{Semaphore: "a", Seq: 1}},
 		{Semaphore: "b", Place: 1, Cursor: queue.Cursor{Semaphore: "b", Seq: 2}},
 	}
-	reply, err := g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{Names: []string{"a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := must(g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{Names: []string{"a"}}))(t)
 	w := reply.GetWaiters()
 	if len(w) != 1 || w[0].GetIdentity().GetAcquirer() != "x" || w[0].GetPlace() != 1 || w[0].GetWaiting().AsDuration() != time.Second ||
 		w[0].GetRequestId() != "r" || w[0].GetWeight() != 2 {
 		t.Errorf("got %v", w)
 	}
 	g.keeper.notLeader = &consensus.NotLeaderError{}
-	_, err = g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{})
+	_, err := g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{})
 	want(t, err, codes.Unavailable, "NO_LEADER")
 }
 
@@ -305,12 +290,9 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer = c.answer
-			stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{
+			stream := must(g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{
 				Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: durationpb.New(time.Minute),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			for place := uint32(2); place > 0; place-- {
 				r, err := stream.Recv()
 				if err != nil || r.GetPlace().GetPlace() != place || r.GetPlace().GetRepeat() {

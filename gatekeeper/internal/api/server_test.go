@@ -36,19 +36,12 @@ import (
 
 func TestReflection_Lists_TheThreeServices(t *testing.T) {
 	g := open(t)
-	stream, err := reflectionpb.NewServerReflectionClient(g.conn).ServerReflectionInfo(ctx(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(reflectionpb.NewServerReflectionClient(g.conn).ServerReflectionInfo(ctx(t)))(t)
 	ask := func(m *reflectionpb.ServerReflectionRequest) *reflectionpb.ServerReflectionResponse {
 		if err := stream.Send(m); err != nil {
 			t.Fatal(err)
 		}
-		r, err := stream.Recv()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must(stream.Recv())(t)
 	}
 	list := ask(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}})
 	var names []string
@@ -78,10 +71,7 @@ func TestHealth_FollowsConsensus(t *testing.T) {
 		t.Helper()
 		for _, service := range []string{"", "gatekeeper.v1.PermitService", "gatekeeper.v1.DefinitionService", "gatekeeper.v1.ClusterService"} {
 			eventually(t, service+" is "+expected.String(), func() bool {
-				r, err := client.Check(ctx(t), &healthpb.HealthCheckRequest{Service: service})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must(client.Check(ctx(t), &healthpb.HealthCheckRequest{Service: service}))(t)
 				return r.GetStatus() == expected
 			})
 		}
@@ -100,16 +90,11 @@ func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 	waiting := waitOn(t, g.permits, g)
 	kept, listener := keepAliveOn(t, g.permits, g)
 	watched, _ := watching(t, g, new(gatekeeperv1.WatchRequest))
-	health, err := healthpb.NewHealthClient(g.conn).Watch(ctx(t), new(healthpb.HealthCheckRequest))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := health.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	health := must(healthpb.NewHealthClient(g.conn).Watch(ctx(t), new(healthpb.HealthCheckRequest)))(t)
+	must(health.Recv())(t)
 
 	g.api.Drain()
-	_, err = waiting.Recv()
+	_, err := waiting.Recv()
 	want(t, err, codes.Unavailable, "SHUTTING_DOWN")
 	_, err = kept.Recv()
 	want(t, err, codes.Unavailable, "SHUTTING_DOWN")
@@ -179,9 +164,7 @@ func TestCalls_AreCounted_PanicsAreCaught(t *testing.T) {
 	if strings.Contains(status.Convert(err).Message(), "secret") {
 		t.Error("the panic's own words reached the caller")
 	}
-	if _, err := g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest)); err != nil {
-		t.Fatal(err)
-	}
+	must(g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest)))(t)
 	stream, listener := keepAliveOn(t, g.permits, g)
 	close(listener.notices)
 	_, err = stream.Recv()
@@ -217,10 +200,7 @@ func (a *authority) path(name string) string { return filepath.Join(a.folder, na
 // sign writes NAME.pem and NAME-key.pem.
 func (a *authority) sign(t *testing.T, name string, ca bool) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: ca, BasicConstraintsValid: ca,
@@ -230,14 +210,8 @@ func (a *authority) sign(t *testing.T, name string, ca bool) (*x509.Certificate,
 	if ca {
 		parent, signer = template, key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must(x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer))(t)
+	keyDER := must(x509.MarshalPKCS8PrivateKey(key))(t)
 	for file, block := range map[string]*pem.Block{
 		name + ".pem": {Type: "CERTIFICATE", Bytes: der}, name + "-key.pem": {Type: "PRIVATE KEY", Bytes: keyDER},
 	} {
@@ -245,10 +219,7 @@ func (a *authority) sign(t *testing.T, name string, ca bool) (*x509.Certificate,
 			t.Fatal(err)
 		}
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := must(x509.ParseCertificate(der))(t)
 	return cert, key
 }
 
@@ -262,10 +233,7 @@ func (a *authority) client(t *testing.T, name string, change func(*tls.Config)) 
 	roots.AddCert(a.cert)
 	c := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	if name != "" {
-		own, err := tls.LoadX509KeyPair(a.path(name+".pem"), a.path(name+"-key.pem"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must(tls.LoadX509KeyPair(a.path(name+".pem"), a.path(name+"-key.pem")))(t)
 		c.Certificates = []tls.Certificate{own}
 	}
 	if change != nil {
@@ -312,10 +280,7 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 
 func strangers(t *testing.T, a *authority) []tls.Certificate {
 	t.Helper()
-	own, err := tls.LoadX509KeyPair(a.path("client.pem"), a.path("client-key.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must(tls.LoadX509KeyPair(a.path("client.pem"), a.path("client-key.pem")))(t)
 	return []tls.Certificate{own}
 }
 

@@ -84,14 +84,9 @@ func TestSetSettings_OthersSinceTheDryRun_AreKept(t *testing.T) {
 			Settings: &gatekeeperv1.Settings{MaxDuration: durationpb.New(time.Duration(hours) * time.Hour)}, DryRun: expected == nil, Expected: expected,
 		})
 	}
-	shown, err := set(3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := set(2, shown.GetBefore()); err != nil {
-		t.Fatal(err)
-	}
-	_, err = set(3, shown.GetBefore())
+	shown := must(set(3, nil))(t)
+	must(set(2, shown.GetBefore()))(t)
+	_, err := set(3, shown.GetBefore())
 	want(t, err, codes.Aborted, "CHANGED_SINCE")
 	if got := g.keeper.machine.State().Settings().MaxDuration; got != 2*time.Hour {
 		t.Errorf("the second one set %v", got)

@@ -19,9 +19,7 @@ func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 	g := open(t)
 	for name, group := range map[string]string{"idle": ".*", "run": "prod", "wait": "drc", "missed": "prod|drc", "denied": "prod"} {
 		d := &gatekeeperv1.Definition{Name: name, GroupPattern: &group}
-		if _, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); err != nil {
-			t.Fatal(err)
-		}
+		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}))(t)
 	}
 	g.grant(t, "run", "host")
 	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wait"}}
@@ -49,10 +47,7 @@ func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 		for _, s := range strings.Fields(c.states) {
 			m.States = append(m.States, gatekeeperv1.DefinitionState(gatekeeperv1.DefinitionState_value["DEFINITION_STATE_"+s]))
 		}
-		r, err := g.definitions.ListDefinitions(ctx(t), m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(g.definitions.ListDefinitions(ctx(t), m))(t)
 		var names []string
 		for _, record := range r.GetRecords() {
 			names = append(names, record.GetDefinition().GetName())

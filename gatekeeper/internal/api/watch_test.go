@@ -18,20 +18,13 @@ import (
 
 func watching(t *testing.T, g *gate, m *gatekeeperv1.WatchRequest) (grpc.ServerStreamingClient[gatekeeperv1.WatchResponse], *gatekeeperv1.WatchResponse) {
 	t.Helper()
-	stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx(t), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx(t), m))(t)
 	return stream, next(t, stream)
 }
 
 func next(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) *gatekeeperv1.WatchResponse {
 	t.Helper()
-	r, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must(stream.Recv())(t)
 }
 
 func TestWatch_FromNow_SaysWhereItBegins(t *testing.T) {
@@ -147,9 +140,7 @@ func TestWatch_WithLabels_SendsEventsOfMatchingSemaphores(t *testing.T) {
 	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Labels: "team=data", Permits: true})
 	for name, team := range map[string]string{"other": "web", "mine": "data"} {
 		d := &gatekeeperv1.Definition{Name: name, Labels: map[string]string{"team": team}}
-		if _, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); err != nil {
-			t.Fatal(err)
-		}
+		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}))(t)
 	}
 	g.grant(t, "other", "host")
 	g.grant(t, "mine", "host")

@@ -124,10 +124,11 @@ func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
 	return nil
 }
 
-// answer counts a request as a TryAcquire that has ended, and writes its answer. It leaves the request open if the batch is full.
+// answer writes the answer of a request and counts it as a TryAcquire that has ended. If the batch is full, it leaves the request open,
+// to be counted when its caller asks alone.
 func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
 	r := b.reply.Results[place]
-	if err := b.s.ended(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err); err != nil {
+	if err = toStatus(b.s.unready(err)); err != nil {
 		e := status.Convert(err).Proto()
 		r.Result = &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}}
 	} else {
@@ -135,7 +136,9 @@ func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
 	}
 	if b.bytes += proto.Size(r); b.bytes > maxBatchBytes {
 		r.Result = nil
+		return
 	}
+	_ = b.s.ended(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err) // it is a status already
 }
 
 // denials remembers the holders that were converted: most denials of a batch name the same ones.

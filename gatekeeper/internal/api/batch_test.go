@@ -119,7 +119,8 @@ func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
 
 // What a client accepts of gRPC by default is less than what many denials may have.
 func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
-	g := open(t)
+	metrics := new(countingMetrics)
+	g := open(t, func(c *Config) { c.Metrics = metrics })
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
 		return keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{Message: long(10_000)}}, true, nil
 	}
@@ -136,6 +137,16 @@ func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
 	}
 	if results[0].GetDenial() == nil || results[len(results)-1].GetResult() != nil {
 		t.Error("the first must be answered, and the last left open")
+	}
+	answered := 0
+	for _, r := range results {
+		if r.GetResult() != nil {
+			answered++
+		}
+	}
+	// Their callers ask alone: an open request is counted then.
+	if n := metrics.count("ended /gatekeeper.v1.PermitService/TryAcquire OK"); n != answered {
+		t.Errorf("%d requests were counted, and %d answered", n, answered)
 	}
 }
 

@@ -77,7 +77,7 @@ type Keeper struct {
 	lessor   *lessor.Lessor
 	timers   *timers.Timers
 	missed   *missed.Listener
-	chores   *epochs.Room // what a leader does regularly
+	chores   *epochs.Room // what a leader does regularly; its lock guards writes of epoch
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -138,15 +138,18 @@ func New(cfg Config) *Keeper {
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
 		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
 	})
-	k.chores = epochs.NewRoom(cfg.Proposer.Go, k.seen.forget)
+	k.chores = epochs.NewRoom(cfg.Proposer.Go, func() {
+		k.epoch.Store(nil)
+		k.seen.forget()
+	})
 	k.cancel = cfg.Machine.Subscribe(k.applied)
 	k.runs.Add(1)
 	go k.dispatch()
 	return k
 }
 
-// Promote begins to lead in that term; it implements consensus.Leading. Subscribing to what is applied and storing the
-// instant from which permits get their full duration are one step: no entry is applied between.
+// Promote begins to lead in that term; it implements consensus.Leading. After Close it does nothing: no room begins an epoch. Subscribing to
+// what is applied and storing the instant from which permits get their full duration are one step: no entry is applied between.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
@@ -154,28 +157,30 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		k.timers.Promote(term, now, state)
 		k.missed.Promote(term, now, state)
 	})
-	k.queue.Clear()
-	k.denials.Clear() // a call of an earlier epoch may have ended late
-	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
-	k.queue.Gather(e.gathered)
-	k.epoch.Store(e)
-	k.news.wake()
-	k.chores.Begin(term, func(e *epochs.Epoch) {
+	k.chores.Begin(term, func(chores *epochs.Epoch) {
+		k.queue.Clear()
+		k.denials.Clear() // a call of an earlier epoch may have ended late
+		e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
+		k.queue.Gather(e.gathered)
+		k.epoch.Store(e)
+		k.news.wake()
 		var past history
-		e.Every(sightEvery, func() { k.sight(e) })
-		e.Every(trimEvery, func() { k.housekeep(e, &past) })
+		chores.Every(sightEvery, func() { k.sight(chores) })
+		chores.Every(trimEvery, func() { k.housekeep(chores, &past) })
 	})
 }
 
 // Demote ends the leadership of that term; it implements consensus.Leading.
 func (k *Keeper) Demote(term uint64) {
-	if e := k.epoch.Load(); e != nil && e.term == term {
-		k.epoch.Store(nil)
-	}
+	k.chores.Demote(term)
 	k.lessor.Demote(term)
 	k.timers.Demote(term)
 	k.missed.Demote(term)
-	k.chores.Demote(term)
+	k.clear()
+}
+
+// clear forgets what calls and streams have left behind, when the leadership is over.
+func (k *Keeper) clear() {
 	k.queue.Clear()
 	k.notices.closeAll()
 	k.clearClocks()
@@ -185,15 +190,13 @@ func (k *Keeper) Demote(term uint64) {
 // Close stops answering and waits until nothing of the keeper runs any more.
 func (k *Keeper) Close() {
 	k.close.Do(func() {
-		if e := k.epoch.Load(); e != nil {
-			k.Demote(e.term)
-		}
-		k.cancel()
-		close(k.closed)
+		k.chores.Close()
 		k.lessor.Close()
 		k.timers.Close()
 		k.missed.Close()
-		k.chores.Close()
+		k.clear()
+		k.cancel()
+		close(k.closed)
 		k.runs.Wait()
 	})
 }

@@ -157,6 +157,29 @@ func TestClose_EndsWaitingCalls(t *testing.T) {
 	})
 }
 
+// A server that stops may win an election at the same time.
+func TestPromote_AfterClose_DoesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.Close()
+		w.promote(2)
+		if w.Leads() {
+			t.Error("it leads after Close")
+		}
+		l := w.Listen()
+		defer l.Close()
+		select {
+		case <-l.Notices(): // it has ended
+		default:
+			t.Error("it opened a stream after Close")
+		}
+		_, err := w.TryAcquire(context.Background(), ask("a", ""))
+		if _, ok := errors.AsType[*consensus.NotLeaderError](err); !ok {
+			t.Errorf("after Close it answered %v", err)
+		}
+	})
+}
+
 // An earlier leadership's call that ends late must not take the place which its repeat has in the next one.
 func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -64,7 +64,7 @@ func (k *Keeper) dispatch() {
 	defer tick.Stop()
 	gather := time.NewTimer(0)
 	defer gather.Stop()
-	var gathering *epoch               // whose waiters are still coming back
+	var gathering *tenure              // whose waiters are still coming back
 	moved := make(map[string]struct{}) // queues whose places have changed since they were told
 	for {
 		select {
@@ -79,20 +79,20 @@ func (k *Keeper) dispatch() {
 			k.tell(moved)
 		}
 		events, touched := k.news.take()
-		e := k.epoch.Load()
-		if e == nil {
+		in := k.tenure.Load()
+		if in == nil {
 			clear(moved)
 			continue
 		}
 		for i := range events {
 			k.hear(&events[i], touched)
 		}
-		if !k.gathered(e) {
-			gather.Reset(time.Until(e.gathered))
-			gathering = e
+		if !k.gathered(in) {
+			gather.Reset(time.Until(in.gathered))
+			gathering = in
 			continue
 		}
-		if gathering == e {
+		if gathering == in {
 			gathering = nil
 			for _, sem := range k.queue.Semaphores() {
 				touched[sem] = struct{}{}

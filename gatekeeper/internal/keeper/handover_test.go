@@ -497,13 +497,13 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		heavy := ask("a", "1")
 		heavy.Weight = 2
 		p := w.granted(heavy)
-		e, state := w.epoch.Load(), w.machine.State()
+		in, state := w.tenure.Load(), w.machine.State()
 		me := w.joinByHand(ask("b", "2"))
 
-		if grants := w.handOver(e, state, p); len(grants) != 1 || len(me.wake) != 1 {
+		if grants := w.handOver(in, state, p); len(grants) != 1 || len(me.wake) != 1 {
 			t.Fatalf("%d grants, %d in the call's wake, want one each", len(grants), len(me.wake))
 		}
-		if w.entrust(e, &waiting{call: me.call}, fsm.Grant{}) != nil {
+		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
 			t.Fatal("two grants of one acquisition are on their way")
 		}
 		if w.withdraw(me) {
@@ -519,7 +519,7 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		if !w.withdraw(gone) {
 			t.Fatal("nothing is on its way to c")
 		}
-		if grants := w.handOver(e, state, p); len(grants) != 0 || len(next.wake) != 0 {
+		if grants := w.handOver(in, state, p); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("%d grants for a call that has ended, and for one behind it", len(grants))
 		}
 		if offers := w.queue.Offer("job", 2); len(offers) != 2 {

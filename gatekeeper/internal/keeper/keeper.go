@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
-	epochs "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
@@ -77,7 +77,7 @@ type Keeper struct {
 	lessor   *lessor.Lessor
 	timers   *timers.Timers
 	missed   *missed.Listener
-	chores   *epochs.Room // what a leader does regularly; its lock guards writes of epoch
+	chores   *epoch.Room // what a leader does regularly; its lock guards writes of tenure
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -87,7 +87,7 @@ type Keeper struct {
 	notices  notices
 	news     *inbox
 	streams  atomic.Uint64
-	epoch    atomic.Pointer[epoch]
+	tenure   atomic.Pointer[tenure]
 	// cancel ends the subscription to the machine.
 	cancel func()
 	close  sync.Once
@@ -97,8 +97,8 @@ type Keeper struct {
 	runs        sync.WaitGroup
 }
 
-// epoch is one leadership of this server, from the promotion on.
-type epoch struct {
+// tenure is one leadership of this server, from the promotion on: what calls need of an epoch.
+type tenure struct {
 	term uint64
 	// done is closed when the leadership is over, as far as this server knows.
 	done <-chan struct{}
@@ -138,8 +138,8 @@ func New(cfg Config) *Keeper {
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
 		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
 	})
-	k.chores = epochs.NewRoom(cfg.Proposer.Go, func() {
-		k.epoch.Store(nil)
+	k.chores = epoch.NewRoom(cfg.Proposer.Go, func() {
+		k.tenure.Store(nil)
 		k.seen.forget()
 	})
 	k.cancel = cfg.Machine.Subscribe(k.applied)
@@ -157,12 +157,12 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		k.timers.Promote(term, now, state)
 		k.missed.Promote(term, now, state)
 	})
-	k.chores.Begin(term, func(chores *epochs.Epoch) {
+	k.chores.Begin(term, func(chores *epoch.Epoch) {
 		k.queue.Clear()
 		k.denials.Clear() // a call of an earlier epoch may have ended late
-		e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
-		k.queue.Gather(e.gathered)
-		k.epoch.Store(e)
+		in := &tenure{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
+		k.queue.Gather(in.gathered)
+		k.tenure.Store(in)
 		k.news.wake()
 		var past history
 		chores.Every(sightEvery, func() { k.sight(chores) })
@@ -201,10 +201,10 @@ func (k *Keeper) Close() {
 	})
 }
 
-// leading returns the current epoch, or says who leads instead.
-func (k *Keeper) leading() (*epoch, error) {
-	if e := k.epoch.Load(); e != nil && !e.over() {
-		return e, nil
+// leading returns the current tenure, or says who leads instead.
+func (k *Keeper) leading() (*tenure, error) {
+	if in := k.tenure.Load(); in != nil && !in.over() {
+		return in, nil
 	}
 	return nil, k.notLeader()
 }
@@ -219,23 +219,23 @@ func (k *Keeper) notLeader() error {
 	return &consensus.NotLeaderError{Leader: k.cfg.Leadership.Leader()}
 }
 
-func (e *epoch) over() bool {
+func (t *tenure) over() bool {
 	select {
-	case <-e.done:
+	case <-t.done:
 		return true
 	default:
 		return false
 	}
 }
 
-// confirm proves that this server led in the epoch at or after t, and that the epoch is still current.
-func (k *Keeper) confirm(ctx context.Context, e *epoch, t time.Time) error {
-	return k.confirmed(e, k.cfg.Leadership.Confirm(ctx, e.term, t))
+// confirm proves that this server led in that tenure at or after t, and that the tenure is still the current one.
+func (k *Keeper) confirm(ctx context.Context, in *tenure, t time.Time) error {
+	return k.confirmed(in, k.cfg.Leadership.Confirm(ctx, in.term, t))
 }
 
 // confirmed is what confirm returns when Confirm was answered with err.
-func (k *Keeper) confirmed(e *epoch, err error) error {
-	if err == nil && k.epoch.Load() != e {
+func (k *Keeper) confirmed(in *tenure, err error) error {
+	if err == nil && k.tenure.Load() != in {
 		err = k.notLeader()
 	}
 	return err
@@ -252,12 +252,12 @@ func (k *Keeper) applied(a fsm.Applied) {
 // Read returns a state that holds everything which any server had answered before the call.
 func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	t := time.Now()
-	e, err := k.leading()
+	in, err := k.leading()
 	if err != nil {
 		return nil, err
 	}
 	state := k.cfg.Machine.State()
-	return state, k.confirm(ctx, e, t)
+	return state, k.confirm(ctx, in, t)
 }
 
 // Remaining is how long a permit has until the leader ends it unless it is refreshed; false when this server does not

@@ -30,7 +30,7 @@ func (k *Keeper) Listen() *Listener {
 		tokens: make(map[uint64]struct{}),
 	}
 	k.notices.open(l)
-	if k.epoch.Load() == nil {
+	if k.tenure.Load() == nil {
 		l.end() // it may have missed the end of the leadership
 	}
 	return l
@@ -71,8 +71,8 @@ func (f *Frame) Refresh(ctx context.Context, holder *semaphore.Identity, tokens 
 		return
 	}
 	confirm := func() {
-		k.cfg.Leadership.ConfirmLater(f.renewal.epoch.term, f.received, func(err error) {
-			f.err = k.confirmed(f.renewal.epoch, err)
+		k.cfg.Leadership.ConfirmLater(f.renewal.tenure.term, f.received, func(err error) {
+			f.err = k.confirmed(f.renewal.tenure, err)
 			ready()
 		})
 	}

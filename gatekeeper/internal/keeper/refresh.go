@@ -23,7 +23,7 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaph
 		return nil, err
 	}
 	k.lengthen(ctx, r.before)
-	if err := k.confirm(ctx, r.epoch, received); err != nil {
+	if err := k.confirm(ctx, r.tenure, received); err != nil {
 		return nil, err
 	}
 	return r.results()
@@ -32,7 +32,7 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaph
 // renewal is a refresh whose deadlines have been moved out. It may be answered once leadership is confirmed.
 type renewal struct {
 	k         *Keeper
-	epoch     *epoch
+	tenure    *tenure
 	received  time.Time
 	tokens    []TokenRefresh
 	refreshes []lessor.Refresh
@@ -43,17 +43,17 @@ type renewal struct {
 // renew moves the deadlines. In any case it calls processed, as soon as that is done. Without tokens it returns nil.
 func (k *Keeper) renew(frame lessor.Frame, tokens []TokenRefresh, processed func()) (*renewal, error) {
 	defer processed()
-	e, err := k.leading()
+	in, err := k.leading()
 	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
-	r := &renewal{k: k, epoch: e, received: frame.Received, tokens: tokens, refreshes: make([]lessor.Refresh, len(tokens))}
+	r := &renewal{k: k, tenure: in, received: frame.Received, tokens: tokens, refreshes: make([]lessor.Refresh, len(tokens))}
 	for i, t := range tokens {
 		r.refreshes[i] = lessor.Refresh{Token: t.Token, States: t.Duration}
 	}
-	r.before, r.seen = k.lessor.Renew(e.term, frame, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	r.before, r.seen = k.lessor.Renew(in.term, frame, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
 	processed()
-	k.shorten(e, r.before)
+	k.shorten(in, r.before)
 	return r, nil
 }
 
@@ -62,7 +62,7 @@ func (r *renewal) results() ([]TokenResult, error) {
 	k := r.k
 	after := r.before
 	if !k.lessor.Unchanged(r.seen) {
-		after = k.lessor.Check(r.epoch.term, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(r.tokens)))
+		after = k.lessor.Check(r.tenure.term, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(r.tokens)))
 	}
 	results := make([]TokenResult, len(r.tokens))
 	for i, t := range r.tokens {
@@ -113,16 +113,16 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 }
 
 // shorten commits the shorter durations that were claimed; nobody waits for it.
-func (k *Keeper) shorten(e *epoch, verdicts []lessor.Verdict) {
+func (k *Keeper) shorten(in *tenure, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Shorten == 0 {
 			continue
 		}
 		token := v.Permit.Token
-		k.cfg.Proposer.Go(fsm.Extend{Token: token, Duration: v.Shorten, Term: e.term}, func(o batcher.Outcome) {
+		k.cfg.Proposer.Go(fsm.Extend{Token: token, Duration: v.Shorten, Term: in.term}, func(o batcher.Outcome) {
 			if o.Err == nil || errors.Is(o.Err, consensus.ErrNotAppended) {
-				k.lessor.Shortened(e.term, token)
+				k.lessor.Shortened(in.term, token)
 			}
 		})
 	}

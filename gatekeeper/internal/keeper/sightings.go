@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	epochs "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -84,7 +84,7 @@ func (s *sightings) forget() {
 }
 
 // sight proposes what was seen. Between two sightings of the same caller lie minutes, so that a cluster at rest writes nothing.
-func (k *Keeper) sight(e *epochs.Epoch) {
+func (k *Keeper) sight(e *epoch.Epoch) {
 	list := k.seen.take()
 	if len(list) == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	epochs "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -14,7 +14,7 @@ import (
 const trimEvery = time.Minute
 
 // housekeep forgets old firings and requests. It reads an immutable state and holds nothing up. What fails is found again in a minute.
-func (k *Keeper) housekeep(e *epochs.Epoch, past *history) {
+func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	state := k.cfg.Machine.State()
 	e.Propose(nil, trims(e.Term, state, past)...)
 	for name := range state.ClaimedSemaphores() {

@@ -386,8 +386,8 @@ func asError[E error](err error, target *E) bool { return errors.As(err, target)
 
 // renewForTest is the first half of a refresh, for tests that stand in its middle.
 func (w *world) renewForTest(token uint64) {
-	e := w.epoch.Load()
-	w.lessor.Renew(e.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)
+	in := w.tenure.Load()
+	w.lessor.Renew(in.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)
 }
 
 func (w *world) wantWaiters(want int) {

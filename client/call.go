@@ -24,6 +24,8 @@ type call struct {
 	repeatable bool
 	// harmless: it changes nothing, so no outcome is left unknown. Harmless calls are repeatable.
 	harmless bool
+	// named: it carries the id of a request, by which the servers know a repeat for as long as they remember the first.
+	named bool
 	// held: it is about a permit that this process may hold, which another cluster does not know: such calls go on at the others.
 	held bool
 	// timeout bounds one attempt.
@@ -68,7 +70,12 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			v.final = false
 		}
 		if v.final {
-			return typed(ctx, err)
+			err = typed(ctx, err)
+			if _, tooOld := tooOldSince(err); tooOld && how.named && failure.Unknown {
+				failure.add(address, err) // an earlier attempt may be one that the servers have forgotten
+				return failure
+			}
+			return err
 		}
 		if n == 0 && how.within > 0 { // only now: nearly every call succeeds at once, and a context more costs it time
 			bounded, cancel := withTimeout(ctx, how.within-time.Since(started))
@@ -254,7 +261,7 @@ func (c caller) how(method string, args any) call {
 		how.harmless = true
 	}
 	if r, ok := args.(interface{ GetRequestId() string }); ok && r.GetRequestId() != "" {
-		how.repeatable = true
+		how.repeatable, how.named = true, true
 	}
 	return how
 }

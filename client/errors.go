@@ -30,8 +30,8 @@ type UnavailableError struct {
 	Tried []Attempt
 	// Unknown: an attempt may have been carried out.
 	Unknown bool
-	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe, or because each endpoint
-	// has failed by a *CertificateError.
+	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe, because each endpoint
+	// has failed by a *CertificateError, or because the servers no longer knew whether an earlier attempt was carried out.
 	Ended error
 }
 

@@ -92,6 +92,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 type server struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	gatekeeperv1.UnimplementedDefinitionServiceServer
+	gatekeeperv1.UnimplementedOperatorServiceServer
 	gatekeeperv1.UnimplementedWatchServiceServer
 	gatekeeperv1.UnimplementedClusterServiceServer
 	name     string
@@ -120,6 +121,7 @@ type server struct {
 	clear      func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error)
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
+	pause      func(context.Context, *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error)
 	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.WatchService_WatchServer) error
 	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
@@ -179,6 +181,7 @@ func startServer(t *testing.T, name string) *server {
 	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream), grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
 	gatekeeperv1.RegisterPermitServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterDefinitionServiceServer(s.grpc, s)
+	gatekeeperv1.RegisterOperatorServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterWatchServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterClusterServiceServer(s.grpc, s)
 	var serving sync.WaitGroup
@@ -295,6 +298,10 @@ func serve[Q, A any](ctx context.Context, s *server, name string, q Q, hook *fun
 		return none, errUnscripted
 	}
 	return f(ctx, q)
+}
+
+func (s *server) Pause(ctx context.Context, q *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
+	return serve(ctx, s, "Pause", q, &s.pause)
 }
 
 func (s *server) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {

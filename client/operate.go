@@ -3,8 +3,10 @@ package client
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -25,10 +27,36 @@ func (s Selector) message() *gatekeeperv1.Selector {
 	return &gatekeeperv1.Selector{Names: s.Names, Labels: s.Labels, All: s.All}
 }
 
-// sign fills in the defaults of a request: who makes it, and an id that makes its retries harmless.
-func (c *Client) sign(author, requestID *string) {
-	*author = cmp.Or(*author, c.settings.defaults.acquirer)
-	*requestID = cmp.Or(*requestID, NewRequestID())
+// signature is who makes a change, and which request it is.
+type signature struct {
+	author, requestID *string
+	revision          *uint64
+}
+
+// operate makes a change, with the defaults of its signature. With an id that it draws it sends the newest revision that the Client had
+// seen, as acquisitions do: then the change is not made twice, however late a repeat arrives. A first attempt may look too old only because
+// the Client has asked for nothing for long, so it is made again under a new id.
+func operate[M, R any](
+	ctx context.Context, c *Client, m *M, by signature,
+	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
+) (*R, error) {
+	*by.author = cmp.Or(*by.author, c.settings.defaults.acquirer)
+	if *by.requestID != "" {
+		return method(c.Operator(), ctx, m) // the application knows how old it is
+	}
+	for *by.revision = c.seen.Load(); ; {
+		*by.requestID = NewRequestID()
+		reply, err := method(c.Operator(), ctx, m)
+		if r, ok := any(reply).(interface{ GetRevision() uint64 }); ok && err == nil {
+			c.saw(r.GetRevision())
+		}
+		revision, tooOld := tooOldSince(err)
+		if !tooOld || revision <= *by.revision || errors.Is(err, ErrOutcomeUnknown) {
+			return reply, err
+		}
+		c.saw(revision)
+		*by.revision = revision
+	}
 }
 
 // MoveRequest moves work from one group to another: see Client.Move.
@@ -54,8 +82,9 @@ type MoveRequest struct {
 // nothing, make a dry run, and then the move with its Digest as Expected.
 //
 // The move is made once, however often the call is retried. An application that repeats it after an unknown outcome gives both calls the
-// same RequestID: then the second gets the answer of the first. Servers remember a request for at least 10 minutes, so bound ctx. This
-// holds for Pause, Resume, Cordon and Uncordon too.
+// same RequestID: then the second gets the answer of the first. Servers remember a request for at least 10 minutes, so bound ctx. A retry
+// that comes later than that is refused if the Client drew the id and has seen a revision: the outcome is unknown then
+// (ErrOutcomeUnknown). This holds for Pause, Resume, Cordon and Uncordon too.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, an *InvalidFieldError, or one that every call has.
 func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveResponse, error) {
@@ -63,8 +92,7 @@ func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveR
 		Selector: req.Selector.message(), FromGroup: req.FromGroup, ToGroup: req.ToGroup, Drain: drain(req.Drain), DryRun: req.DryRun,
 		Expected: req.Expected, Author: req.Author, Reason: req.Reason, RequestId: req.RequestID,
 	}
-	c.sign(&m.Author, &m.RequestId)
-	return c.Operator().Move(ctx, m)
+	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Move)
 }
 
 // End says when a pause or a cordon ends. The zero value: not before someone ends it. At most one field is set.
@@ -117,8 +145,7 @@ func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.Pau
 	if err != nil {
 		return nil, err
 	}
-	c.sign(&m.Author, &m.RequestId)
-	return c.Operator().Pause(ctx, m)
+	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Pause)
 }
 
 // ResumeRequest ends pauses: see Client.Resume.
@@ -144,8 +171,7 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 // The error is as Pause's.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
-	c.sign(&m.Author, &m.RequestId)
-	return c.Operator().Resume(ctx, m)
+	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Resume)
 }
 
 // CordonRequest shuts callers out: see Client.Cordon.
@@ -184,8 +210,7 @@ func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.C
 	if err != nil {
 		return nil, err
 	}
-	c.sign(&m.Author, &m.RequestId)
-	return c.Operator().Cordon(ctx, m)
+	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Cordon)
 }
 
 // UncordonRequest ends a cordon: see Client.Uncordon.
@@ -200,8 +225,7 @@ type UncordonRequest struct {
 // Uncordon ends a cordon. The error is a *NoSuchCordonError, or one that every call has.
 func (c *Client) Uncordon(ctx context.Context, req UncordonRequest) (*gatekeeperv1.UncordonResponse, error) {
 	m := &gatekeeperv1.UncordonRequest{Id: req.ID, Author: req.Author, Reason: req.Reason, RequestId: req.RequestID}
-	c.sign(&m.Author, &m.RequestId)
-	return c.Operator().Uncordon(ctx, m)
+	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Uncordon)
 }
 
 // Previewable is a request of which Preview says what it would do: a PauseRequest, a ResumeRequest or a CordonRequest. A MoveRequest has

@@ -3,10 +3,12 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -99,6 +101,59 @@ func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 		}
 		if len(asked) != 2 || asked[0].GetRequestRevision() != 7 || asked[1].GetRequestRevision() != 90 || asked[0].GetRequestId() != asked[1].GetRequestId() {
 			t.Errorf("asked %v", asked)
+		}
+	})
+}
+
+// The Client vouches for the age of a change as for that of an acquisition.
+func TestPause_RequestTooOld_DrawsANewID(t *testing.T) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		var asked []*gatekeeperv1.PauseRequest
+		a.pause = func(_ context.Context, q *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
+			asked = append(asked, q)
+			switch len(asked) {
+			case 2:
+				return nil, notLeader("nowhere", 1) // certainly not carried out
+			case 3:
+				return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
+			}
+			return &gatekeeperv1.PauseResponse{Revision: uint64(20 + len(asked))}, nil
+		}
+		for range 3 {
+			if _, err := c.Pause(t.Context(), PauseRequest{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Pause(t.Context(), PauseRequest{RequestID: "mine"}); err != nil {
+			t.Fatal(err)
+		}
+		var sent []uint64
+		for _, q := range asked {
+			sent = append(sent, q.GetRequestRevision())
+		}
+		if want := []uint64{0, 21, 21, 50, 50, 0}; !slices.Equal(sent, want) {
+			t.Errorf("request_revision was %v, want %v", sent, want)
+		}
+		if asked[1].GetRequestId() != asked[2].GetRequestId() || asked[2].GetRequestId() == asked[3].GetRequestId() {
+			t.Errorf("asked as %v", asked)
+		}
+	})
+}
+
+// An earlier attempt may have been carried out, and forgotten since: another pause would perhaps be a second one.
+func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		c.saw(7)
+		asked := 0
+		a.pause = func(context.Context, *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
+			if asked++; asked == 1 {
+				return nil, status.Error(codes.Unavailable, "the connection broke")
+			}
+			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
+		}
+		_, err := c.Pause(t.Context(), PauseRequest{})
+		if _, tooOld := tooOldSince(err); !tooOld || !errors.Is(err, ErrOutcomeUnknown) || asked != 2 {
+			t.Errorf("asked %d times: %v", asked, err)
 		}
 	})
 }

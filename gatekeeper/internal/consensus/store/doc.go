@@ -1,53 +1,60 @@
-// Package store keeps what a member must not forget: its log, its term and vote, and its snapshots.
+// Package store keeps on disk what a member must not forget: its log, its term and vote, and its snapshots.
 //
 // # A failed write never returns
 //
 // Raft continues after most failed store calls, panics after others, and lets a leader whose disk hangs lead for ever
-// (hashicorp/raft issue 503). None of these is right here: a member that does not know what is on its disk must say nothing more.
-// So every call goes through a Guard. The first call that fails, or that has not returned within a bound, is a fault: it is
-// reported once, so that the process leaves, and no call returns to Raft from then on. The goroutine of Raft that made the
-// call waits inside it until the member is closed and then ends there, running its deferred functions. Nothing can be
-// acknowledged on the strength of a write that failed, and an embedding program is not torn down by a panic.
+// (hashicorp/raft issue 503). None of these is right here. A member that does not know what is on its disk must not
+// answer anything more.
+//
+// So every call goes through a Guard. The first call that fails, or does not return within a bound, is a fault. The
+// Guard reports it once, so that the process exits. From then on no call returns to Raft. The goroutine of Raft that
+// made the call waits inside it until the member is closed. Then it ends there, and its deferred functions run. So Raft
+// never acknowledges anything whose write failed, and a program that embeds the member does not panic.
 //
 // # A vote is one write
 //
-// Raft writes the term of its vote and the candidate one after the other (issue 661). After a crash between the two the
-// member would have voted in the new term for the candidate of the old one, and would grant that candidate the repeated
-// request without comparing logs. Stable holds the term back and writes both as one value.
+// Raft writes the term of its vote first and the candidate second (issue 661). After a crash between the two writes,
+// the member would seem to have voted in the new term for the candidate of the old one. If that candidate asked again,
+// the member would vote for it without comparing logs. So Stable holds the term back, and writes term and candidate as
+// one value.
 //
 // # A snapshot of a leader replaces the log
 //
-// Raft leaves the old entries where they are when it is sent a snapshot, also those that were never committed, and goes on behind a
-// gap. Snapshots deletes a log that does not lead to the snapshot as soon as it is on disk, and Open does if a crash came in
-// between. (To declare the log monotonic would have Raft delete it after every snapshot, also after one that arrives late and is
-// older than entries which this member has acknowledged.) So the log has no gap, ever: writes that would make one are refused.
+// When a leader sends a snapshot, Raft keeps the old entries, even those that were never committed, and appends after a
+// gap. Here a log has no gap: a write that would make one is refused. As soon as a snapshot is on disk, Snapshots
+// deletes a log that does not lead to it. If a crash came in between, Open does. The log is not declared monotonic,
+// because then Raft would delete it after every snapshot, even after one that arrives late and is older than entries
+// which this member has acknowledged.
 //
-// Raft (v1.8.0) remembers how long the log was. A member whose log reached as far as the snapshot, and was another one, would take no entries
-// after that. So it ends by a fault as soon as the snapshot is there, and goes on from it when it is started again. It takes more
-// than TrailingLogs entries in its absence.
+// Raft (v1.8.0) remembers how long the log was. Suppose that a member's log has other entries than the leader's, and
+// reaches as far as the snapshot. After the snapshot that member would accept no entries. So it stops by a fault as
+// soon as the snapshot is on disk, and continues from the snapshot when it is started again. This is rare: the member
+// must have missed more than TrailingLogs entries.
 //
 // # Two log stores, one stable store
 //
-// RaftFile is raft-boltdb's (v2.3.0), with NoFreelistSync and the map freelist, and never NoSync. It keeps the term and the vote, and by
-// default the log. With KindWAL the log is in the segments of package wal. Package intact stands between Raft and either: it adds
-// checksums to entries and values, refuses gaps, and keeps the mark that says up to which entry the log was acknowledged. A Log in front
-// of the inner one, see intact.Log, is the place for a queue of appends.
+// RaftFile is a file of raft-boltdb (v2.3.0), with NoFreelistSync and the map freelist, and never with NoSync. It keeps
+// the term and the vote, and by default the log. With KindWAL the log is in the segments of package wal. Package intact
+// stands between Raft and both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark: up to
+// which entry the log was acknowledged. A queue of appends would be a second Log in front of the inner one (see
+// intact.Log).
 //
 // # A damaged file is refused
 //
-// One flipped bit in an entry would silently make this member differ from the others. So each entry and each value has a checksum,
-// and Open reads the whole file, page by page, before bbolt does: bbolt checks its headers only, falls back on the older one,
-// trusts the rest, and panics on other goroutines. Whatever is not as it was written is ErrDamaged. bolt catches what bbolt does with a
-// file that is damaged while it is open.
+// One flipped bit in an entry would silently make this member differ from the others. So each entry and each value has
+// a checksum, and Open reads the whole file, page by page, before bbolt does. bbolt itself checks only its two headers,
+// uses the older one if the newer is damaged, trusts all other pages, and panics on other goroutines. Data that is not
+// as it was written is ErrDamaged. Type bolt catches the panics of bbolt when a file is damaged while it is open.
 //
-// This is what no check can detect:
+// No check can detect these:
 //
-//   - A disk that goes back, whole, to an earlier state, mark included.
-//   - The last batch, lost after a loss of power. The mark is not synced with each batch, which would be a second sync. After a loss of
-//     power it may be some seconds old. If the disk has also lost the last batch of entries, which it had said was on disk, but has what was
-//     before it, then nothing says that there was such a batch. raft-boltdb has no transaction to which a record of the log's end could be
-//     added. When the process ends in any other way the mark is there, and so is what it asks for.
-//   - The last batch of KindWAL, broken after a loss of power. See package wal.
+//   - The disk goes back to an earlier state as a whole, including the mark.
+//   - The disk loses the last batch in a loss of power, although it had reported that the batch was synced, and keeps
+//     everything before it. The mark could show the loss. But it is not synced with each batch, because that would cost
+//     a second sync, so after a loss of power it may be some seconds old. raft-boltdb has no transaction to which a
+//     record of the log's end could be added. If the process ends in any other way, the mark is up to date, and the
+//     missing batch is detected.
+//   - A loss of power breaks the last batch of KindWAL. See package wal.
 //
 // # Older formats
 //

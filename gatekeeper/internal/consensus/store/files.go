@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// RaftFile is the name of the stable store's file in a data folder, and of the log's unless that has a folder of its own.
+// RaftFile is the name of the stable store's file in a data folder. With KindBolt it has the log too.
 const RaftFile = "raft.db"
 
 // keptSnapshots is how many snapshots stay on disk: the newest, and one to fall back on.
@@ -41,11 +41,12 @@ type opened struct {
 	kind   Kind
 }
 
-// Close closes them, after calls under way.
+// Close closes both. It waits for calls under way.
 func (o opened) Close() error { return errors.Join(o.log.Close(), o.bolt.Close()) }
 
-// Open opens the stores in dir, or creates them of a kind, which may be empty for what is there, or for KindBolt. Before the log is
-// used all of it is read and checked. Errors: ErrDamaged, ErrOldFormat, ErrInUse, ErrKind, and those of the system.
+// Open opens the stores in dir, or creates them. kind must be that of the folder. If it is empty, Open takes the kind
+// of the folder, and creates a new one as KindBolt. It reads and checks the whole log first. Errors: ErrDamaged,
+// ErrOldFormat, ErrInUse, ErrKind, and those of the system.
 func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, error) {
 	o, err := openLog(dir, kind, wal.NewConfig(logger))
 	if err != nil {
@@ -53,7 +54,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	log := NewLog(o.log, guard)
 	if o.kind == KindWAL {
-		log.chunk = math.MaxUint64 // it deletes by files, and each call is a separate write
+		log.chunk = math.MaxUint64 // it deletes whole files, and each call is a separate write
 	}
 	cached, err := newCache(log)
 	if err != nil {
@@ -61,7 +62,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
-		err = syncFolder(dir) // or a crash takes the snapshots' folder with what is in it
+		err = syncFolder(dir) // or the snapshots' folder, with all in it, may be gone after a crash
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
@@ -75,8 +76,8 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	return &Files{Log: cached, Stable: NewStable(o.values, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
 }
 
-// settle looks whether log and snapshots in dir fit together. If a crash came between a snapshot and the deletion of the log that it
-// replaced, the log is deleted now. newest is the index of the newest snapshot, 0 without any.
+// settle checks that the log leads to the snapshots in dir. If a crash came between a snapshot and the deletion of the
+// log that it replaces, settle deletes the log now. newest is the index of the newest snapshot; 0 if there is none.
 func settle(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finished(dir)
 	if err != nil || len(all) == 0 {
@@ -94,7 +95,7 @@ func settle(dir string, log intact.Log) (newest uint64, err error) {
 	return newest, leads(log, from, newest)
 }
 
-// openLog opens the files in dir, or makes them.
+// openLog opens the stable store and the log in dir, or creates them.
 func openLog(dir string, kind Kind, cfg wal.Config) (o opened, err error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +127,8 @@ func openLog(dir string, kind Kind, cfg wal.Config) (o opened, err error) {
 
 // openEntries opens the log in RaftFile.
 func openEntries(dir string, b *bolt) (*intact.Acknowledged, error) {
-	// A process that was killed between a write and its sync has left what can be read and is not on disk, such as a vote. Raft would rely on it.
+	// If a process was killed between a write and its sync, a vote or an entry can be read but may not be on disk. Raft
+	// would rely on it.
 	if err := b.db.Sync(); err != nil {
 		return nil, err
 	}
@@ -145,15 +147,15 @@ func openEntries(dir string, b *bolt) (*intact.Acknowledged, error) {
 	return intact.NewAcknowledged(entries, mark, func() error { return nil }), nil
 }
 
-// checkFile checks the file in dir while no server writes to it. The error is fs.ErrNotExist where there never was one.
+// checkFile checks the file in dir while no server writes to it. The error is fs.ErrNotExist if there never was one.
 func checkFile(dir string) error {
 	path := filepath.Join(dir, RaftFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // made after it
+		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots come after it
 			return damaged("it is gone")
 		}
-		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so are these
+		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so do segments
 			return damaged("it is gone")
 		}
 		return err
@@ -161,7 +163,7 @@ func checkFile(dir string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 { // bbolt would make a new one
+	if info.Size() == 0 { // bbolt would initialize it as a new one
 		return damaged("it is empty")
 	}
 	locked, err := openBolt(path, true)
@@ -171,7 +173,7 @@ func checkFile(dir string) error {
 	return errors.Join(check(path), locked.Close())
 }
 
-// create makes the file such that it is there whole or not at all.
+// create creates the file atomically: under a temporary name, renamed when it is complete.
 func create(dir string, kind Kind) error {
 	path := filepath.Join(dir, RaftFile)
 	begin := intact.CreateMark
@@ -200,7 +202,7 @@ func create(dir string, kind Kind) error {
 	return syncFolder(dir)
 }
 
-// syncFolder has what was made in dir on disk, under its name.
+// syncFolder syncs a folder, so that the files that were created in it are found under their names after a crash.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	snapshotState = "state.bin"
 )
 
-// Old are the stores of a data folder whose server does not run, for reading only: not one byte of the folder is written, also
-// not by opening it, so that it may lie on a disk that is mounted read-only. It is used from one goroutine.
+// Old reads the stores of a data folder whose server does not run. Nothing writes to the folder, not even OpenOld, so
+// the disk may be mounted read-only. An Old is not safe for concurrent use.
 type Old struct {
 	bolt   *bolt
 	values *intact.Values
@@ -54,7 +54,7 @@ func OpenOld(dir string) (*Old, error) {
 	return o, nil
 }
 
-// open opens the log, and closes its mark again.
+// open opens the log and checks it by its mark.
 func (o *Old) open() (err error) {
 	if o.kind == KindWAL {
 		o.log, err = wal.Read(o.dir, o.values, intact.Verify)
@@ -69,13 +69,13 @@ func (o *Old) open() (err error) {
 	return errors.Join(err, mark.Close())
 }
 
-// Kind is that of the log.
+// Kind is the kind of the folder.
 func (o *Old) Kind() Kind { return o.kind }
 
 // Close closes the files.
 func (o *Old) Close() error { return o.bolt.Close() }
 
-// Term is the newest term that the member had heard of; 0 for a member that never took part.
+// Term is the newest term that the member has seen; 0 if it has never been part of a cluster.
 func (o *Old) Term() (uint64, error) {
 	term, err := o.values.GetUint64([]byte("CurrentTerm"))
 	if errors.Is(err, errNoKey) {
@@ -84,7 +84,7 @@ func (o *Old) Term() (uint64, error) {
 	return term, err
 }
 
-// Bounds are the indexes of the first and the last entry of the log; 0 and 0 for an empty one.
+// Bounds returns the indexes of the first and the last entry of the log; 0 and 0 if it is empty.
 func (o *Old) Bounds() (first, last uint64, err error) {
 	if first, err = o.log.FirstIndex(); err != nil {
 		return 0, 0, err
@@ -102,7 +102,8 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	return &entry, nil
 }
 
-// Snapshots are those in the folder, the newest first. One that was not finished is none, and one that is damaged has version 0.
+// Snapshots returns the snapshots in the folder, the newest first, without those that were not finished. A damaged one
+// has version 0.
 func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) { return finished(o.dir) }
 
 func finished(dir string) ([]raft.SnapshotMeta, error) {
@@ -124,7 +125,7 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 			err = json.Unmarshal(data, &meta)
 		}
 		if err != nil || meta.ID != f.Name() || !named(&meta) {
-			// It counts all the same: nothing older may pass for the newest.
+			// It is damaged, and listed all the same: otherwise an older one would look like the newest.
 			meta = raft.SnapshotMeta{ID: f.Name()}
 			meta.Term, meta.Index = fromName(f.Name())
 		}
@@ -136,13 +137,13 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 	return all, nil
 }
 
-// named says that a snapshot is what its name says.
+// named reports whether the term and the index of a snapshot are those in its name.
 func named(meta *raft.SnapshotMeta) bool {
 	term, index := fromName(meta.ID)
 	return meta.Term == term && meta.Index == index
 }
 
-// fromName reads the name that Raft gives a snapshot; zeros for another one.
+// fromName returns the term and the index in the name that Raft gave a snapshot; zeros for any other name.
 func fromName(id string) (term, index uint64) {
 	if _, err := fmt.Sscanf(id, "%d-%d-", &term, &index); err != nil {
 		return 0, 0
@@ -150,7 +151,8 @@ func fromName(id string) (term, index uint64) {
 	return term, index
 }
 
-// OpenSnapshot opens what is in a snapshot. The state machine's own format tells whether it is whole.
+// OpenSnapshot opens the content of a snapshot. It does not check it: the state machine's format shows whether it is
+// complete.
 func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {
 		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or of another version", meta.ID, snapshotMeta)

@@ -16,18 +16,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// scan is what was found in the segments of a log, all of which were read.
+// scan is the result of reading all segments of a log.
 type scan struct {
 	folder   string
 	state    types.PersistentState
 	verify   func(index uint64, log *raft.Log) error
 	segments []walked
-	first    uint64 // of what was not deleted, 0 without any
+	first    uint64 // the index of the first entry that was not deleted; 0 if there is none
 	order    intact.Order
 }
 
-// scanLog reads all segments that belong to the log, and says whether they are as they were written. What a crash may have left behind
-// the last batch is no damage; settle removes it.
+// scanLog reads all segments that belong to the log. It fails with ErrDamaged if one is not as it was written. The
+// remains of a write that a crash cut short, after the last batch, are not damage: settle removes them.
 func scanLog(folder string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
 	s := &scan{folder: folder, state: state, verify: verify}
 	for i, info := range state.Segments {
@@ -56,7 +56,7 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 	return s, nil
 }
 
-// read walks a segment. One that is still written to may not have been made when a crash came.
+// read walks a segment. The file of the last one may be missing: a crash can come before raft-wal has created it.
 func (s *scan) read(name string, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
 	file, err := os.Open(filepath.Join(s.folder, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,8 @@ func (s *scan) read(name string, info types.SegmentInfo, found func(index, term 
 	return w, errors.Join(err, file.Close())
 }
 
-// fits says whether a segment holds what it was said to hold when it was sealed, or its beginning was deleted.
+// fits returns an error unless a segment holds the entries that the log's state says: those up to its seal, and the
+// first one that was left when its beginning was deleted. Only the last segment, the tail, is not sealed.
 func (s *scan) fits(w walked, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
@@ -90,15 +91,15 @@ func (s *scan) fits(w walked, tail bool) error {
 	return nil
 }
 
-// durable has on disk what was found, and the names of the files. A process that was killed between a write and its sync leaves what can be read,
-// and what Raft would acknowledge again without writing it.
+// durable syncs the last segment and the folder with the names of the files. If a process was killed between a write
+// and its sync, the entries can be read but may not be on disk. Raft would acknowledge them again without writing them.
 func (s *scan) durable(files types.VFS) error {
 	if len(s.segments) == 0 {
 		return nil
 	}
 	tail, err := files.OpenWriter(s.folder, segment.FileName(s.segments[len(s.segments)-1].info))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is made again
+		return nil // raft-wal creates it again
 	}
 	if err != nil {
 		return err
@@ -106,8 +107,9 @@ func (s *scan) durable(files types.VFS) error {
 	return errors.Join(tail.Sync(), tail.Close(), syncFolder(s.folder))
 }
 
-// settle finishes what a crash interrupted, so that raft-wal finds only what is whole: it would leave the remains of a write behind the end
-// of the log, and could not go on behind a segment that was sealed just then. changed says that state was.
+// settle finishes what a crash interrupted, because raft-wal does not: it would leave the remains of a write after the
+// end of the log, and could not continue after a segment that was sealed just before the crash. changed reports whether
+// settle has changed s.state, which must then be stored.
 func (s *scan) settle() (changed bool, err error) {
 	if len(s.segments) == 0 {
 		return false, nil
@@ -131,7 +133,7 @@ func (s *scan) settle() (changed bool, err error) {
 	return true, nil
 }
 
-// syncFolder has what was made in dir on disk, under its name.
+// syncFolder syncs a folder, so that the files that were created in it are found under their names after a crash.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -140,7 +142,7 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// cut removes what is behind the end; the file keeps its length.
+// cut overwrites everything after the last batch with zeros. The file keeps its length.
 func (s *scan) cut(w walked) error {
 	file, err := os.OpenFile(filepath.Join(s.folder, segment.FileName(w.info)), os.O_RDWR, 0)
 	if err != nil {
@@ -149,9 +151,12 @@ func (s *scan) cut(w walked) error {
 	return errors.Join(file.Truncate(w.end), file.Truncate(w.size), file.Sync(), file.Close())
 }
 
-// FirstIndex, LastIndex and GetLog read the log as it was found, without raft-wal, which writes when it opens one.
+// FirstIndex, LastIndex and GetLog read the log without raft-wal, which writes to a log that it opens.
+
+// FirstIndex is the index of the first entry; 0 if there is none.
 func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
 
+// LastIndex is the index of the last entry; 0 if there is none.
 func (s *scan) LastIndex() (uint64, error) { return s.order.Last.Index, nil }
 
 // GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the system.
@@ -180,7 +185,7 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	return err
 }
 
-// content is that of the frame at an offset.
+// content reads the content of the frame at an offset.
 func content(file *os.File, offset int64) ([]byte, error) {
 	head := make([]byte, frameHead)
 	if err := intact.ReadAt(file, head, offset); err != nil {

@@ -22,7 +22,8 @@ type turn struct {
 	freed uint64
 }
 
-// rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give up.
+// rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give
+// up.
 func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
 	if !t.waits {
 		return semaphore.Decide(&call.Request, facts), false
@@ -34,8 +35,8 @@ func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d se
 	return d, waits
 }
 
-// decision is what the state in memory says of a call. Without its first three fields it changes nothing, and answer is the call's as soon
-// as leadership is confirmed.
+// decision is what the state in memory says of a call. Without its first three fields it changes nothing, and answer is
+// the call's as soon as leadership is confirmed.
 type decision struct {
 	waits   bool
 	replays *semaphore.Permit // the request holds this permit
@@ -131,7 +132,7 @@ func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts 
 	return facts
 }
 
-// ended returns the error for a request of which the state remembers how it ended; nil for any other.
+// ended returns the error for a request that has ended and that the state remembers; nil for any other.
 func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	if call.RequestID == "" {
 		return nil
@@ -148,8 +149,12 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// fresh returns nil if a request that the state neither remembers nor has a permit of was never granted, as far as its caller knows. That is
-// then known as of the state's revision: however long the call waits, it does not become too old to be granted.
+// fresh returns an error if the request may have been granted and forgotten since. The caller has checked that the state
+// neither remembers the request nor has its permit. The state may have forgotten requests up to some revision. A request
+// that had no permit then, or later (knownSince), was never granted. A request of unknown age passes.
+//
+// A request that passes had no permit at the state's revision either. fresh notes that, so that a call does not become too
+// old while it waits.
 func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	known := call.knownSince()
 	if call.RequestID == "" || known == 0 {
@@ -166,7 +171,7 @@ func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// freshen is fresh for a call that waits, unless its request has ended or holds a permit.
+// freshen calls fresh for a call that waits, unless its request has ended or holds a permit.
 func (k *Keeper) freshen(call *AcquireCall) {
 	state := k.cfg.Machine.State()
 	if own := state.Own(call.Semaphore, call.Identity); k.ended(state, call) == nil && (own == nil || own.RequestID != call.RequestID) {
@@ -174,12 +179,12 @@ func (k *Keeper) freshen(call *AcquireCall) {
 	}
 }
 
-// knownSince is the newest revision at which the request is known to have had no permit; 0: none is known.
+// knownSince is the newest revision at which the request certainly had no permit; 0 if none is known.
 func (c *AcquireCall) knownSince() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }
 
-// asOf is what a command says of the age of a request: nothing, as long as a member may not know that field.
+// asOf is the RequestRevision of a command: 0 while a member may not know that field.
 func asOf(state *fsm.State, revision uint64) uint64 {
 	if state.FeatureLevel() < 3 {
 		return 0
@@ -187,7 +192,7 @@ func asOf(state *fsm.State, revision uint64) uint64 {
 	return revision
 }
 
-// asOfLevel leaves out what an edit says of its request, as long as a member may not know those fields.
+// asOfLevel removes Asked and RequestRevision from an edit while a member may not know those fields.
 func (k *Keeper) asOfLevel(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0
@@ -247,8 +252,8 @@ func timeHelps(r semaphore.Reason) bool {
 	}
 }
 
-// unclaimed is when the permit of a claim ends unless it is refreshed: the loss of its holder may free the firing, and in any case
-// says what became of it. Negative when nothing but a person ends it, and when it has ended.
+// unclaimed is when the permit of a claim ends unless it is refreshed: the loss of its holder may free the firing, and
+// in any case says what became of it. Negative when nothing but a person ends it, and when it has ended.
 func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
 	if c == nil || c.State != semaphore.ClaimHeld {
 		return -1

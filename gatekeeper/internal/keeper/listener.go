@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Listener is one stream on which a client keeps permits alive: refreshes go up, results and notices come down. Its
-// methods may be called concurrently.
+// Listener is one stream on which a client keeps permits alive. It sends refreshes, and receives results and notices. A
+// Listener is safe for concurrent use.
 type Listener struct {
 	k      *Keeper
 	stream uint64
-	ch     chan []TokenResult // one place: what has not been taken yet is merged
+	ch     chan []TokenResult // has one place: new notices are added to those that are not received yet
 
-	mu     sync.Mutex // guards both, and sending to ch
+	mu     sync.Mutex // guards all below, and sending to ch
 	closed bool
 	tokens map[uint64]struct{}
 }
@@ -36,35 +36,38 @@ func (k *Keeper) Listen() *Listener {
 	return l
 }
 
-// Notices carries tokens to stop and tokens lost, without having been asked for. It is closed when the leadership ends,
-// or the listener is closed.
+// Notices carries what the server sends without being asked: tokens whose holders must stop, and tokens that are lost.
+// It is closed when the leadership ends, and when the Listener is closed.
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
-// Frame is a frame of refreshes on a stream. It is received, then refreshed or dropped, soon: until then no permit of the server expires.
-// A frame that was refreshed is answered with its Results. Apart from Drop it belongs to one goroutine at a time.
+// Frame is a frame of refreshes on a stream. After Receive the caller soon calls Refresh or Drop: until then no permit
+// of this server expires. After Refresh the answer is in Results. Only Drop may be called concurrently with other
+// methods.
 type Frame struct {
 	listener  *Listener
 	received  time.Time
-	processed func() // the permits of the server may expire
+	processed func() // lets permits expire again
 	renewal   *renewal
-	err       error // instead of results
-	fault     any   // a panic, instead of results
+	err       error // returned by Results
+	fault     any   // a panic, repeated by Results
 }
 
-// Receive takes note of a frame, first of all when it comes in.
+// Receive notes that a frame has arrived. Call it first, before the frame is looked at: permits get their time from
+// here.
 func (l *Listener) Receive() *Frame {
 	return &Frame{listener: l, received: time.Now(), processed: l.k.lessor.Receive()}
 }
 
-// Drop gives up a frame that will not be refreshed. After Refresh it does nothing.
+// Drop discards a frame that will not be refreshed. After Refresh it does nothing.
 func (f *Frame) Drop() { f.processed() }
 
-// Refresh is Keeper.Refresh for one frame of the stream, without the wait. It has moved the deadlines when it returns. It calls ready once
-// when Results may be called, before or after it returns, on any goroutine; ready must not block. ctx limits how long it waits for longer
-// durations to be committed, and nothing else. From here on, a stop or a loss of these tokens is a notice on this stream.
+// Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
+// deadlines are moved. When Results may be called, it calls ready once, on any goroutine, perhaps before it returns.
+// ready must not block. ctx limits only the wait until longer durations are committed. From now on the stream gets a
+// notice when a holder of one of these tokens must stop, and when one is lost.
 func (f *Frame) Refresh(ctx context.Context, holder *semaphore.Identity, tokens []TokenRefresh, ready func()) {
 	l, k := f.listener, f.listener.k
-	l.follow(tokens) // first, so that nothing between the answer and the following is missed
+	l.follow(tokens) // first, so that no notice is missed between the answer and this
 	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Holder: holder}, tokens, f.processed)
 	if f.renewal == nil {
 		ready()
@@ -80,7 +83,7 @@ func (f *Frame) Refresh(ctx context.Context, holder *semaphore.Identity, tokens 
 		confirm()
 		return
 	}
-	go func() { // for a tenth of the duration at most
+	go func() { // lengthen takes up to a tenth of the duration
 		defer func() {
 			if fault := recover(); fault != nil {
 				f.fault = fault
@@ -92,8 +95,8 @@ func (f *Frame) Refresh(ctx context.Context, holder *semaphore.Identity, tokens 
 	}()
 }
 
-// Results works out the answer, once, on the goroutine that sends it, because a frame may hold thousands of tokens. An error says nothing
-// about any of them. A panic of Refresh on another goroutine is a panic here.
+// Results computes the answer. Call it once, on the goroutine that sends the answer, because a frame may hold thousands
+// of tokens. An error says nothing about any of them. If Refresh panicked on another goroutine, Results panics.
 func (f *Frame) Results() ([]TokenResult, error) {
 	if f.fault != nil {
 		panic(f.fault)
@@ -127,7 +130,7 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
-	if closed { // Close may have come in between and forgotten what was not followed yet
+	if closed { // Close may have come in between, before the tokens were followed
 		l.k.notices.forget(l, fresh)
 	}
 }
@@ -168,9 +171,9 @@ func (l *Listener) end() {
 // maxNotices is how many notices may wait for a client that does not read: as many as two frames refresh.
 const maxNotices = 20_000
 
-// push hands a notice over. It never blocks: whoever pushes holds the lock, takes back what has not been taken yet, and
-// puts it in again with the new one at its end. The stream of a client that leaves too many unread ends: on a new one it learns of each
-// token what it has missed.
+// push adds a notice. It never blocks: under the lock it takes back the notices that are not received yet, and sends
+// them again with the new one at the end. If a client leaves too many unread, push ends its stream. When the client
+// refreshes on a new stream, the results say what it has missed.
 func (l *Listener) push(n TokenResult) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,16 +192,16 @@ func (l *Listener) push(n TokenResult) {
 	}
 }
 
-// drop takes a token out that has ended.
+// drop removes a token that is lost.
 func (l *Listener) drop(token uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.tokens, token)
 }
 
-// notices knows which streams follow which tokens.
+// notices maps tokens to the streams that follow them.
 type notices struct {
-	mu        sync.Mutex // guards both
+	mu        sync.Mutex // guards all below
 	followers map[uint64][]*Listener
 	listeners map[*Listener]struct{}
 }
@@ -278,7 +281,7 @@ func (n *notices) push(r TokenResult) {
 	}
 }
 
-// superseded tells the followers of a permit's old token.
+// superseded notifies the followers of a permit's old token.
 func (n *notices) superseded(old, now *semaphore.Permit) {
 	n.lost(old, TokenResult{SupersededBy: now.Token, Message: supersededText(now)})
 }
@@ -287,8 +290,8 @@ func supersededText(now *semaphore.Permit) string {
 	return fmt.Sprintf("its identity has acquired the permit again: it is held under token %d now", now.Token)
 }
 
-// lost tells the followers of a permit that nobody holds under this token any more. A token never comes back, so nobody follows it any
-// longer.
+// lost notifies the followers of a permit that its token holds nothing any more, and forgets them: a token never comes
+// back.
 func (n *notices) lost(p *semaphore.Permit, r TokenResult) {
 	r.Token, r.Status = p.Token, StatusLost
 	n.mu.Lock()
@@ -300,8 +303,8 @@ func (n *notices) lost(p *semaphore.Permit, r TokenResult) {
 	delete(n.followers, p.Token)
 }
 
-// stopping tells the followers of a permit that its holder is to stop; with a drain its refreshes go on being granted for
-// that long.
+// stopping notifies the followers of a permit that its holder must stop. Until the drain is over, its refreshes still
+// succeed.
 func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, why string, drainLeft time.Duration) {
 	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: why, DrainLeft: drainLeft})
 }

@@ -8,27 +8,28 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// record is what is known of one semaphore from which something is expected.
+// record is what the Listener knows about one semaphore with expect_every.
 type record struct {
 	name  string
 	index int // in Listener.order
 	every time.Duration
-	// from is when the listening began, held when it was last known to be held, asked when somebody asked last, and denied when
-	// somebody was denied last: asker, for reason.
+	// from is when the listening began. held is when the semaphore was last known to be held, asked when somebody last
+	// asked, and denied when somebody was last denied: asker, for reason, with message.
 	from, held, asked, denied time.Time
 	asker                     semaphore.Identity
 	reason                    semaphore.Reason
 	message                   string
 	// holders are the live permits.
 	holders map[uint64]*holding
-	// Report is how it misses its work; its Kind is fsm.Heard when it is not.
+	// Report is how the semaphore misses its work. Its Kind is fsm.Heard when it misses none.
 	Report
-	// told: Report is what the journal tells of an earlier epoch, and nothing was heard since.
+	// told: Report is from the journal, of an earlier epoch, and no news has come since.
 	told bool
-	// noted is what the journal says, and noting that it is being told something.
+	// noted is the kind in the newest entry of the journal. noting: the command for the next entry was proposed, and
+	// has no outcome yet.
 	noted  fsm.Missed
 	noting bool
-	// next is when it is to be looked at.
+	// next is when the record is looked at again.
 	next time.Time
 }
 
@@ -41,7 +42,7 @@ type holding struct {
 	progress time.Time
 }
 
-// heard has the record looked at when what was just heard may end its missed work, or is news about it.
+// heard makes the next look happen at once if work is missed: the news may end that, or change the report.
 func (r *record) heard(now time.Time) {
 	if r.Kind != fsm.Heard {
 		r.next = now
@@ -55,7 +56,7 @@ func (r *record) hold(p *semaphore.Permit, now time.Time) {
 	r.held, r.told, r.next = now, false, now
 }
 
-// supersede goes on with a holding under a new token.
+// supersede continues a holding under a new token.
 func (r *record) supersede(old, now uint64) {
 	if h := r.holders[old]; h != nil {
 		delete(r.holders, old)
@@ -86,7 +87,7 @@ func (r *record) report(token uint64, at time.Time) {
 	}
 }
 
-// judge says how it misses its work, and when that may change although nothing happens.
+// judge returns how the semaphore misses its work, and when that may change although nothing happens.
 func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time) {
 	if len(r.holders) > 0 {
 		return r.judgeHeld(now)
@@ -99,12 +100,12 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		return Report{Kind: fsm.AskedButDenied, Since: quiet, Text: r.deniedText(quiet), Reason: r.reason}, now.Add(r.every)
 	case !known:
 		return Report{}, quiet.Add(r.every)
-	case within(r.asked): // what became of that is not known
+	case within(r.asked): // the outcome is unknown
 		return Report{}, r.asked.Add(r.every)
 	default:
 		since := later(quiet, r.asked)
 		began := ""
-		if since.Equal(r.from) { // nothing is known of before
+		if since.Equal(r.from) { // the time before is unknown
 			began = "at least "
 		}
 		text := fmt.Sprintf("nobody has asked since %s%s; somebody is expected every %v", began, instant(since), r.every)
@@ -120,7 +121,8 @@ func (r *record) deniedText(quiet time.Time) string {
 	return text + fmt.Sprintf("; %s was denied last, at %s: %s", who(r.asker), instant(r.denied), r.message)
 }
 
-// judgeHeld is about the holder that is worst: without progress for longest, or held for longest.
+// judgeHeld is judge for a semaphore with holders. It reports the worst one: without progress for longest, or held for
+// longest.
 func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	var stuck, long uint64
 	soonest := func(at time.Time) {

@@ -27,109 +27,152 @@ func TestAll_OneAfterTheOther_Holds(t *testing.T) {
 	s.holds()
 }
 
-func TestLinearizable_GrantWhileAnotherCountsOnIt_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.grant("b", 2)
-	s.breaks(Linear, "token 2")
-}
-
-func TestLinearizable_GrantBeforeTheRefreshedDeadline_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.pass(900 * time.Millisecond)
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.pass(500 * time.Millisecond)
-	s.grant("b", 2)
-	s.breaks(Linear, "token 2")
-}
-
-func TestLinearizable_RefreshAfterAnotherWasGranted_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.pass(2 * time.Second)
-	s.grant("b", 2)
-	s.ask(history.Refresh, 1, history.Refreshed) // so it had never expired
-	s.breaks(Linear, "granted token 2")
-}
-
-func TestLinearizable_RefreshAfterRelease_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.breaks(Linear, "refreshed token 1")
-}
-
-func TestLinearizable_VerifyOfAReleasedPermit_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
-	s.ask(history.Verify, 1, history.Valid)
-	s.breaks(Linear, "verified token 1")
-}
-
-func TestLinearizable_PermitLostBeforeItsDeadline_IsCaught(t *testing.T) {
-	for _, kind := range []history.Kind{history.Refresh, history.Release} {
-		s := newStory(t, one())
-		s.grant("a", 1)
-		result := history.Lost
-		if kind == history.Release {
-			result = history.Ended
-		}
-		s.ask(kind, 1, result)
-		s.breaks(Linear, "has ended token 1")
+func TestLinearizable(t *testing.T) {
+	for name, tell := range map[string]func(*story){
+		"GrantWhileAnotherCountsOnIt_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.grant("b", 2)
+			s.breaks(Linear, "token 2")
+		},
+		"GrantBeforeTheRefreshedDeadline_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.pass(900 * time.Millisecond)
+			s.ask(history.Refresh, 1, history.Refreshed)
+			s.pass(500 * time.Millisecond)
+			s.grant("b", 2)
+			s.breaks(Linear, "token 2")
+		},
+		"RefreshAfterAnotherWasGranted_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.pass(2 * time.Second)
+			s.grant("b", 2)
+			s.ask(history.Refresh, 1, history.Refreshed) // so it had never expired
+			s.breaks(Linear, "granted token 2")
+		},
+		"RefreshAfterRelease_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.ask(history.Release, 1, history.Released)
+			s.ask(history.Refresh, 1, history.Refreshed)
+			s.breaks(Linear, "refreshed token 1")
+		},
+		"VerifyOfAReleasedPermit_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.ask(history.Release, 1, history.Released)
+			s.ask(history.Verify, 1, history.Valid)
+			s.breaks(Linear, "verified token 1")
+		},
+		"PermitLostBeforeItsDeadline_IsCaught": func(s *story) {
+			for _, kind := range []history.Kind{history.Refresh, history.Release} {
+				s.grant("a", 1)
+				result := history.Lost
+				if kind == history.Release {
+					result = history.Ended
+				}
+				s.ask(kind, 1, result)
+				s.breaks(Linear, "has ended token 1")
+			}
+		},
+		"DenialOfAFreeSlot_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.ask(history.Release, 1, history.Released)
+			s.denied("b", "NO_FREE_PERMIT")
+			s.breaks(Linear, "NO_FREE_PERMIT")
+		},
+		"DenialAfterAnUnansweredAcquire_Holds": func(s *story) {
+			s.begin(s.acquire("a"))
+			s.denied("b", "NO_FREE_PERMIT")
+			s.pass(2 * time.Second)
+			s.grant("c", 2)
+			s.holds()
+		},
+		"UnansweredRelease_MayHaveFreedOrNot": func(s *story) {
+			s.grant("a", 1)
+			s.begin(history.Request{Kind: history.Release, Token: 1})
+			s.denied("b", "NO_FREE_PERMIT")
+			s.grant("b2", 2)
+			s.holds()
+			s.ask(history.Refresh, 1, history.Refreshed)
+			s.breaks(Linear, "refreshed token 1")
+		},
+		"RepeatedAcquire_IsOneGrantSinceItsFirstCall": func(s *story) {
+			s.begin(s.acquire("a"))
+			s.denied("b", "NO_FREE_PERMIT")
+			s.grant("a", 1)
+			s.holds()
+		},
+		"OverlappingAcquires_AreOrderedAsTheAnswersSay": func(s *story) {
+			var waiting []func(history.Response)
+			for _, who := range []string{"a", "b", "c", "d"} {
+				waiting = append(waiting, s.begin(s.acquire(who)))
+			}
+			for i := range waiting {
+				token := uint64(i + 1)
+				waiting[len(waiting)-1-i](history.Response{Result: history.Granted, Token: token, SafeUntil: s.at + time.Second})
+				s.ask(history.Release, token, history.Released)
+			}
+			s.holds()
+		},
+		"GrantOutsideThePattern_IsCaught": func(s *story) {
+			elsewhere := one()
+			elsewhere.GroupPattern = "dr-.*"
+			s.edit(10, 11, elsewhere)
+			s.denied("a", "GROUP_MISMATCH")
+			s.holds()
+			s.grant("b", 1)
+			s.breaks(Linear, "token 1")
+		},
+		"RefreshAfterAnEditThatShutsOut_IsCaught": func(s *story) {
+			elsewhere := one()
+			elsewhere.AcquirerPattern = "b"
+			s.grant("a", 1)
+			s.edit(10, 11, elsewhere)
+			s.ask(history.Refresh, 1, history.Refreshed)
+			s.breaks(Linear, "refreshed token 1")
+		},
+		"RefreshAfterRevoke_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.ask(history.Revoke, 1, history.Done)
+			s.ask(history.Refresh, 1, history.Stopping)
+			s.holds()
+			s.ask(history.Refresh, 1, history.Refreshed)
+			s.breaks(Linear, "refreshed token 1")
+		},
+		"SlotFreedByRevoke_IsCaught": func(s *story) {
+			s.grant("a", 1)
+			s.ask(history.Revoke, 1, history.Done)
+			s.grant("b", 2)
+			s.breaks(Linear, "token 2")
+		},
+		"GrantWhilePaused_IsCaught": func(s *story) {
+			s.ask(history.Pause, 0, history.Done)
+			s.denied("a", "PAUSED")
+			s.ask(history.Resume, 0, history.Done)
+			s.grant("a", 1)
+			s.ask(history.Release, 1, history.Released)
+			s.ask(history.Pause, 0, history.Done)
+			s.holds()
+			s.grant("b", 2)
+			s.breaks(Linear, "token 2")
+		},
+		"UnansweredEdit_MayBeInForceOrNot": func(s *story) {
+			none := one()
+			none.Permits = 0
+			s.begin(history.Request{Kind: history.Edit, Definition: &none, ExpectedVersion: 10})
+			s.grant("a", 1)
+			s.ask(history.Release, 1, history.Released)
+			s.denied("b", "NO_FREE_PERMIT")
+			s.holds()
+			s.grant("c", 2) // it was in force, and nobody took it back
+			s.breaks(Linear, "token 2")
+		},
+		"TwoEditsOfOneVersion_AreCaught": func(s *story) {
+			s.edit(10, 11, one())
+			s.edit(10, 12, one())
+			s.breaks(Linear, "version 12")
+		},
+	} {
+		t.Run(name, func(t *testing.T) { tell(newStory(t, one())) })
 	}
-}
-
-func TestLinearizable_DenialOfAFreeSlot_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
-	s.denied("b", "NO_FREE_PERMIT")
-	s.breaks(Linear, "NO_FREE_PERMIT")
-}
-
-func TestLinearizable_DenialAfterAnUnansweredAcquire_Holds(t *testing.T) {
-	s := newStory(t, one())
-	s.begin(s.acquire("a"))
-	s.denied("b", "NO_FREE_PERMIT")
-	s.pass(2 * time.Second)
-	s.grant("c", 2)
-	s.holds()
-}
-
-func TestLinearizable_UnansweredRelease_MayHaveFreedOrNot(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.begin(history.Request{Kind: history.Release, Token: 1})
-	s.denied("b", "NO_FREE_PERMIT")
-	s.grant("b2", 2)
-	s.holds()
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.breaks(Linear, "refreshed token 1")
-}
-
-func TestLinearizable_RepeatedAcquire_IsOneGrantSinceItsFirstCall(t *testing.T) {
-	s := newStory(t, one())
-	s.begin(s.acquire("a"))
-	s.denied("b", "NO_FREE_PERMIT")
-	s.grant("a", 1)
-	s.holds()
-}
-
-func TestLinearizable_OverlappingAcquires_AreOrderedAsTheAnswersSay(t *testing.T) {
-	s := newStory(t, one())
-	var waiting []func(history.Response)
-	for _, who := range []string{"a", "b", "c", "d"} {
-		waiting = append(waiting, s.begin(s.acquire(who)))
-	}
-	for i := range waiting {
-		token := uint64(i + 1)
-		waiting[len(waiting)-1-i](history.Response{Result: history.Granted, Token: token, SafeUntil: s.at + time.Second})
-		s.ask(history.Release, token, history.Released)
-	}
-	s.holds()
 }
 
 func TestLinearizable_Weight_CountsAgainstThePermits(t *testing.T) {
@@ -175,71 +218,6 @@ func TestLinearizable_LoweredPermits_CountForLaterGrants(t *testing.T) {
 	s.breaks(Linear, "token 3")
 }
 
-func TestLinearizable_GrantOutsideThePattern_IsCaught(t *testing.T) {
-	elsewhere := one()
-	elsewhere.GroupPattern = "dr-.*"
-	s := newStory(t, one())
-	s.edit(10, 11, elsewhere)
-	s.denied("a", "GROUP_MISMATCH")
-	s.holds()
-	s.grant("b", 1)
-	s.breaks(Linear, "token 1")
-}
-
-func TestLinearizable_RefreshAfterAnEditThatShutsOut_IsCaught(t *testing.T) {
-	elsewhere := one()
-	elsewhere.AcquirerPattern = "b"
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.edit(10, 11, elsewhere)
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.breaks(Linear, "refreshed token 1")
-}
-
-func TestLinearizable_RefreshAfterRevoke_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.ask(history.Revoke, 1, history.Done)
-	s.ask(history.Refresh, 1, history.Stopping)
-	s.holds()
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.breaks(Linear, "refreshed token 1")
-}
-
-func TestLinearizable_SlotFreedByRevoke_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.grant("a", 1)
-	s.ask(history.Revoke, 1, history.Done)
-	s.grant("b", 2)
-	s.breaks(Linear, "token 2")
-}
-
-func TestLinearizable_GrantWhilePaused_IsCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.ask(history.Pause, 0, history.Done)
-	s.denied("a", "PAUSED")
-	s.ask(history.Resume, 0, history.Done)
-	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
-	s.ask(history.Pause, 0, history.Done)
-	s.holds()
-	s.grant("b", 2)
-	s.breaks(Linear, "token 2")
-}
-
-func TestLinearizable_UnansweredEdit_MayBeInForceOrNot(t *testing.T) {
-	s := newStory(t, one())
-	none := one()
-	none.Permits = 0
-	s.begin(history.Request{Kind: history.Edit, Definition: &none, ExpectedVersion: 10})
-	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
-	s.denied("b", "NO_FREE_PERMIT")
-	s.holds()
-	s.grant("c", 2) // it was in force, and nobody took it back
-	s.breaks(Linear, "token 2")
-}
-
 func TestLinearizable_AcknowledgedEditThatIsGone_IsCaught(t *testing.T) {
 	def := one()
 	s := newStory(t, def)
@@ -249,13 +227,6 @@ func TestLinearizable_AcknowledgedEditThatIsGone_IsCaught(t *testing.T) {
 	s.holds()
 	s.begin(history.Request{Kind: history.Read})(history.Response{Result: history.Done, Revision: 10, Definition: &def})
 	s.breaks(Linear, "read")
-}
-
-func TestLinearizable_TwoEditsOfOneVersion_AreCaught(t *testing.T) {
-	s := newStory(t, one())
-	s.edit(10, 11, one())
-	s.edit(10, 12, one())
-	s.breaks(Linear, "version 12")
 }
 
 func TestLinearizable_CoolingSlot_IsTaken(t *testing.T) {

@@ -38,3 +38,46 @@ func FuzzWord(f *testing.F) {
 		}
 	})
 }
+
+// FuzzWord_AgreesWithTheWholeTable compares with the plain algorithm, which computes every cell for every word.
+func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
+	f.Add("nihgtly-exprot", "nightly-export,nightly-report,weekly,nihgtly")
+	f.Add("ab", "ba,a,abc,")
+	f.Add("Ca", "abc,ac,A")
+	f.Fuzz(func(t *testing.T, unknown, words string) {
+		known := strings.Split(words, ",")
+		want, least := "", 1<<30
+		for _, word := range known {
+			d := plain(strings.ToLower(unknown), strings.ToLower(word))
+			if d < least && 3*d <= max(len(unknown), len(word)) {
+				want, least = word, d
+			}
+		}
+		if got := nearest.Word(unknown, known); got != want {
+			t.Errorf("Word(%q, %q) = %q, want %q", unknown, known, got, want)
+		}
+	})
+}
+
+// plain is the distance of two texts in which neighbours may change places.
+func plain(a, b string) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0 || j == 0:
+				d[i][j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				d[i][j] = d[i-1][j-1]
+			default:
+				d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}

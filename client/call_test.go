@@ -281,6 +281,7 @@ func TestErrors_AreDecidedByReason(t *testing.T) {
 		reasonStaleVersion:     is(new(*StaleVersionError)),
 		reasonAlreadyExists:    is(new(*AlreadyExistsError)),
 		reasonNoSuchDefinition: is(new(*NoSuchDefinitionError)),
+		reasonNothingChosen:    is(new(*NothingChosenError)),
 		reasonNoSuchPermit:     is(new(*NoSuchPermitError)),
 		reasonRevisionChanged:  is(new(*RevisionChangedError)),
 		reasonRequestEnded:     is(new(*RequestEndedError)),

@@ -149,7 +149,14 @@ type AlreadyExistsError struct {
 // NoSuchDefinitionError says that there is no definition of that name.
 type NoSuchDefinitionError struct {
 	Name  string
-	Index int // of the edit at fault, in a batch
+	Meant string // the name of the definition that was likely meant; empty when none is near
+	Index int    // of the edit at fault, in a batch
+	*StatusError
+}
+
+// NothingChosenError says that no definition matches the names and labels of a change. Nothing was done.
+type NothingChosenError struct {
+	Meant string // the glob or the labels that were likely meant; empty when nothing is near
 	*StatusError
 }
 
@@ -193,6 +200,7 @@ func (e *InvalidFieldError) Unwrap() error     { return e.StatusError }
 func (e *StaleVersionError) Unwrap() error     { return e.StatusError }
 func (e *AlreadyExistsError) Unwrap() error    { return e.StatusError }
 func (e *NoSuchDefinitionError) Unwrap() error { return e.StatusError }
+func (e *NothingChosenError) Unwrap() error    { return e.StatusError }
 func (e *NoSuchPermitError) Unwrap() error     { return e.StatusError }
 func (e *NoSuchCordonError) Unwrap() error     { return e.StatusError }
 func (e *ChangedSinceError) Unwrap() error     { return e.StatusError }
@@ -242,7 +250,9 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	case reasonAlreadyExists:
 		return &AlreadyExistsError{Name: text["name"], Current: number("current"), Index: index, StatusError: base}
 	case reasonNoSuchDefinition:
-		return &NoSuchDefinitionError{Name: text["name"], Index: index, StatusError: base}
+		return &NoSuchDefinitionError{Name: text["name"], Meant: text["meant"], Index: index, StatusError: base}
+	case reasonNothingChosen:
+		return &NothingChosenError{Meant: text["meant"], StatusError: base}
 	case reasonNoSuchPermit:
 		return &NoSuchPermitError{Token: number("token"), StatusError: base}
 	case reasonNoSuchCordon:

@@ -86,7 +86,7 @@ type MoveRequest struct {
 // that comes later than that is refused if the Client drew the id and has seen a revision: the outcome is unknown then
 // (ErrOutcomeUnknown). This holds for Pause, Resume, Cordon and Uncordon too.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, an *InvalidFieldError, or one that every call has.
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one that every call has.
 func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	m := &gatekeeperv1.MoveRequest{
 		Selector: req.Selector.message(), FromGroup: req.FromGroup, ToGroup: req.ToGroup, Drain: drain(req.Drain), DryRun: req.DryRun,
@@ -139,7 +139,7 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 // Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their places in the queue.
 // The change is one, and is undone as one.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, an *InvalidFieldError, or one that every call has.
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one that every call has.
 func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.PauseResponse, error) {
 	m, err := req.message()
 	if err != nil {
@@ -168,7 +168,7 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 }
 
 // Resume ends the pauses of the chosen semaphores. Those that are not paused stay as they are; the answer names the others.
-// The error is as Pause's.
+// The error is as Pause's; but to resume all where there is no definition succeeds.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Resume)

@@ -25,6 +25,7 @@ const (
 	reasonStaleVersion     = "STALE_VERSION"
 	reasonAlreadyExists    = "ALREADY_EXISTS"
 	reasonNoSuchDefinition = "NO_SUCH_DEFINITION"
+	reasonNothingChosen    = "NOTHING_CHOSEN"
 	reasonRevisionChanged  = "REVISION_CHANGED"
 	reasonRequestEnded     = "REQUEST_ENDED"
 	reasonRequestTooOld    = "REQUEST_TOO_OLD"

@@ -177,9 +177,11 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"preview.FiringConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *preview.FiringConflictError) map[string]string {
 		return map[string]string{"semaphore": e.Semaphore, "conflicts": strings.Join(e.Conflicts, "\n")}
 	}), nil},
-	{"api.errChosenNone", codes.NotFound, reasonNothingChosen, is(errChosenNone), nil},
+	{"selector.NothingChosenError", codes.NotFound, reasonNothingChosen, as(func(e *selector.NothingChosenError) map[string]string {
+		return withMeant(map[string]string{}, e.Meant)
+	}), nil},
 	{"selector.NoDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *selector.NoDefinitionError) map[string]string {
-		return map[string]string{"name": e.Name}
+		return withMeant(map[string]string{"name": e.Name}, e.Meant)
 	}), nil},
 
 	{"consensus.ErrMemberExists", codes.AlreadyExists, reasonMemberExists, is(consensus.ErrMemberExists), nil},
@@ -274,11 +276,22 @@ func conflict(kind fsm.ConflictKind) func(error) (map[string]string, bool) {
 		if e.Current != nil {
 			info["current"] = decimal(e.Current.Version)
 		}
-		if e, ok := errors.AsType[*conflictError](err); ok && kind == fsm.ConflictStale {
-			info["expected"] = decimal(e.expected)
+		if e, ok := errors.AsType[*conflictError](err); ok {
+			if kind == fsm.ConflictStale {
+				info["expected"] = decimal(e.expected)
+			}
+			info = withMeant(info, e.meant)
 		}
 		return info, true
 	}
+}
+
+// withMeant adds what was likely meant, if it is known.
+func withMeant(metadata map[string]string, meant string) map[string]string {
+	if meant != "" {
+		metadata["meant"] = meant
+	}
+	return metadata
 }
 
 func badRequest(err error) []protoadapt.MessageV1 {

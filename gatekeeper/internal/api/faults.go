@@ -7,8 +7,11 @@ import (
 
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 )
 
 // The errors that this room adds to those of the rooms below. What callers are told of them is in the table of errors.go.
@@ -19,9 +22,6 @@ var (
 	// errPanic is a fault of ours, caught. Its text for callers says no more than that.
 	errPanic = errors.New("the server met a fault of its own and logged it; it did not answer this call")
 )
-
-// errChosenNone answers a change of chosen definitions when none was chosen.
-var errChosenNone = errors.New("no definition matches these names and labels: gkctl get lists them")
 
 // hopError says that a call that was passed on once has come to a server that would pass it on to itself.
 type hopError struct{ leader consensus.Leader }
@@ -98,12 +98,22 @@ type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
 
-// conflictError is a conflict with what the caller expected.
+// conflictError is a conflict with what the caller expected. Meant is the name that was likely meant by one without a definition.
 type conflictError struct {
 	*keeper.ConflictError
 	expected uint64
+	meant    string
 }
 
+func conflictWith(state *fsm.State, c *keeper.ConflictError, expected uint64) *conflictError {
+	e := &conflictError{ConflictError: c, expected: expected}
+	if c.Kind == fsm.ConflictAbsent {
+		e.meant = selector.Meant(state, c.Name)
+	}
+	return e
+}
+
+func (e *conflictError) Error() string { return e.ConflictError.Error() + phrase.DidYouMean(e.meant) }
 func (e *conflictError) Unwrap() error { return e.ConflictError }
 
 func mapped[A, B any](in []A, f func(A) B) []B {

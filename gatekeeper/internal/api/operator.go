@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,9 +47,6 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	}
 	if cmd.Expected, err = preview.PausesAsShown(state, shown, cmd.Names); err != nil {
 		return nil, err
-	}
-	if len(cmd.Names) == 0 {
-		return nil, errChosenNone
 	}
 	result, err := s.keeper.Pause(ctx, *cmd, end)
 	if err != nil {
@@ -101,7 +99,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	if done != nil {
 		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	chosen, err := c.Names(state)
+	chosen, err := toResume(state, c, m)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +121,15 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 		return nil, s.changedSince(state, err)
 	}
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
+}
+
+// toResume are the names of the chosen definitions. To resume all where there is no definition is no mistake: nothing is paused afterwards.
+func toResume(state *fsm.State, c *selector.Selector, m *gatekeeperv1.ResumeRequest) ([]string, error) {
+	names, err := c.Names(state)
+	if _, none := errors.AsType[*selector.NothingChosenError](err); none && m.GetSelector().GetAll() {
+		return nil, nil
+	}
+	return names, err
 }
 
 func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequest) (*gatekeeperv1.CordonResponse, error) {

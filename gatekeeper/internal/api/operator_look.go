@@ -25,7 +25,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		return nil, err
 	}
 	if conflict := preview.Conflict(state, c.Edits); conflict != nil {
-		return nil, &conflictError{&keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion}
+		return nil, conflictWith(state, &keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion)
 	}
 	effects, warnings := preview.Effects(state, s.keeper, *c)
 	for _, e := range c.Edits {
@@ -65,7 +65,7 @@ func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRe
 		c, err := selector.ParseChoice("selector", change.Resume.GetSelector())
 		cmd := &fsm.Resume{Revision: change.Resume.GetChange()}
 		if err == nil {
-			cmd.Names, err = c.Names(state)
+			cmd.Names, err = toResume(state, c, change.Resume)
 		}
 		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
 	case *gatekeeperv1.PreviewRequest_Cordon:

@@ -75,6 +75,11 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	if err != nil {
 		return nil, err
 	}
+	if m.GetMustMatch() && from.name == "" {
+		if _, err := chosen.Names(state); err != nil {
+			return nil, err
+		}
+	}
 	out := &gatekeeperv1.ListDefinitionsResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
@@ -121,6 +126,11 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	}
 	for i, step := range steps {
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
+	}
+	if decision.Reason == semaphore.NoSuchSemaphore { // the denial itself does not say it: see selector.NoDefinitionError
+		if meant := selector.Meant(s.cfg.Machine.State(), request.Semaphore); meant != "" {
+			out.Summary += fmt.Sprintf(" Did you mean %q?", meant)
+		}
 	}
 	if decision.Reason == semaphore.NoFreePermit {
 		state := s.cfg.Machine.State()

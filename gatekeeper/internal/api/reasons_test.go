@@ -36,10 +36,10 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonSuperseded, "Another call with the same request id has taken over the place in the queue.", "no: the other call has the answer"},
 	{reasonNoSuchPermit, "No permit has this token in the state that the command needs.", "no"},
 
-	{reasonNoSuchDefinition, "No definition has this name.", "no"},
+	{reasonNoSuchDefinition, "No definition has this name. `meant` in the metadata is the one that was likely meant.", "no"},
 	{reasonAlreadyExists, "A definition has this name already.", "no"},
 	{reasonStaleVersion, "The definition is at another version than expected; nothing of the batch was done.", "no: read again, then edit"},
-	{reasonNothingChosen, "No definition matches the names and labels.", "no"},
+	{reasonNothingChosen, "No definition matches the names and labels. `meant` in the metadata is the glob or the labels that were likely meant.", "no"},
 	{reasonNoSuchCordon, "No cordon has this id.", "no"},
 	{reasonNoSuchChange, "The journal does not know this change, or has forgotten it.", "no"},
 	{reasonChangedSince, "The change would not do what its dry run showed; nothing was done. The metadata names what was edited since.", "after a new dry run"},

@@ -38,6 +38,14 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// DidYouMean is the end of a sentence about a word that nobody knows; empty when no other one was likely meant.
+func DidYouMean(meant string) string {
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", meant)
+}
+
 // Instant is a time in UTC, to the second.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

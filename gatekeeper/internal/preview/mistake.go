@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -24,11 +25,8 @@ const (
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {
-		text := fmt.Sprintf("no definition names the group %q, and nobody was seen in it", from)
-		if meant := nearest.Word(from, slices.Sorted(maps.Keys(groups))); meant != "" {
-			text += fmt.Sprintf("; did you mean %q?", meant)
-		}
-		return text
+		meant := nearest.Word(from, slices.Sorted(maps.Keys(groups)))
+		return fmt.Sprintf("no definition names the group %q, and nobody was seen in it", from) + phrase.DidYouMean(meant)
 	}
 	open, all := 0, 0
 	for sd := range state.Definitions("") {

@@ -58,12 +58,13 @@ type MovePlan struct {
 // maxMoved is the most definitions of one move: as many as one batch edits.
 const maxMoved = 10_000
 
-// PlanMove decides what a move does to a state. A *ChangedError says that it is not what the caller was shown.
+// PlanMove decides what a move does to a state. It fails as Selector.Names does. A *ChangedError says that it is not what the caller was shown.
 func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
-	if err := m.Chosen.Absent(state); err != nil {
+	chosen, err := m.Chosen.Names(state)
+	if err != nil {
 		return nil, err
 	}
-	plan := &MovePlan{Moves: Move(state, leader, m.From, m.To, m.Chosen.Match, m.Chosen.Named)}
+	plan := &MovePlan{Chosen: len(chosen), Moves: Move(state, leader, m.From, m.To, m.Chosen.Match, m.Chosen.Named)}
 	if n := len(plan.Edits); n > maxMoved {
 		return nil, semaphore.Invalid("selector", strconv.Itoa(n)+" definitions",
 			"must choose at most "+strconv.Itoa(maxMoved)+" definitions, which is what one step can move: do it in parts")
@@ -77,11 +78,6 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	plan.Effects, plan.Warnings = Effects(state, leader, change)
 	plan.Confirm = Confirm(state, leader, change, plan.Effects)
 	plan.Doubts = MoveDoubts(state, m.To, plan.Effects)
-	for sd := range state.Definitions("") {
-		if m.Chosen.Match(sd.Definition) {
-			plan.Chosen++
-		}
-	}
 	if len(plan.Edits) == 0 {
 		plan.Mistake = MoveMistake(state, leader, m.From, m.To, m.Chosen.Match)
 	}

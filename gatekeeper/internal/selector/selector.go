@@ -1,7 +1,6 @@
 package selector
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -14,6 +13,7 @@ const maxChosen = 100_000
 // Selector selects semaphores by their names and by the labels of their definitions. An empty one selects all.
 type Selector struct {
 	given  []string // the globs as they were written
+	text   string   // the requirements on labels as they were written
 	names  Globs
 	labels labels
 }
@@ -23,7 +23,7 @@ func Parse(path string, names []string, labels string) (s *Selector, err error) 
 	if path != "" {
 		path += "."
 	}
-	s = &Selector{given: names}
+	s = &Selector{given: names, text: labels}
 	if s.names, err = ParseGlobs(path+"names", names); err != nil {
 		return nil, err
 	}
@@ -88,16 +88,11 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 // Named reports whether a semaphore was selected by its name, and not by a glob or its labels.
 func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
 
-// NoDefinitionError says that there is no definition of a name.
-type NoDefinitionError struct{ Name string }
-
-func (e *NoDefinitionError) Error() string { return fmt.Sprintf("there is no definition %q", e.Name) }
-
 // Defined returns a *NoDefinitionError for the first name without a definition.
 func Defined(state *fsm.State, names ...string) error {
 	for _, name := range names {
 		if state.Definition(name) == nil {
-			return &NoDefinitionError{name}
+			return &NoDefinitionError{Name: name, Meant: Meant(state, name)}
 		}
 	}
 	return nil
@@ -116,20 +111,23 @@ func (s *Selector) Absent(state *fsm.State) error {
 	return nil
 }
 
-// Names returns the names of the selected definitions, in their order. It fails if one that was named does not exist, and for more than
-// one change may be about.
+// Names returns the names of the selected definitions, in their order. It fails with a *NoDefinitionError if one that was named does not
+// exist, with a *NothingChosenError if there are none, and for more than one change may be about.
 func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	if err := s.Absent(state); err != nil {
 		return nil, err
 	}
-	var names []string
+	var chosen []string
 	for stored := range state.Definitions("") {
 		if d := stored.Definition; s.Match(d) {
-			names = append(names, d.Name)
+			chosen = append(chosen, d.Name)
 		}
 	}
-	if len(names) > maxChosen {
+	if len(chosen) == 0 {
+		return nil, s.nothing(state)
+	}
+	if len(chosen) > maxChosen {
 		return nil, semaphore.Invalid("selector", "", "must choose at most 100 000 definitions: do it in parts")
 	}
-	return names, nil
+	return chosen, nil
 }

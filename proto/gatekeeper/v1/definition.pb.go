@@ -1167,7 +1167,10 @@ type ListDefinitionsRequest struct {
 	// Only definitions whose group pattern matches this group; empty means all.
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
 	// Only definitions in one of these states; none means all.
-	States        []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
+	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
+	// Answer with an error, as a change of the same names and labels would, if they match no definition (NOTHING_CHOSEN), or if a name that is
+	// not a glob has none (NO_SUCH_DEFINITION). The error says what was likely meant.
+	MustMatch     bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1249,6 +1252,13 @@ func (x *ListDefinitionsRequest) GetStates() []DefinitionState {
 		return x.States
 	}
 	return nil
+}
+
+func (x *ListDefinitionsRequest) GetMustMatch() bool {
+	if x != nil {
+		return x.MustMatch
+	}
+	return false
 }
 
 type ListDefinitionsResponse struct {
@@ -2225,7 +2235,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\"l\n" +
 	"\x15GetDefinitionResponse\x127\n" +
 	"\x06record\x18\x01 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\x06record\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"\xe6\x01\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\x85\x02\n" +
 	"\x16ListDefinitionsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2234,7 +2244,9 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06labels\x18\x04 \x01(\tR\x06labels\x12\x14\n" +
 	"\x05stale\x18\x05 \x01(\bR\x05stale\x12\x14\n" +
 	"\x05group\x18\x06 \x01(\tR\x05group\x126\n" +
-	"\x06states\x18\a \x03(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x06states\"\x98\x01\n" +
+	"\x06states\x18\a \x03(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x06states\x12\x1d\n" +
+	"\n" +
+	"must_match\x18\b \x01(\bR\tmustMatch\"\x98\x01\n" +
 	"\x17ListDefinitionsResponse\x129\n" +
 	"\arecords\x18\x01 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +

@@ -94,10 +94,11 @@ func (ConfirmationKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{0}
 }
 
-// Selector chooses definitions. Names and labels both have to match; one of names, labels and all must be given.
+// Selector chooses definitions. Names and labels both have to match; one of names, labels and all must be given. A change for which no
+// definition matches is refused with NOTHING_CHOSEN, except that to resume all needs no definition.
 type Selector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names or globs; a name without *?[ that there is not is NOT_FOUND.
+	// Names or globs. A name without *?[ that has no definition is refused with NO_SUCH_DEFINITION.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListDefinitions.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`

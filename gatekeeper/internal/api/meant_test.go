@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Every call of an operator that finds no definition says which one was likely meant, in its text and in its metadata.
+func TestOperatorsCalls_MisspelledName_SayWhatWasMeant(t *testing.T) {
+	g, op := openOperator(t, "nightly-export", "report")
+	typo, glob := []string{"nightly-exprot"}, []string{"nihgtly-*"}
+	pause := func(s *gatekeeperv1.Selector) *gatekeeperv1.PauseRequest {
+		return &gatekeeperv1.PauseRequest{Selector: s}
+	}
+	edit := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{{
+		Change: &gatekeeperv1.Edit_Delete{Delete: typo[0]}, ExpectedVersion: 1,
+	}}}
+	byName := map[string]func(context.Context) error{
+		"GetDefinition": func(ctx context.Context) error {
+			_, err := g.definitions.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: typo[0]})
+			return err
+		},
+		"DeleteDefinition": func(ctx context.Context) error {
+			_, err := g.definitions.DeleteDefinition(ctx, &gatekeeperv1.DeleteDefinitionRequest{Name: typo[0], ExpectedVersion: 1})
+			return err
+		},
+		"BatchEdit": func(ctx context.Context) error {
+			_, err := g.definitions.BatchEdit(ctx, edit)
+			return err
+		},
+		"Preview of edits": func(ctx context.Context) error {
+			_, err := op.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: edit}})
+			return err
+		},
+		"ListFirings": func(ctx context.Context) error {
+			_, err := op.ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: typo[0]})
+			return err
+		},
+	}
+	chosen := map[string]func(context.Context, *gatekeeperv1.Selector) error{
+		"Pause": func(ctx context.Context, s *gatekeeperv1.Selector) error {
+			_, err := op.Pause(ctx, pause(s))
+			return err
+		},
+		"Resume": func(ctx context.Context, s *gatekeeperv1.Selector) error {
+			_, err := op.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: s})
+			return err
+		},
+		"Preview of a pause": func(ctx context.Context, s *gatekeeperv1.Selector) error {
+			_, err := op.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause(s)}})
+			return err
+		},
+		"Preview of a resume": func(ctx context.Context, s *gatekeeperv1.Selector) error {
+			resume := &gatekeeperv1.ResumeRequest{Selector: s}
+			_, err := op.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}})
+			return err
+		},
+		"Move": func(ctx context.Context, s *gatekeeperv1.Selector) error {
+			_, err := op.Move(ctx, &gatekeeperv1.MoveRequest{Selector: s, FromGroup: "prod", ToGroup: "dr", DryRun: true})
+			return err
+		},
+		"ListDefinitions": func(ctx context.Context, s *gatekeeperv1.Selector) error {
+			_, err := g.definitions.ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: s.GetNames(), MustMatch: true})
+			return err
+		},
+	}
+	says := func(what string, err error, reason, meant string) {
+		t.Helper()
+		if info := want(t, err, codes.NotFound, reason); info["meant"] != meant || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+meant+`"?`) {
+			t.Errorf("%s: %v, %v", what, err, info)
+		}
+	}
+	for what, call := range byName {
+		says(what, call(ctx(t)), "NO_SUCH_DEFINITION", "nightly-export")
+	}
+	for what, call := range chosen {
+		says(what, call(ctx(t), &gatekeeperv1.Selector{Names: typo}), "NO_SUCH_DEFINITION", "nightly-export")
+		says(what, call(ctx(t), &gatekeeperv1.Selector{Names: glob}), "NOTHING_CHOSEN", "nightly-*")
+	}
+
+	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Names: glob}); err != nil || len(r.GetRecords()) != 0 {
+		t.Errorf("a listing that need not match: %v, %v", r, err)
+	}
+	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
+		return nil, semaphore.Decision{Reason: semaphore.NoSuchSemaphore}, "There is none.", 1, nil
+	}
+	r, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: typo[0], Identity: who(), Weight: 1})
+	if err != nil || r.GetSummary() != `There is none. Did you mean "nightly-export"?` {
+		t.Errorf("Explain: %v, %v", r, err)
+	}
+}
+
+// A script that resumes everything when its work is done also runs in a cluster without a definition.
+func TestResumeOfAll_NoDefinition_IsNoError(t *testing.T) {
+	_, op := openOperator(t)
+	all := &gatekeeperv1.Selector{All: true}
+	if r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || len(r.GetNames()) != 0 {
+		t.Errorf("%v, %v", r, err)
+	}
+	_, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: all})
+	want(t, err, codes.NotFound, "NOTHING_CHOSEN")
+}

@@ -1,0 +1,131 @@
+package selector
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+)
+
+// The errors of this file say which definition was likely meant. They look at all definitions, which takes some 10 ms for 100,000 of them. So
+// only the calls of operators return them. A TryAcquire for an undefined semaphore may come very often, from a misspelled job on many hosts.
+// Its denial does not say what was meant.
+
+// NoDefinitionError says that there is no definition of a name.
+type NoDefinitionError struct {
+	Name string
+	// Meant is the name that was likely meant; empty when none is near.
+	Meant string
+}
+
+func (e *NoDefinitionError) Error() string {
+	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
+}
+
+// Meant is the name of the definition that was likely meant by a name without one; empty when none is near.
+func Meant(state *fsm.State, name string) string { return nearest.Among(name, names(state)) }
+
+func names(state *fsm.State) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for stored := range state.Definitions("") {
+			if !yield(stored.Definition.Name) {
+				return
+			}
+		}
+	}
+}
+
+// NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches nothing is probably a
+// typo, and a script must not take it for done.
+type NothingChosenError struct {
+	// Chosen are the names and globs of the selector, Labels its requirements.
+	Chosen []string
+	Labels string
+	// Meant is the glob, or the requirements, that were likely meant; empty when nothing is near.
+	Meant string
+}
+
+// maxQuoted is how many names and globs an error quotes.
+const maxQuoted = 10
+
+func (e *NothingChosenError) Error() string {
+	var quoted []string
+	for _, name := range e.Chosen[:min(len(e.Chosen), maxQuoted)] {
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	if more := len(e.Chosen) - len(quoted); more > 0 {
+		quoted = append(quoted, strconv.Itoa(more)+" more")
+	}
+	text := "no definition matches " + strings.Join(quoted, " or ")
+	switch {
+	case e.Labels != "" && len(e.Chosen) > 0:
+		text += fmt.Sprintf(" and has the labels %q", e.Labels)
+	case e.Labels != "":
+		text = fmt.Sprintf("no definition has the labels %q", e.Labels)
+	case len(e.Chosen) == 0:
+		text = "there is no definition"
+	}
+	return text + phrase.DidYouMean(e.Meant)
+}
+
+// nothing is the error of a selector that selects no definition of a state.
+func (s *Selector) nothing(state *fsm.State) error {
+	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
+	for _, glob := range s.given {
+		if e.Meant = nearestGlob(glob, names(state)); e.Meant != "" {
+			return e
+		}
+	}
+	if len(s.given) == 0 {
+		e.Meant = nearestLabels(s.text, state)
+	}
+	return e
+}
+
+// nearestGlob is the glob with another beginning, one that a known name has; empty when none is near, or when the glob has no beginning.
+func nearestGlob(glob string, known iter.Seq[string]) string {
+	n := strings.IndexAny(glob, "*?[")
+	if n <= 0 {
+		return ""
+	}
+	meant := nearest.Among(glob[:n], func(yield func(string) bool) {
+		for name := range known {
+			for _, length := range []int{n, n + 1, n - 1} { // a letter may be missing, or one too many
+				if length = min(length, len(name)); length < len(name) && !utf8.RuneStart(name[length]) {
+					continue
+				}
+				if !yield(name[:length]) {
+					return
+				}
+			}
+		}
+	})
+	if meant == "" || meant == glob[:n] { // names begin like this: the rest of the glob is what matches none
+		return ""
+	}
+	return meant + glob[n:]
+}
+
+// nearestLabels are the requirements with one of them replaced by the nearest label of a definition; empty when none is near.
+func nearestLabels(text string, state *fsm.State) string {
+	known := make(map[string]bool)
+	for stored := range state.Definitions("") {
+		for _, l := range stored.Definition.Labels {
+			known[l.Key+"="+l.Value] = true
+		}
+	}
+	pairs := slices.Sorted(maps.Keys(known))
+	for term := range strings.SplitSeq(text, ",") {
+		if meant := nearest.Word(term, pairs); meant != "" && meant != term {
+			return strings.Replace(text, term, meant, 1)
+		}
+	}
+	return ""
+}

@@ -43,7 +43,7 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 		return ui.Usagef("%s", err)
 	}
 	defer func() { _ = c.Close() }() // it has none
-	return lookup.Meant(ctx, c, do(ctx, c))
+	return lookup.Annotate(ctx, c, do(ctx, c))
 }
 
 // Ask is Connected for a command that is one step: it has --timeout for it.

@@ -16,7 +16,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -105,8 +104,6 @@ func (o *moveOptions) run(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case moves.GetChosen() == 0:
-			return lookup.NothingChosen(planning, c, o.chosen.names, o.chosen.labels)
 		case moves.GetMistake() != "" && o.notAllMoved(moves) == nil:
 			return &ui.CodeError{
 				Code: ui.ExitNoSuch, Err: errors.New(moves.GetMistake()), Hint: "Nothing was moved. `gkctl get` shows which groups are let in.",

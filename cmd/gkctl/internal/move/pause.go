@@ -10,7 +10,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -49,14 +48,6 @@ func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
 		return nil, ui.Usagef("give names, globs, -l or --all")
 	}
 	return &gatekeeperv1.Selector{Names: c.names, Labels: c.labels, All: c.all}, nil
-}
-
-// meant is the servers' answer that the choice matches nothing, in the words of nothingChosen. Other errors stay as they are.
-func (c *chosen) meant(ctx context.Context, to *client.Client, err error) error {
-	if !ui.ChoseNothing(err) {
-		return err
-	}
-	return lookup.NothingChosen(ctx, to, c.names, c.labels)
 }
 
 type pauseOptions struct {
@@ -154,14 +145,11 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			req.Expected = preview.GetDigest()
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
-				return o.Unknown(o.chosen.meant(ctx, c, err))
+				return o.Unknown(err)
 			}
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {
 			out.Names = change.EffectNames(preview.GetEffects())
-			if len(out.Names) == 0 && len(preview.GetWarnings()) == 0 { // else all of them stay as they are
-				return lookup.NothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
-			}
 		}
 		return o.print(out)
 	})
@@ -283,11 +271,6 @@ func (o *resumeOptions) run(ctx context.Context) error {
 				return o.Unknown(err)
 			}
 			out.Names, out.Revision = append(out.Names, r.GetNames()...), r.GetRevision()
-		}
-		if len(out.Names) == 0 && !o.chosen.all { // nothing was paused, or nothing chosen, which is most likely a slip
-			if some, err := lookup.Definitions(ctx, c, o.chosen.names, o.chosen.labels); err == nil && len(some) == 0 {
-				return lookup.NothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
-			}
 		}
 		return o.print(out)
 	})

@@ -140,7 +140,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
-		err = lookup.NoDefinitions(ctx, c, []string{req.GetSemaphore()})
+		err = lookup.RefuseUnknown(ctx, c, []string{req.GetSemaphore()}, nil)
 	}
 	return r, err
 }

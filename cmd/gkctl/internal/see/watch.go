@@ -162,11 +162,11 @@ func eventDetail(e *gatekeeperv1.Event) string {
 func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
-	unknown, err := lookup.Undefined(ctx, c, names, nil)
+	unknown, err := lookup.Unknown(ctx, c, names, nil)
 	if err != nil {
 		return
 	}
-	for _, name := range unknown {
-		f.Say("gkctl: %s", lookup.NoDefinition(ctx, c, name))
+	for _, e := range unknown {
+		f.Say("gkctl: %s", lookup.WithCallers(ctx, c, e))
 	}
 }

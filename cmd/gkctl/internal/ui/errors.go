@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
@@ -92,8 +91,8 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return ExitUsage, fmt.Sprintf("See `%s --help`.", cmd.CommandPath())
 	case Is[*deffile.Error](err), Is[*client.InvalidFieldError](err):
 		return ExitBadInput, ""
-	case ChoseNothing(err):
-		return ExitNoSuch, ""
+	case Is[*client.NothingChosenError](err):
+		return ExitNoSuch, "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."
 	case Is[*client.NoSuchDefinitionError](err):
 		return ExitNoSuch, "`gkctl get` lists the definitions."
 	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):
@@ -139,9 +138,3 @@ type UnconfirmedError struct{ err error }
 func (e *UnconfirmedError) Error() string { return e.err.Error() }
 
 func (e *UnconfirmedError) Unwrap() error { return e.err }
-
-// ChoseNothing says whether the servers refused a change because its selector matches nothing.
-func ChoseNothing(err error) bool {
-	e, ok := errors.AsType[*client.StatusError](err)
-	return ok && e.Code == codes.NotFound && e.Reason == "NOTHING_CHOSEN"
-}

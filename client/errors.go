@@ -168,7 +168,8 @@ type NoSuchPermitError struct {
 
 // NoSuchCordonError says that there is no cordon with that id.
 type NoSuchCordonError struct {
-	ID string
+	ID    string
+	Meant string // the id that was likely meant; empty when none is near
 	*StatusError
 }
 
@@ -256,7 +257,7 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	case reasonNoSuchPermit:
 		return &NoSuchPermitError{Token: number("token"), StatusError: base}
 	case reasonNoSuchCordon:
-		return &NoSuchCordonError{ID: text["id"], StatusError: base}
+		return &NoSuchCordonError{ID: text["id"], Meant: text["meant"], StatusError: base}
 	case reasonChangedSince:
 		names := strings.FieldsFunc(text["semaphores"], func(r rune) bool { return r == '\n' })
 		return &ChangedSinceError{Semaphores: names, StatusError: base}

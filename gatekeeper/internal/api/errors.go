@@ -153,7 +153,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},
 	{"keeper.ErrRefused", codes.FailedPrecondition, reasonRefused, is(keeper.ErrRefused), nil},
 	{"keeper.ErrNoSuchCordon", codes.NotFound, reasonNoSuchCordon, as(func(e *keeper.NoSuchCordonError) map[string]string {
-		return map[string]string{"id": e.ID}
+		return withMeant(map[string]string{"id": e.ID}, e.Meant)
 	}), nil},
 	{"keeper.ErrFeatureLevel", codes.FailedPrecondition, reasonFeatureLevel, as(func(e *keeper.FeatureLevelError) map[string]string {
 		return map[string]string{"needed": decimal(uint64(e.Needed)), "in_force": decimal(uint64(e.InForce))}

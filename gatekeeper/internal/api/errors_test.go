@@ -86,7 +86,7 @@ func errorCases() []errorCase {
 		{"keeper.ErrConflict", &conflictError{ConflictError: conflict(fsm.ConflictStale, stored), expected: 8}, codes.Aborted, "STALE_VERSION", map[string]string{"name": "n", "index": "3", "current": "9", "expected": "8"}},
 		{"keeper.ErrSuperseded", keeper.ErrSuperseded, codes.Aborted, "SUPERSEDED", nil},
 		{"keeper.ErrRefused", &keeper.RefusedError{Why: "x"}, codes.FailedPrecondition, "REFUSED", nil},
-		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c"}},
+		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c", Meant: "d"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c", "meant": "d"}},
 		{"keeper.ErrFeatureLevel", &keeper.FeatureLevelError{Needed: 2, InForce: 1}, codes.FailedPrecondition, "FEATURE_LEVEL", map[string]string{"needed": "2", "in_force": "1"}},
 		{"keeper.ErrRecovering", keeper.ErrRecovering, codes.Unavailable, "RECOVERING", nil},
 		{"undo.NoSuchChangeError", &undo.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},

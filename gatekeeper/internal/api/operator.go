@@ -14,6 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -184,14 +185,17 @@ func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.E
 	return cmd, end, keeper.ValidCordon(cmd)
 }
 
+// The beginnings of the ids of cordonID.
+const groupID, acquirerID = "group:", "acquirer:"
+
 // cordonID names a cordon by what it catches, so that setting the same one again replaces it.
 func cordonID(cmd *fsm.SetCordon) string {
 	var parts []string
 	if cmd.GroupPattern != "" {
-		parts = append(parts, "group:"+cmd.GroupPattern)
+		parts = append(parts, groupID+cmd.GroupPattern)
 	}
 	if cmd.AcquirerPattern != "" {
-		parts = append(parts, "acquirer:"+cmd.AcquirerPattern)
+		parts = append(parts, acquirerID+cmd.AcquirerPattern)
 	}
 	id := strings.Join(parts, " ")
 	if len(id) > semaphore.MaxName {
@@ -211,13 +215,37 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
 	}
+	if m.GetDryRun() {
+		state, err := s.reader.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if c := state.Cordon(m.GetId()); c != nil {
+			return &gatekeeperv1.UncordonResponse{Cordon: toCordon(c)}, nil
+		}
+		return nil, &keeper.NoSuchCordonError{ID: m.GetId(), Meant: cordonMeant(state, m.GetId())}
+	}
 	result, err := s.keeper.Uncordon(ctx, fsm.Uncordon{
 		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
 	})
+	if none, ok := errors.AsType[*keeper.NoSuchCordonError](err); ok {
+		none.Meant = cordonMeant(s.cfg.Machine.State(), m.GetId())
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &gatekeeperv1.UncordonResponse{Revision: result.Revision}, nil
+}
+
+// cordonMeant is the id that was likely meant by one without a cordon; empty when none is near. What is missing may be only what cordonID
+// has put in front.
+func cordonMeant(state *fsm.State, id string) string {
+	for _, of := range []string{acquirerID, groupID} {
+		if state.Cordon(of+id) != nil {
+			return of + id
+		}
+	}
+	return nearest.Word(id, mapped(state.Cordons(), func(c *fsm.Cordon) string { return c.ID }))
 }
 
 // maxUndone is how many changes one step takes back.

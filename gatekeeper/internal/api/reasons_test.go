@@ -40,7 +40,7 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonAlreadyExists, "A definition has this name already.", "no"},
 	{reasonStaleVersion, "The definition is at another version than expected; nothing of the batch was done.", "no: read again, then edit"},
 	{reasonNothingChosen, "No definition matches the names and labels. `meant` in the metadata is the glob or the labels that were likely meant.", "no"},
-	{reasonNoSuchCordon, "No cordon has this id.", "no"},
+	{reasonNoSuchCordon, "No cordon has this id. `meant` in the metadata is the one that was likely meant.", "no"},
 	{reasonNoSuchChange, "The journal does not know this change, or has forgotten it.", "no"},
 	{reasonChangedSince, "The change would not do what its dry run showed; nothing was done. The metadata names what was edited since.", "after a new dry run"},
 	{reasonUndoConflict, "The same fields were set again since; nothing was undone.", "with `skip_conflicts`"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -125,9 +126,15 @@ func (e *EditFieldError) Unwrap() error { return e.Err }
 var ErrNoSuchCordon = errors.New("no such cordon")
 
 // NoSuchCordonError refuses to end a cordon that there is not.
-type NoSuchCordonError struct{ ID string }
+type NoSuchCordonError struct {
+	ID string
+	// Meant is the id that was likely meant. The API fills it in, which gives the ids.
+	Meant string
+}
 
-func (e *NoSuchCordonError) Error() string { return fmt.Sprintf("there is no cordon %q", e.ID) }
+func (e *NoSuchCordonError) Error() string {
+	return fmt.Sprintf("there is no cordon %q", e.ID) + phrase.DidYouMean(e.Meant)
+}
 
 // Is makes errors.Is(err, ErrNoSuchCordon) true.
 func (e *NoSuchCordonError) Is(target error) bool { return target == ErrNoSuchCordon }

@@ -121,7 +121,7 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	r, err := do[fsm.RevisionResult](ctx, k, cmd)
 	if err == nil && r.Revision == 0 {
-		return r, &NoSuchCordonError{cmd.ID}
+		return r, &NoSuchCordonError{ID: cmd.ID}
 	}
 	return r, err
 }

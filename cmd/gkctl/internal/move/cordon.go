@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
-	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -232,24 +230,20 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			if dryRun {
-				return uncordonDry(ctx, f, c, output, ids)
-			}
 			var failed []error
 			done := []uncordoned{}
 			for _, id := range ids {
 				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
-					Id: id, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(),
+					Id: id, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), DryRun: dryRun,
 				})
-				if noSuchCordon(err) {
-					failed = append(failed, noCordon(ctx, c, id))
-					continue
-				}
-				if err != nil {
+				switch {
+				case ui.Is[*client.NoSuchCordonError](err):
+					failed = append(failed, &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists them."})
+				case err != nil:
 					failed = append(failed, change.UnknownOutcome(err, "`gkctl cordons` whether it is in force still."))
-					continue
+				default:
+					done = append(done, uncordoned{ID: id, Revision: r.GetRevision(), DryRun: dryRun, cordon: r.GetCordon()})
 				}
-				done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
 			}
 			return errors.Join(append(failed, printUncordoned(f, output, done))...)
 		})
@@ -264,49 +258,6 @@ type uncordoned struct {
 	DryRun   bool   `json:"dry_run,omitempty"`
 
 	cordon *gatekeeperv1.CordonRecord // of a dry run
-}
-
-// uncordonDry says which of the cordons would be ended, and which there are not.
-func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
-	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
-	if err != nil {
-		return err
-	}
-	var failed []error
-	would := []uncordoned{}
-	for _, id := range ids {
-		i := slices.IndexFunc(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) bool { return c.GetId() == id })
-		if i < 0 {
-			failed = append(failed, noCordon(ctx, c, id))
-			continue
-		}
-		would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
-	}
-	return errors.Join(append(failed, printUncordoned(f, output, would))...)
-}
-
-func noSuchCordon(err error) bool {
-	e, ok := errors.AsType[*client.StatusError](err)
-	return ok && e.Reason == "NO_SUCH_CORDON"
-}
-
-// noCordon says that there is no cordon of that id, and which was likely meant: ids that gkctl gave begin with what they are of.
-func noCordon(ctx context.Context, c *client.Client, id string) error {
-	text := fmt.Sprintf("there is no cordon %q", id)
-	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
-	if err == nil { // else said without it
-		ids := words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
-		meant := ""
-		for _, of := range []string{"acquirer:", "group:"} {
-			if slices.Contains(ids, of+id) {
-				meant = of + id
-			}
-		}
-		if meant = cmp.Or(meant, nearest.Word(id, ids)); meant != "" {
-			text += fmt.Sprintf("; did you mean %q?", meant)
-		}
-	}
-	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "`gkctl cordons` lists them."}
 }
 
 func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {

@@ -30,7 +30,7 @@ func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.Bat
 	defer b.end()
 	n := len(m.GetRequests())
 	if n < 1 || n > maxBatch {
-		return nil, invalid("requests", strconv.Itoa(n)+" requests", "must be 1 to "+strconv.Itoa(maxBatch)+" requests")
+		return nil, invalid("requests", strconv.Itoa(n), "must be 1 to "+strconv.Itoa(maxBatch)+" of them")
 	}
 	b.open(m.GetRequests())
 	if !s.forward.leading() {

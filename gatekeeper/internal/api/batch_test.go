@@ -117,6 +117,25 @@ func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
 	}
 }
 
+// The batch itself is no call beside its requests: the largest one fits what one connection may have in work.
+func TestBatch_OfTheMostRequests_IsAdmittedWhole(t *testing.T) {
+	g := open(t)
+	everything(g)
+	requests := make([]*gatekeeperv1.TryAcquireRequest, maxBatch)
+	for i := range requests {
+		requests[i] = trying("held", fmt.Sprint(i))
+	}
+	results, err := g.batch(t, requests...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.GetDenial() == nil {
+			t.Fatalf("request %d: %v", i, r)
+		}
+	}
+}
+
 // What a client accepts of gRPC by default is less than what many denials may have.
 func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
 	metrics := new(countingMetrics)
@@ -162,11 +181,11 @@ func TestBatch_Requests_AreAdmittedAsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range results { // a connection has a quarter of 16, of which the batch is one
-			if i < 3 && r.GetDenial() == nil {
+		for i, r := range results { // a connection has a quarter of 16
+			if i < 4 && r.GetDenial() == nil {
 				t.Errorf("%s: request %d: %v", where, i, r)
 			}
-			if i >= 3 {
+			if i >= 4 {
 				wantOverloaded(t, errorOf(r), "connection")
 			}
 		}

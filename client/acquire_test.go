@@ -161,10 +161,7 @@ func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 		}
 		var places []int
 		start := time.Now()
-		p, err := c.Semaphore("export", WithPlace(func(p Place) { places = append(places, p.Place) })).Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(c.Semaphore("export", WithPlace(func(p Place) { places = append(places, p.Place) })).Acquire(t.Context()))(t)
 		synctest.Wait()
 		// sent after 60 s, waited 20 s, lives 60 s, less 2 % of 80 s
 		if got, want := p.SafeUntil().Sub(start), 140*time.Second-1600*time.Millisecond; got != want {

@@ -26,10 +26,7 @@ const inBatches = "in_batches"
 // engage has a client ask for these semaphores in batches, however few ask.
 func engage(t *testing.T, client *Client, name string, semaphores ...string) *coalescer {
 	t.Helper()
-	conn, err := client.router.conn(endpoint(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(client.router.conn(endpoint(name)))(t)
 	if conn.batches != nil {
 		conn.batches.mu.Lock()
 		defer conn.batches.mu.Unlock()
@@ -142,9 +139,7 @@ func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
 		a.tryAcquire = grants(7, time.Minute)
 		engage(t, c, "a", "s")
 		for range 3 {
-			if _, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}); err != nil {
-				t.Fatal(err)
-			}
+			must(c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}))(t)
 		}
 		if n := len(batchesOf(a)); n != 1 {
 			t.Errorf("%d batches, want one for the first request alone", n)

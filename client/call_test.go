@@ -312,10 +312,7 @@ func TestMembers_AsksEachDirectly(t *testing.T) {
 		}
 		w.servers["c"].down()
 		c := w.dial([]string{"b"}) // the others are learned
-		all, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{}))(t)
 		var ids []string
 		for _, m := range all {
 			ids = append(ids, m.ID())

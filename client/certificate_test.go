@@ -43,13 +43,8 @@ func newAuthority(t *testing.T, name string) *authority {
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	a.key = newKey(t)
-	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
+	der := must(x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key))(t)
+	a.cert = must(x509.ParseCertificate(der))(t)
 	a.pool.AddCert(a.cert)
 	writePEM(t, a.file, "CERTIFICATE", der)
 	return a
@@ -57,11 +52,7 @@ func newAuthority(t *testing.T, name string) *authority {
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 }
 
 func writePEM(t *testing.T, path, kind string, der []byte) {
@@ -103,10 +94,7 @@ func (a *authority) files(c tls.Certificate) (cert, key string) {
 // serveTLS starts the fake server on a real listener, and returns its address.
 func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServer) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)))
 	gatekeeperv1.RegisterPermitServiceServer(server, s)
 	gatekeeperv1.RegisterClusterServiceServer(server, gatekeeperv1.UnimplementedClusterServiceServer{})
@@ -122,10 +110,7 @@ func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServ
 // dialTLS trusts the authority.
 func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	t.Helper()
-	c, err := Dial(t.Context(), endpoints, WithTLS(with), WithGRPC(grpc.WithNoProxy()), WithGroup("prod"), WithAcquirer("app1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(Dial(t.Context(), endpoints, WithTLS(with), WithGRPC(grpc.WithNoProxy()), WithGroup("prod"), WithAcquirer("app1")))(t)
 	c.router.next = 0
 	c.router.rotate()
 	t.Cleanup(func() {
@@ -284,16 +269,13 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	accepted := make(chan net.Conn, 16)
 	server := &benchServer{}
 	address := serveTLS(t, config, server)
-	c, err := Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
+	c := must(Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", a)
 		if err == nil {
 			accepted <- conn
 		}
 		return conn, err
-	})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))))(t)
 	defer c.Close()
 	p := acquire(t, c.Semaphore("free"))
 	mu.Lock()

@@ -220,10 +220,7 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 		if err := k.enter(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		p, err := k.take(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: believe(clock.now, 0, time.Minute, clock.now)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(k.take(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: believe(clock.now, 0, time.Minute, clock.now)}))(t)
 		k.exit(a)
 		over := k.speak(p.claim)
 		k.drop(p)

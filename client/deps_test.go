@@ -14,10 +14,7 @@ func TestDependencies_AreFew(t *testing.T) {
 		"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc",
 		"golang.org/x/sys", "golang.org/x/net", "golang.org/x/text", // the last two are gRPC's own
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output())(t)
 next:
 	for _, path := range strings.Fields(string(out)) {
 		for _, a := range allowed {

@@ -33,10 +33,7 @@ func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(os.ReadFile(file))(t)
 		if d := diff.Diff(string(want), got); d != "" {
 			t.Errorf("package %s exports something else than %s (-want +got); if that is intended, run go test ./client -run ExportWhat -update:\n%s", name, file, d)
 		}
@@ -46,17 +43,11 @@ func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
 // exported is the name of a package, and every exported declaration, sorted, without comments, bodies and the values of variables.
 func exported(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
-	pkg, err := build.ImportDir(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := must(build.ImportDir(dir, 0))(t)
 	fset := token.NewFileSet()
 	var all []string
 	for _, name := range pkg.GoFiles {
-		file, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution))(t)
 		ast.FileExports(file)
 		for _, d := range file.Decls {
 			switch d := d.(type) {

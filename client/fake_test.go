@@ -493,3 +493,14 @@ func (d *sharedDuration) add(by time.Duration) { d.n.Add(int64(by)) }
 
 // pass lets time pass in the bubble.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the only sleep, and on the bubble's clock
+
+// must returns what a call returned, and ends the test if the call failed: must(call())(t).
+func must[R any](r R, err error) func(testing.TB) R {
+	return func(t testing.TB) R {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}

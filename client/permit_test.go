@@ -32,11 +32,7 @@ func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...Ac
 
 func acquire(t *testing.T, s *Semaphore, opts ...AcquireOption) *Permit {
 	t.Helper()
-	p, err := s.TryAcquire(t.Context(), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(s.TryAcquire(t.Context(), opts...))(t)
 }
 
 func release(t *testing.T, p *Permit) {

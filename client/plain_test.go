@@ -22,10 +22,7 @@ import (
 // listens accepts connections and hands each to serve until the test ends.
 func listens(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -53,10 +50,7 @@ func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	speaking := grpc.NewServer()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	serving := make(chan error, 1)
 	go func() { serving <- speaking.Serve(l) }()
 	t.Cleanup(func() {
@@ -86,12 +80,9 @@ func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
 			if c.tls {
 				opts = append(opts, WithTLS(TLS{}))
 			}
-			dialled, err := Dial(t.Context(), []string{c.endpoint}, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dialled := must(Dial(t.Context(), []string{c.endpoint}, opts...))(t)
 			defer dialled.Close()
-			_, err = dialled.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
+			_, err := dialled.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
 			if err == nil || !strings.HasPrefix(err.Error(), "no server answered: "+c.endpoint+": "+c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

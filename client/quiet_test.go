@@ -33,10 +33,7 @@ func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
 			return releases(ctx, q)
 		}
 		pair := func(ctx context.Context) {
-			p, err := c.Semaphore("nightly").TryAcquire(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(c.Semaphore("nightly").TryAcquire(ctx))(t)
 			if err := p.Release(ctx); err != nil {
 				t.Fatal(err)
 			}

@@ -29,11 +29,8 @@ func restingRenewer(t testing.TB) (*renewer, *handClock) {
 func (r *renewer) granted(t testing.TB, token uint64, duration time.Duration) *Permit {
 	t.Helper()
 	id, now := "h", r.clock.Now()
-	p, err := r.take(t.Context(), &acquisition{holderID: &id},
-		answer{grant: grant("s", token, duration, 0), belief: believe(now, 0, duration, now)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(r.take(t.Context(), &acquisition{holderID: &id},
+		answer{grant: grant("s", token, duration, 0), belief: believe(now, 0, duration, now)}))(t)
 	return p
 }
 
@@ -95,9 +92,7 @@ func TestPermit_RefreshWhileServeSleeps_WakesIt(t *testing.T) {
 	k, _ := restingRenewer(t)
 	p := k.granted(t, 1, time.Minute)
 	k.rest()
-	if _, err := k.ask(p); err != nil {
-		t.Fatal(err)
-	}
+	must(k.ask(p))(t)
 	if !woken(&k.serving) {
 		t.Error("nobody was woken to refresh")
 	}

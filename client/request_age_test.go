@@ -96,9 +96,7 @@ func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 				Grant: granted("export", 3, time.Minute).GetGrant(),
 			}})
 		}
-		if _, err := c.Semaphore("export").Acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(c.Semaphore("export").Acquire(t.Context()))(t)
 		if len(asked) != 2 || asked[0].GetRequestRevision() != 7 || asked[1].GetRequestRevision() != 90 || asked[0].GetRequestId() != asked[1].GetRequestId() {
 			t.Errorf("asked %v", asked)
 		}

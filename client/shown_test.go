@@ -31,10 +31,7 @@ func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 		show(t, shown, fset, imports, dir)
 	}
 	for _, dir := range dirs {
-		pkg, err := imports.Import(path.Join(root, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pkg := must(imports.Import(path.Join(root, dir)))(t)
 		for _, s := range symbols(pkg) {
 			switch reason := notShown[s]; {
 			case shown[s] && reason != "":
@@ -50,10 +47,7 @@ func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 func exports(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "./...")
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(list.Output())(t)
 	files := map[string]string{} // those built for one test are named "PATH [TEST]", and are not asked for
 	for _, line := range strings.Split(string(out), "\n") {
 		if path, file, ok := strings.Cut(line, "\t"); ok {
@@ -100,22 +94,14 @@ func contractual(method string) bool {
 // show notes what the examples in dir use. A type is shown by a value of it too.
 func show(t *testing.T, shown map[string]bool, fset *token.FileSet, imports types.Importer, dir string) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "example*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)
 	var files []*ast.File
 	for _, name := range names {
-		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(parser.ParseFile(fset, name, nil, parser.SkipObjectResolution))(t)
 		files = append(files, f)
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
-	if _, err := (&types.Config{Importer: imports}).Check(dir+"_test", fset, files, info); err != nil {
-		t.Fatal(err)
-	}
+	must((&types.Config{Importer: imports}).Check(dir+"_test", fset, files, info))(t)
 	for _, body := range reachable(files, info) {
 		ast.Inspect(body, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && info.Uses[id] != nil {

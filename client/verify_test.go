@@ -31,10 +31,7 @@ func TestVerify_Live_IsAVerification(t *testing.T) {
 				return &gatekeeperv1.VerifyResponse{Valid: true, Permit: &gatekeeperv1.Permit{Token: 7}, Revision: 9}, nil
 			}
 		})
-		v, err := c.Verify(t.Context(), "job", 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must(c.Verify(t.Context(), "job", 7))(t)
 		if asked.GetSemaphore() != "job" || asked.GetToken() != 7 || v.Permit.GetToken() != 7 || v.Revision != 9 || v.Stopping || v.Message != "" {
 			t.Errorf("asked %v, got %+v", asked, v)
 		}
@@ -79,9 +76,7 @@ func TestVerify_NotConfirmed_IsAskedElsewhere(t *testing.T) {
 		w.servers["b"].set(func(s *server) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: &gatekeeperv1.Permit{Token: 7}})
 		})
-		if _, err := c.Verify(t.Context(), "", 7); err != nil {
-			t.Fatal(err)
-		}
+		must(c.Verify(t.Context(), "", 7))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		w.servers["b"].set(func(s *server) {
 			s.verify = func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {

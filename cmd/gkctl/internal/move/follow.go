@@ -70,7 +70,8 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-tick.C:
 			b.show(h)
 		case <-ended:
-			return ui.WithHint(fmt.Errorf("%s after %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.Global.Timeout),
+			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.Global.Timeout,
+				words.SomeNames(h.waiting())),
 				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()

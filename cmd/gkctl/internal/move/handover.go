@@ -197,6 +197,18 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 // done says whether every old holder is gone, and none can come to light any more.
 func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
 
+// waiting names the old holders that are not gone, with their tasks.
+func (h *handovers) waiting() (texts []string) {
+	for _, name := range h.names {
+		for _, o := range h.tasks[name].old {
+			if o.how == "" {
+				texts = append(texts, fmt.Sprintf("%s of %s", words.HolderText(o.permit), name))
+			}
+		}
+	}
+	return texts
+}
+
 // held are the permits whose slots stay taken until an operator clears them, as far as is known.
 func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	for _, name := range h.names {

@@ -224,10 +224,14 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	if o.force || len(moves.GetDoubts()) == 0 {
 		return nil
 	}
+	hint := fmt.Sprintf("Is %q the right group? With --force it is moved all the same.", o.to)
+	if !o.dryRun {
+		hint += " --dry-run shows more."
+	}
 	return &ui.CodeError{
 		Code: ui.ExitFailure,
 		Err:  errors.New("nothing was moved: " + strings.Join(moves.GetDoubts(), "; ")),
-		Hint: fmt.Sprintf("Is %q the right group? With --force it is moved all the same. --dry-run shows more.", o.to),
+		Hint: hint,
 	}
 }
 

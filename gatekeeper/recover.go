@@ -173,7 +173,7 @@ func (r *recovering) read() error {
 }
 
 func (r *recovering) readOne(dir string) error {
-	found, err := consensus.ReadFolder(dir, func(clusterID string) consensus.Machine { return fsm.New(clusterID) })
+	found, err := consensus.ReadFolder(dir, newMachine)
 	switch {
 	case errors.Is(err, consensus.ErrFolderDamaged):
 		r.out.Folders = append(r.out.Folders, RecoveredFolder{Dir: dir, Err: err})
@@ -181,7 +181,7 @@ func (r *recovering) readOne(dir string) error {
 	case errors.Is(err, consensus.ErrFolderInUse):
 		return fmt.Errorf("%w: stop its server first, for good: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignFolder):
-		return fmt.Errorf("%w: %w", ErrForeignDataDir, err)
+		return &noDataDirError{err}
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}

@@ -3,23 +3,27 @@ package consensus
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
 // ConvertFolder rewrites the data folder dir, whose server does not run, in the format of this build, and returns the names of the
-// old files that it keeps in the folder; none when the folder has that format already. Errors: ErrFolderInUse, ErrForeignFolder,
-// ErrFolderDamaged, and those of the system.
-func ConvertFolder(dir string) (kept []string, err error) {
+// old files that it keeps in the folder; none when the folder has that format already, and a server can start on it. newMachine is that of
+// ReadFolder. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, and those of the system.
+func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("consensus: data folder %s: %w", dir, err)
+			err = ofFolder(dir, err)
 		}
 	}()
-	if _, err := os.Stat(filepath.Join(dir, clusterFileName)); err != nil {
-		return nil, fmt.Errorf("%w: this is not the data folder of a server: %w", ErrForeignFolder, err)
+	r := &Remains{Dir: dir}
+	err = r.open()
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.Close())
+	}
+	if err != nil {
+		return nil, err
 	}
 	lock, err := lockFolder(filepath.Join(dir, lockFileName))
 	if err != nil {
@@ -28,8 +32,8 @@ func ConvertFolder(dir string) (kept []string, err error) {
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	kept, err = store.Convert(dir)
 	switch {
-	case errors.Is(err, store.ErrConverted):
-		return nil, nil
+	case errors.Is(err, store.ErrConverted): // which says only that raft.db is whole
+		return nil, r.read(func(old *store.Old) error { return r.begin(old, newMachine(r.ClusterID.String())) })
 	case errors.Is(err, store.ErrInUse): // by a server whose lock file is gone
 		return nil, fmt.Errorf("%w: %w", ErrFolderInUse, err)
 	}

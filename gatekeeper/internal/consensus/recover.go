@@ -57,23 +57,40 @@ func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains
 	r := &Remains{Dir: dir}
 	err := r.open()
 	if err == nil {
-		// On a goroutine of its own: what a damaged file does to the reader ends there.
-		done := make(chan error, 1)
-		go func() { done <- r.read(newMachine) }()
-		err = <-done
+		err = r.read(func(old *store.Old) error { return r.play(old, newMachine(r.ClusterID.String())) })
 	}
 	if err != nil {
 		if r.lock != nil {
 			err = errors.Join(err, r.lock.Close())
 		}
-		return nil, fmt.Errorf("consensus: data folder %s: %w", dir, err)
+		return nil, ofFolder(dir, err)
 	}
 	return r, nil
 }
 
+// ofFolder says in err which folder it is about.
+func ofFolder(dir string, err error) error {
+	if none, ok := errors.AsType[*noFolderError](err); ok {
+		return none
+	}
+	return fmt.Errorf("consensus: data folder %s: %w", dir, err)
+}
+
+// noFolderError says that a folder is not the data folder of a server. It is an ErrForeignFolder, whose text is about another member.
+type noFolderError struct{ dir, why string }
+
+func (e *noFolderError) Error() string {
+	return fmt.Sprintf("%s is not the data folder of a server: %s", e.dir, e.why)
+}
+
+// Is makes errors.Is(err, ErrForeignFolder) true.
+func (e *noFolderError) Is(target error) bool { return target == ErrForeignFolder }
+
 // open takes the lock and reads whose folder it is.
 func (r *Remains) open() (err error) {
-	if _, err := os.ReadDir(r.Dir); err != nil {
+	if _, err := os.ReadDir(r.Dir); errors.Is(err, fs.ErrNotExist) {
+		return &noFolderError{r.Dir, "it does not exist"}
+	} else if err != nil {
 		return err
 	}
 	if r.lock, err = watchFolder(filepath.Join(r.Dir, lockFileName)); err != nil {
@@ -82,7 +99,7 @@ func (r *Remains) open() (err error) {
 	var file clusterFile
 	if err := r.json(clusterFileName, &file); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: there is no %s: this is no data folder of a server, or not all of one", ErrForeignFolder, clusterFileName)
+			return &noFolderError{r.Dir, "it holds no " + clusterFileName}
 		}
 		return err
 	}
@@ -117,9 +134,15 @@ func (r *Remains) json(name string, v any) error {
 	return nil
 }
 
-// read plays the snapshot and the log. The log's file is mapped into memory and trusted by its reader: a page that is missing is a
-// fault, one that holds nonsense a panic.
-func (r *Remains) read(newMachine func(clusterID string) Machine) (err error) {
+// read opens the log for use. The log's file is mapped into memory and trusted by its reader: a page that is missing is a fault, one that
+// holds nonsense a panic. Both end the goroutine that this starts.
+func (r *Remains) read(use func(old *store.Old) error) error {
+	done := make(chan error, 1)
+	go func() { done <- r.readHere(use) }()
+	return <-done
+}
+
+func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 	debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {
 		if p := recover(); p != nil {
@@ -140,8 +163,29 @@ func (r *Remains) read(newMachine func(clusterID string) Machine) (err error) {
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	r.LogStore = old.Kind()
-	if err := r.play(old, newMachine(r.ClusterID.String())); err != nil {
+	if err := use(old); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+	}
+	return nil
+}
+
+// begin leads the machine to where a server replays the log from, and says whether the log goes on from there.
+func (r *Remains) begin(old *store.Old, machine Machine) error {
+	first, last, err := old.Bounds()
+	if err != nil {
+		return err
+	}
+	newest, err := r.restore(old, machine, first)
+	if err != nil {
+		return err
+	}
+	return reaches(newest, max(last, r.LastIndex))
+}
+
+// reaches refuses a folder whose newest snapshot cannot be read, and whose other entries end before it.
+func reaches(newest, last uint64) error {
+	if last < newest {
+		return fmt.Errorf("its snapshot of entry %d cannot be read, and without it all ends with entry %d", newest, last)
 	}
 	return nil
 }
@@ -164,12 +208,13 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 			return err
 		}
 	}
-	switch {
-	case r.LastIndex == 0:
+	if r.LastIndex == 0 {
 		return errors.New("its log is empty, and there is no snapshot: this server had not heard from its cluster yet")
-	case r.LastIndex < newest:
-		return fmt.Errorf("its snapshot of entry %d cannot be read, and without it all ends with entry %d", newest, r.LastIndex)
-	case len(r.Members) == 0:
+	}
+	if err := reaches(newest, r.LastIndex); err != nil {
+		return err
+	}
+	if len(r.Members) == 0 {
 		return errors.New("it does not say who the members are")
 	}
 	r.Term = max(r.Term, r.LastTerm)

@@ -19,11 +19,18 @@ func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 // found makes a folder that begins with a snapshot of entry 10, and adds one of each other index.
 func found(t *testing.T, more ...uint64) (dir string) {
 	t.Helper()
+	return foundIn(t, "", more...)
+}
+
+// foundIn is found with a log store.
+func foundIn(t *testing.T, kind LogStore, more ...uint64) (dir string) {
+	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
 	id := ClusterID{Seed: 7, Incarnation: 2}
 	state := fsm.New(id.String()).State()
 	err := Found(Founding{
 		Dir: dir, ClusterID: id, ClusterName: "main", MemberID: "gk4", PeerAddress: "gk4.test:7421", Term: 5, LastIndex: 10, LastTerm: 3, State: state,
+		LogStore: kind,
 	})
 	if err != nil {
 		t.Fatal(err)

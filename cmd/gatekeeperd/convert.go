@@ -32,7 +32,7 @@ func newConvert() *cobra.Command {
 		Use:   "convert --data-dir FOLDER",
 		Short: "Rewrite a data folder of an earlier build in the format of this one",
 		Long:  convertLong,
-		Args:  func(_ *cobra.Command, args []string) error { return noArguments(args) },
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
 				return usage("--data-dir must be given: the folder to convert")

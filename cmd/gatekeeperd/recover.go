@@ -60,7 +60,7 @@ func newRecover(env environment) *cobra.Command {
 		Use:   "recover --from FOLDER [--from FOLDER...] --data-dir NEW --id NEWID",
 		Short: "Make a new cluster of what is left of one that has lost its majority for good",
 		Long:  recoverLong,
-		Args:  func(_ *cobra.Command, args []string) error { return noArguments(args) },
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.unsafely = cmd.Flags().Changed("unsafe-grant-after")
 			return o.run(cmd.OutOrStdout())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
 const long = `gatekeeperd is a server of Gatekeeper: it decides who may run what, where, now.
@@ -37,13 +40,13 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	ran, err := cmd.ExecuteContextC(ctx)
 	code := exitCode(err)
 	if code != exitStopped {
 		fmt.Fprintln(stderr, "gatekeeperd:", err)
 	}
 	if code == exitUsage {
-		fmt.Fprintln(stderr, "gatekeeperd --help lists all flags and exit codes.")
+		fmt.Fprintln(stderr, ran.CommandPath(), "--help lists all flags and exit codes.")
 	}
 	return code
 }
@@ -56,7 +59,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 		Short:         "Gatekeeper's server",
 		Long:          long,
 		Version:       gatekeeper.Version(),
-		Args:          func(_ *cobra.Command, args []string) error { return noArguments(args) },
+		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,7 +71,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(flags)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
 	cmd.CompletionOptions.DisableDefaultCmd = true
@@ -76,11 +79,33 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	return cmd
 }
 
-func noArguments(args []string) error {
-	if len(args) > 0 {
-		return usage("unexpected argument %q: everything is given by flags", args[0])
+// noArguments refuses arguments. On the server itself one is likely a mistyped command.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	var commands []string
+	for _, c := range cmd.Commands() {
+		commands = append(commands, c.Name())
+	}
+	if meant := nearest.Word(args[0], commands); meant != "" {
+		return usage("unknown command %q; did you mean %s?", args[0], meant)
+	}
+	return usage("unexpected argument %q: everything is given by flags", args[0])
+}
+
+// flagError names the flag that was likely meant.
+func flagError(cmd *cobra.Command, err error) error {
+	e, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || e.GetSpecifiedShortnames() != "" {
+		return &usageError{err}
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if meant := nearest.Word(e.GetSpecifiedName(), known); meant != "" {
+		return usage("%w; did you mean --%s?", err, meant)
+	}
+	return &usageError{err}
 }
 
 // serve runs the server until ctx ends or the server leaves by itself.

@@ -87,8 +87,9 @@ type RecoveredFolder struct {
 //
 // It works offline: no server is asked. A damaged folder counts as lost, as long as another one can be used; everything else
 // that is wrong is an error, and nothing was made then: a *ConfigError, ErrDataDirLocked for a folder whose server runs,
-// ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrSucceeded for one whose cluster was recovered
-// already (see Again), ErrDataDir for the rest.
+// ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrSucceeded for one whose server left because
+// it had heard from a recovered cluster (see Again), ErrDataDir for the rest. No error keeps you from recovering twice from the same folders:
+// nothing is written to them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err

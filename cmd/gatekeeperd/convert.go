@@ -17,6 +17,13 @@ const convertLong = `Rewrites a data folder that an earlier build has written in
 The new files are written beside the old ones, read back and compared before they take their places. The old files stay in the folder
 under names that end with .old; remove them when the server works. If the machine crashes meanwhile, run the command again.
 
+This does not change the log store: a folder keeps its log in bolt or in wal for life. A single server gets a new folder, under a
+new id:
+
+  gatekeeperd recover --from OLD --data-dir NEW --id NEWID --log-store wal
+
+In a cluster, let a new server join under a new id with --log-store and an empty folder, and then remove the old member.
+
 Environment variables and configuration files are not read.`
 
 const convertExitCodes = `Exit codes:
@@ -24,7 +31,7 @@ const convertExitCodes = `Exit codes:
   64   bad flag
   73   the folder is damaged or cannot be written
   75   a server runs on the folder
-  78   the folder is not the data folder of a server`
+  78   there is no such folder, or it is not the data folder of a server`
 
 func newConvert() *cobra.Command {
 	var dir string
@@ -51,7 +58,7 @@ func newConvert() *cobra.Command {
 
 func reportConverted(out io.Writer, dir string, kept []string) (err error) {
 	if len(kept) == 0 {
-		_, err = fmt.Fprintf(out, "%s has the format of this build already.\n", dir)
+		_, err = fmt.Fprintf(out, "%s has the format of this build already: there is nothing to convert.\n", dir)
 	} else {
 		_, err = fmt.Fprintf(out, "Converted: %s. The old files are kept there as %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
 	}

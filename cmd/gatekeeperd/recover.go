@@ -41,7 +41,7 @@ const recoverExitCodes = `Exit codes:
   73   none of the folders can be recovered from, or the new one is not empty
   75   a server runs on one of the folders
   78   a folder is no data folder, or belongs to another cluster than the others, or its server left because it
-       had heard from a recovered cluster (see --again)`
+       heard that its cluster was recovered (see --again)`
 
 type recoverOptions struct {
 	from     []string
@@ -78,7 +78,7 @@ func newRecover(env environment) *cobra.Command {
 	f.StringVar(&o.id, "id", "", "name of the new server; no member of the old cluster ever had it")
 	f.StringVar(&o.logStore, "log-store", "", "how the new folder keeps its log: bolt or wal (default: as the folder that is taken)")
 	f.BoolVar(&o.backup, "backup", false, "the folders are copies made some time ago: permits are not carried over, however many folders there are")
-	f.BoolVar(&o.again, "again", false, "also a folder whose server has heard from a cluster that was recovered: that cluster is gone for good, I know")
+	f.BoolVar(&o.again, "again", false, "also a folder whose server heard that its cluster was recovered: the recovered cluster is gone for good, I know")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; longer waiting is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant so long after the first start although earlier permits may be believed in for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "every holder of the old cluster has stopped by the end of --unsafe-grant-after, I know")

@@ -124,3 +124,15 @@ func ExampleClient_Cordon() {
 	// denied: CORDONED
 	// there is no cordon patching
 }
+
+// A change that matches no definition is an error, so that a script does not take a typo for done.
+func ExampleNothingChosenError() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+	_, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{Names: []string{"nigthly-*"}}})
+	if nothing, ok := errors.AsType[*client.NothingChosenError](err); ok {
+		fmt.Println("nothing was paused; perhaps it is", nothing.Meant)
+	}
+	// Output: nothing was paused; perhaps it is nightly-*
+}

@@ -78,7 +78,8 @@ type MoveRequest struct {
 
 // Move lets the chosen definitions that admit FromGroup admit ToGroup instead, in one change that is undone as one; definitions that do
 // not admit FromGroup stay as they are. The answer says what was moved and what was not, which holders must stop, and why the move may be
-// a mistake (Doubts, Mistake): Move itself only refuses what cannot be done. To show a person what a move would do, and then do that or
+// a mistake (Doubts, Mistake): Move itself only refuses what cannot be done. Change is 0 when nothing was moved, for example because no
+// definition admits FromGroup; Mistake then says which word is likely wrong. To show a person what a move would do, and then do that or
 // nothing, make a dry run, and then the move with its Digest as Expected.
 //
 // The move is made once, however often the call is retried. An application that repeats it after an unknown outcome gives both calls the

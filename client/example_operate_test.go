@@ -130,7 +130,7 @@ func ExampleNothingChosenError() {
 	clients, end := connect("ops")
 	defer end()
 	ctx, c := context.Background(), clients[0]
-	_, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{Names: []string{"nigthly-*"}}})
+	_, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{Names: []string{"nightyl-*"}}})
 	if nothing, ok := errors.AsType[*client.NothingChosenError](err); ok {
 		fmt.Println("nothing was paused; perhaps it is", nothing.Meant)
 	}

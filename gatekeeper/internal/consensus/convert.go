@@ -17,6 +17,7 @@ func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept 
 			err = ofFolder(dir, err)
 		}
 	}()
+	// Without making the LOCK file: a folder that is not a server's must be left as it is. A server that starts in between is caught below.
 	r := &Remains{Dir: dir}
 	err = r.open()
 	if r.lock != nil {

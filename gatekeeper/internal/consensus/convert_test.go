@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
@@ -64,7 +66,7 @@ func TestConvertFolder_FormatOfThisBuild_ButAServerRefusesIt_IsDamaged(t *testin
 func TestConvertFolder_EmptyLog_IsWhole(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
 		dir := foundIn(t, kind)
-		for _, name := range []string{"raft.db", "acknowledged", "wal", "snapshots"} {
+		for _, name := range []string{"raft.db", "acknowledged", "wal", "snapshots", begunFileName} {
 			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
@@ -79,5 +81,44 @@ func TestConvertFolder_EmptyLog_IsWhole(t *testing.T) {
 		if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) > 0 {
 			t.Errorf("%s: %q, %v", kind, kept, err)
 		}
+		// It looks the same when it has lost everything.
+		f := &Folder{dir: dir, file: clusterFile{MemberID: "gk4"}}
+		if err := f.begin(); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
+			t.Errorf("%s that lost everything: %q, %v", kind, kept, err)
+		}
+		if _, err := ReadFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) || !errors.Is(err, errLost) {
+			t.Errorf("%s that lost everything: %v", kind, err)
+		}
+	}
+}
+
+// Raft does not start on a snapshot that it cannot read, even when the log has everything.
+func TestConvertFolder_OnlySnapshotUnreadableBesideAWholeLog_IsDamagedAsForAServer(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := openOn(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	servers := []raft.Server{{ID: "gk4", Address: "gk4.test:7421"}}
+	seed := store.Seed{
+		Term: 5, LastIndex: 1, LastTerm: 1, Configuration: raft.Configuration{Servers: servers}, Write: fsm.New("0000000000000007.1").State().Snapshot,
+	}
+	if err := store.Plant(dir, seed); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "snapshots/*/state.bin"))
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	if err := os.Truncate(paths[0], 30); err != nil {
+		t.Fatal(err)
+	}
+	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) {
+		t.Errorf("a server: %v", err)
+	}
+	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
+		t.Errorf("convert: %v", err)
 	}
 }

@@ -142,3 +142,24 @@ func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) 
 		}
 	}
 }
+
+// The advice of a folder that has no data yet, to empty it, must not be given to one that has lost its data.
+func TestPrepareFolder_FounderThatLostItsData_IsDamagedAndNotAnotherSets(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := openOn(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	f := &Folder{dir: dir}
+	if err := f.write(seedFileName, seedFile{Format: 1, ClusterID: "0000000000000007.1", MemberID: "gk4", Set: "another"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := openOn(t, dir); err != nil {
+		t.Fatalf("with its data: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, store.RaftFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"}); !errors.Is(err, ErrFolderDamaged) {
+		t.Errorf("without: %v", err)
+	}
+}

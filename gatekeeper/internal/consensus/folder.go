@@ -109,7 +109,7 @@ type seedFile struct {
 	Set       string `json:"set"` // see digest
 }
 
-// begunFile is begun.json.
+// begunFile is begun.json. It is frozen: that it is there says all, so that older and newer builds agree on it.
 type begunFile struct {
 	MemberID string `json:"member_id"`
 }
@@ -173,6 +173,9 @@ func (f *Folder) open(cfg FolderConfig) error {
 	if want := cfg.ClusterID; !want.IsZero() && want != f.id {
 		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignFolder, f.id, want)
 	}
+	if err := f.readBegun(); err != nil { // before the seed, whose advice is for a folder that has no data yet
+		return err
+	}
 	if !f.HasState() { // afterwards the members' list is history, and may name later members too
 		if err := f.readSeed(cfg); err != nil {
 			return err
@@ -188,6 +191,11 @@ func (f *Folder) open(cfg FolderConfig) error {
 	if err := f.read(metFileName, &f.met); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	return nil
+}
+
+// readBegun refuses a folder whose member has begun, and whose stores are gone.
+func (f *Folder) readBegun() error {
 	switch err := f.read(begunFileName, new(begunFile)); {
 	case err == nil:
 		f.begun = true

@@ -16,7 +16,7 @@ type replica struct {
 	machine Machine
 	guard   *store.Guard
 	changed func()       // called when the members changed
-	begin   func() error // called before the first entry or snapshot is applied
+	begin   func() error // called before the first entry, configuration or snapshot is applied
 	has     bool         // begin was called; Raft calls one method at a time
 	refused error        // why the machine did not take the last snapshot; Raft hands on no reason
 	// committed is the newest configuration whose entry was committed since this member started; nil when there was none.
@@ -36,6 +36,7 @@ type committedConfiguration struct {
 
 // StoreConfiguration is called by Raft once a configuration entry is committed.
 func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
+	r.begun() // a joiner may be made a voter before it has applied a command
 	r.committed.Store(&committedConfiguration{index, c.Servers})
 	r.changed()
 }

@@ -38,6 +38,8 @@ type Remains struct {
 	Members []Member
 	// Met are the ids of all members that this one ever met, sorted.
 	Met []string
+	// Begun: the member had a term, an entry or a snapshot once.
+	Begun bool
 	// Succeeded is what the member was told when it left because its cluster had been recovered without it; else empty.
 	Succeeded string
 	// State is that of after the last entry. The last entries may never have been committed: that is known only to a
@@ -115,6 +117,12 @@ func (r *Remains) open() (err error) {
 		return err
 	}
 	r.Met = slices.Sorted(maps.Keys(met))
+	switch err := r.json(begunFileName, new(begunFile)); {
+	case err == nil:
+		r.Begun = true
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
 	var later succeededFile
 	if err := r.json(succeededFileName, &later); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -163,21 +171,38 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	r.LogStore = old.Kind()
-	if err := use(old); err != nil {
+	err = use(old)
+	if errors.Is(err, fsm.ErrNewer) || errors.Is(err, fsm.ErrForeign) { // of another version or cluster, and whole
+		return err
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}
 	return nil
 }
 
-// begin leads the machine to where a server replays the log from, and says whether the log goes on from there.
+// errLost says of a member that has begun that nothing of it is left.
+var errLost = errors.New("it has neither a term nor an entry, there is no snapshot, and this member had them before")
+
+// begin leads the machine to where a server replays the log from, and says whether the log goes on from there. It refuses what a server
+// refuses that starts on the folder.
 func (r *Remains) begin(old *store.Old, machine Machine) error {
 	first, last, err := old.Bounds()
 	if err != nil {
 		return err
 	}
-	newest, err := r.restore(old, machine, first)
+	term, err := old.Term()
 	if err != nil {
 		return err
+	}
+	newest, err := r.restore(old, machine, first)
+	switch {
+	case err != nil:
+		return err
+	case r.Begun && term == 0 && last == 0 && newest == 0:
+		return errLost
+	case newest > 0 && r.LastIndex == 0: // Raft does not start then, although the log has all that the snapshot had
+		return fmt.Errorf("its snapshot of entry %d cannot be read", newest)
 	}
 	return reaches(newest, max(last, r.LastIndex))
 }
@@ -207,6 +232,9 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 		if err := r.entry(old, machine, index); err != nil {
 			return err
 		}
+	}
+	if r.LastIndex == 0 && r.Begun && r.Term == 0 {
+		return errLost
 	}
 	if r.LastIndex == 0 {
 		return errors.New("its log is empty, and there is no snapshot: this server had not heard from its cluster yet")

@@ -33,6 +33,10 @@ type runTest struct {
 
 func newRunTest(t *testing.T, definition string) *runTest {
 	r := &runTest{T: t, dir: t.TempDir()}
+	// Under nohup, children ignore SIGHUP unless their parent handles it.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	var err error
 	r.server, err = gatekeeper.Open(t.Context(), gatekeeper.Config{
 		DataDir: t.TempDir(), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
@@ -307,10 +311,6 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 
 func TestRun_Signals_ReachEveryProcessOfTheGroup(t *testing.T) {
 	t.Parallel()
-	// Under nohup, children ignore SIGHUP unless their parent handles it.
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	r := newRunTest(t, "{name: job}")
 	r.write("listener", `#!/bin/sh
 for s in HUP INT QUIT USR1 USR2 ALRM WINCH; do trap "touch $1-$s" $s; done

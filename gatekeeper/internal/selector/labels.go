@@ -47,6 +47,44 @@ func (s labels) matchOf(state *fsm.State, name string) bool {
 	return sd != nil && s.match(sd.Definition.Labels)
 }
 
+// String is the text that parseLabels reads as these requirements.
+func (s labels) String() string {
+	texts := make([]string, len(s))
+	for i, r := range s {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, ",")
+}
+
+func (r requirement) String() string {
+	not := func(is, isNot string) string {
+		if r.not {
+			return isNot
+		}
+		return is
+	}
+	values := make([]string, len(r.values))
+	for i, v := range r.values {
+		values[i] = quoted(v)
+	}
+	switch len(values) {
+	case 0:
+		return not("", "!") + r.key
+	case 1:
+		return r.key + not("=", "!=") + values[0]
+	default:
+		return r.key + not(" in ", " notin ") + "(" + strings.Join(values, ",") + ")"
+	}
+}
+
+// quoted is a value as it must be written in requirements.
+func quoted(value string) string {
+	if !strings.ContainsFunc(value, isReserved) && strings.TrimSpace(value) == value {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
 // parseLabels reads requirements in the language of Kubernetes; field is theirs in the request:
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy

@@ -12,6 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // The errors of this file say which definition was likely meant. They look at all definitions, which takes some 10 ms for 100,000 of them. So
@@ -52,7 +53,7 @@ type NothingChosenError struct {
 	Meant string
 }
 
-// maxQuoted is how many names and globs an error quotes.
+// maxQuoted is how many names and globs an error quotes, and how many of them, or of the requirements, it looks up.
 const maxQuoted = 10
 
 func (e *NothingChosenError) Error() string {
@@ -78,13 +79,13 @@ func (e *NothingChosenError) Error() string {
 // nothing is the error of a selector that selects no definition of a state.
 func (s *Selector) nothing(state *fsm.State) error {
 	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
-	for _, glob := range s.given {
+	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search looks at all definitions
 		if e.Meant = nearestGlob(glob, names(state)); e.Meant != "" {
 			return e
 		}
 	}
 	if len(s.given) == 0 {
-		e.Meant = nearestLabels(s.text, state)
+		e.Meant = s.nearestLabels(state)
 	}
 	return e
 }
@@ -113,18 +114,24 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 	return meant + glob[n:]
 }
 
-// nearestLabels are the requirements with one of them replaced by the nearest label of a definition; empty when none is near.
-func nearestLabels(text string, state *fsm.State) string {
-	known := make(map[string]bool)
-	for stored := range state.Definitions("") {
-		for _, l := range stored.Definition.Labels {
-			known[l.Key+"="+l.Value] = true
+// nearestLabels are the requirements with one value replaced, so that they select a definition: the nearest label of those that meet all the
+// others. It is empty when none is near. Only a requirement that demands one value is replaced: any other has no nearest label.
+func (s *Selector) nearestLabels(state *fsm.State) string {
+	for i, r := range s.labels[:min(len(s.labels), maxQuoted)] {
+		if r.not || len(r.values) != 1 {
+			continue
 		}
-	}
-	pairs := slices.Sorted(maps.Keys(known))
-	for term := range strings.SplitSeq(text, ",") {
-		if meant := nearest.Word(term, pairs); meant != "" && meant != term {
-			return strings.Replace(text, term, meant, 1)
+		others := slices.Delete(slices.Clone(s.labels), i, i+1)
+		known := make(map[string]semaphore.Label)
+		for stored := range state.Definitions("") {
+			if of := stored.Definition.Labels; others.match(of) {
+				for _, l := range of {
+					known[l.Key+"="+l.Value] = l
+				}
+			}
+		}
+		if l, near := known[nearest.Word(r.key+"="+r.values[0], slices.Sorted(maps.Keys(known)))]; near {
+			return slices.Insert(others, i, requirement{key: l.Key, values: []string{l.Value}}).String()
 		}
 	}
 	return ""

@@ -30,6 +30,69 @@ func TestNearestGlob_MistypedBeginning_IsPutRight(t *testing.T) {
 	}
 }
 
+// A suggestion selects a definition, and never reverses what was asked.
+func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
+	c := statetest.New(t)
+	define := func(name string, labels map[string]string) {
+		c.Define(name, func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(labels) })
+	}
+	define("a", map[string]string{"tier": "test", "environment": "production"})
+	define("b", map[string]string{"team": "data", "environment": "production", "tier": "test", "cron": "0,30 2 * * *"})
+	define("c", map[string]string{"team": "web", "environment": "production", "tier": "test", "owner": "x"})
+	for labels, meant := range map[string]string{
+		"tier!=test":                                     "",
+		"environment notin (production)":                 "",
+		"environment in (production,staging),team=dtaa":  "environment in (production,staging),team=data",
+		"environment in (production, staging),tier=gold": "",
+		"tier==test,team=data,owner=x":                   "",
+		"tier==tets , team=data":                         "tier=test,team=data",
+		"tier in (tets),!owner":                          "tier=test,!owner",
+		"team=dtaa,owner=x":                              "", // the team of that spelling has no owner
+		`cron="0,30 3 * * *"`:                            `cron="0,30 2 * * *"`,
+		"tire":                                           "",
+	} {
+		s, err := Parse("", nil, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Names(c.State())
+		e, ok := errors.AsType[*NothingChosenError](err)
+		if !ok || e.Meant != meant {
+			t.Errorf("%s: %v, want %q", labels, err, meant)
+			continue
+		}
+		if s, err = Parse("", nil, meant); err == nil && meant != "" {
+			_, err = s.Names(c.State())
+		}
+		if err != nil {
+			t.Errorf("%s: %q: %v", labels, meant, err)
+		}
+	}
+}
+
+// Each search looks at all definitions.
+func TestNames_NothingChosen_LooksUpTheFirstOnly(t *testing.T) {
+	c := statetest.New(t)
+	c.Define("nightly", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
+	for _, before := range []int{maxQuoted - 1, maxQuoted} {
+		globs := append(slices.Repeat([]string{"zzz*"}, before), "nihgt*")
+		labels := strings.Repeat("team=data,", before) + "team=dtaa"
+		for _, of := range []struct {
+			globs  []string
+			labels string
+		}{{globs: globs}, {labels: labels}} {
+			s, err := Parse("", of.globs, of.labels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Names(c.State())
+			if e, ok := errors.AsType[*NothingChosenError](err); !ok || (e.Meant != "") != (before < maxQuoted) {
+				t.Errorf("behind %d others: %v", before, err)
+			}
+		}
+	}
+}
+
 func TestNames_NothingChosen_SaysWhatWasMeant(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly-export", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })

@@ -2,12 +2,15 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -94,6 +97,25 @@ func TestOperatorsCalls_MisspelledName_SayWhatWasMeant(t *testing.T) {
 	r, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: typo[0], Identity: who(), Weight: 1})
 	if err != nil || r.GetSummary() != `There is none. Did you mean "nightly-export"?` {
 		t.Errorf("Explain: %v, %v", r, err)
+	}
+}
+
+// GetDefinition is called as often as TryAcquire, so it does not search many definitions. Calls of operators do.
+func TestGetDefinition_MisspelledNameAmongManyDefinitions_IsNotLookedUp(t *testing.T) {
+	g, op := openOperator(t, "nightly-export")
+	batch := fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test"}
+	for i := range maxSearched {
+		name := fmt.Sprintf("job/%d", i)
+		batch.Changes = append(batch.Changes, fsm.Change{Kind: fsm.Create, Name: name, Definition: definition(name)})
+	}
+	g.keeper.do(batch)
+	_, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly-exprot"})
+	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly-exprot" || info["meant"] != "" {
+		t.Errorf("%v", info)
+	}
+	_, err = op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("nightly-exprot")})
+	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["meant"] != "nightly-export" {
+		t.Errorf("%v", info)
 	}
 }
 

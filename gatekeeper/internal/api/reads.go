@@ -49,6 +49,10 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
+// maxSearched is the most definitions among which GetDefinition searches for the one that was likely meant. It is an Ordinary call, so
+// thousands of them may be in work at once, and each search takes some 0.1 µs for a definition.
+const maxSearched = 10_000
+
 func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.GetDefinitionRequest) (*gatekeeperv1.GetDefinitionResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetName()); err != nil {
 		return nil, renamed("name", err)
@@ -57,10 +61,14 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	if err != nil {
 		return nil, err
 	}
-	if err := selector.Defined(state, m.GetName()); err != nil {
-		return nil, err
-	}
 	stored := state.Definition(m.GetName())
+	if stored == nil {
+		e := &selector.NoDefinitionError{Name: m.GetName()}
+		if state.DefinitionCount() <= maxSearched {
+			e.Meant = selector.Meant(state, e.Name)
+		}
+		return nil, e
+	}
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
@@ -76,7 +84,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 		return nil, err
 	}
 	if m.GetMustMatch() && from.name == "" {
-		if _, err := chosen.Names(state); err != nil {
+		if err := chosen.MustMatch(state); err != nil {
 			return nil, err
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The errors of this file say which definition was likely meant. They look at all definitions, which takes some 10 ms for 100,000 of them. So
-// only the calls of operators return them. A TryAcquire for an undefined semaphore may come very often, from a misspelled job on many hosts.
-// Its denial does not say what was meant.
+// The errors of this file say which definition was likely meant. Each search looks at all definitions, which takes some 10 ms for 100,000 of
+// them, so only what operators call suggests a name: edits, pauses, previews, lists, Explain, and GetDefinition while there are few
+// definitions. A denial does not: a misspelled job may call TryAcquire very often, from many hosts.
 
 // NoDefinitionError says that there is no definition of a name.
 type NoDefinitionError struct {
@@ -33,15 +33,7 @@ func (e *NoDefinitionError) Error() string {
 // Meant is the name of the definition that was likely meant by a name without one; empty when none is near.
 func Meant(state *fsm.State, name string) string { return nearest.Among(name, names(state)) }
 
-func names(state *fsm.State) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for stored := range state.Definitions("") {
-			if !yield(stored.Definition.Name) {
-				return
-			}
-		}
-	}
-}
+func names(state *fsm.State) iter.Seq[string] { return new(Selector).all(state) }
 
 // NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches nothing is probably a
 // typo, and a script must not take it for done.

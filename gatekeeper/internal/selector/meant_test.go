@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -138,5 +139,34 @@ func TestNames_NothingChosen_SaysWhatWasMeant(t *testing.T) {
 	}
 	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there is no definition" {
 		t.Errorf("all of none: %v", err)
+	}
+}
+
+// A listing that must match has no bound, unlike a change.
+func TestMustMatch_MoreDefinitionsThanAChangeMayHave_Passes(t *testing.T) {
+	c := statetest.New(t)
+	var edits fsm.EditBatch
+	for i := range maxChosen + 1 {
+		edits.Changes = append(edits.Changes, c.Change(fmt.Sprint(i), nil))
+	}
+	c.Do(edits)
+	for names, text := range map[string]string{
+		"":     "",
+		"1*":   "",
+		"7":    "",
+		"7 x":  `there is no definition "x"`,
+		"zz*":  `no definition matches "zz*"`,
+		"[ab]": `no definition matches "[ab]"`,
+	} {
+		s, err := Parse("", strings.Fields(names), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.MustMatch(c.State()); err != nil && err.Error() != text || err == nil && text != "" {
+			t.Errorf("%q: %v, want %s", names, err, text)
+		}
+	}
+	if _, err := new(Selector).Names(c.State()); err == nil {
+		t.Error("a change of more definitions than one may have passes")
 	}
 }

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -117,12 +118,7 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	if err := s.Absent(state); err != nil {
 		return nil, err
 	}
-	var chosen []string
-	for stored := range state.Definitions("") {
-		if d := stored.Definition; s.Match(d) {
-			chosen = append(chosen, d.Name)
-		}
-	}
+	chosen := slices.Collect(s.all(state))
 	if len(chosen) == 0 {
 		return nil, s.nothing(state)
 	}
@@ -130,4 +126,26 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 		return nil, semaphore.Invalid("selector", "", "must choose at most 100 000 definitions: do it in parts")
 	}
 	return chosen, nil
+}
+
+// MustMatch fails as Names does, but for too many definitions.
+func (s *Selector) MustMatch(state *fsm.State) error {
+	if err := s.Absent(state); err != nil {
+		return err
+	}
+	for range s.all(state) {
+		return nil
+	}
+	return s.nothing(state)
+}
+
+// all are the names of the selected definitions, in their order.
+func (s *Selector) all(state *fsm.State) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for stored := range state.Definitions("") {
+			if d := stored.Definition; s.Match(d) && !yield(d.Name) {
+				return
+			}
+		}
+	}
 }

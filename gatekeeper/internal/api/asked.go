@@ -72,10 +72,11 @@ func hash(bytes []byte, ends bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// decideFrom reads the state that a call is decided from, and returns the edit of which the call is the repeat; nil if it is none. Both
-// are of one reading: an attempt that comes through meanwhile is refused or answered by the state machine, which decides again. What a
-// repeat asks for is not looked up again, for the state may have changed since, not least by the edit itself. A
-// *keeper.RequestReusedError refuses an id that belongs to another edit.
+// decideFrom reads the state that a change is decided from, and returns the earlier change of which the call is a repeat; nil if it is none.
+// A repeat is answered from what is remembered. Its selector is not evaluated again, because the state may have changed since, not least by
+// the change itself. Two errors refuse the call before anything is decided, and again when the command is applied, because another attempt
+// may arrive in between: a *keeper.RequestReusedError an id that belongs to another change, a *keeper.RequestTooOldError a change that may
+// have been made and forgotten.
 func (s *operatorService) decideFrom(
 	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {
@@ -86,7 +87,12 @@ func (s *operatorService) decideFrom(
 		return state, nil, err
 	}
 	done = state.EditRequest(m.GetRequestId())
-	if done != nil && (done.Edit != kind || !done.Matches(asked)) {
+	switch {
+	case done == nil:
+		if old := state.TooOld("", m.GetRequestRevision()); old != nil {
+			return nil, nil, keeper.TooOld(m.GetRequestId(), old)
+		}
+	case done.Edit != kind || !done.Matches(asked):
 		return nil, nil, keeper.Reused(done, kind)
 	}
 	return state, done, nil

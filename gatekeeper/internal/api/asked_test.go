@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
@@ -287,5 +288,67 @@ func TestChangesOfOperators_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 	}
 	if now := g.keeper.machine.State().Revision(); now != before {
 		t.Errorf("something was done: revision %d, was %d", now, before)
+	}
+}
+
+// A late retry of a change that was made and forgotten would find what the change itself, or a later one, left.
+func TestChangesOfOperators_ForgottenRequest_AreTooOldBeforeTheyAreDecided(t *testing.T) {
+	g, op := openOperator(t, "a", "b", "gone")
+	settings := g.keeper.machine.State().Settings()
+	settings.Requests.Kept = 1
+	g.keeper.do(fsm.Configure{Settings: settings})
+	drawn := g.keeper.machine.State().Revision()
+	preview, err := op.Preview(ctx(t), &gatekeeperv1.PreviewRequest{
+		Change: &gatekeeperv1.PreviewRequest_Pause{Pause: &gatekeeperv1.PauseRequest{Selector: named("a")}},
+	})
+	if err != nil || preview.GetDigest() == "" {
+		t.Fatal(preview, err)
+	}
+	g.keeper.do(fsm.EditBatch{Author: "test", Changes: []fsm.Change{{Kind: fsm.Create, Name: "moving", Definition: func() *semaphore.Definition {
+		d := definition("moving")
+		d.GroupPattern = "prod"
+		return d
+	}()}}})
+	paused := g.keeper.machine.State().Revision() + 2
+	calls := []struct {
+		what string
+		call func() (uint64, error)
+	}{
+		{"a move", func() (uint64, error) {
+			r, err := op.Move(ctx(t), &gatekeeperv1.MoveRequest{
+				Selector: named("moving"), FromGroup: "prod", ToGroup: "dr", RequestId: "move", RequestRevision: drawn,
+			})
+			return r.GetChange(), err
+		}},
+		{"a pause of what was shown", func() (uint64, error) {
+			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
+				Selector: named("a"), Expected: preview.GetDigest(), RequestId: "pause", RequestRevision: drawn,
+			})
+			return r.GetRevision(), err
+		}},
+		{"a pause of what is gone since", func() (uint64, error) {
+			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("gone"), RequestId: "gone", RequestRevision: drawn})
+			return r.GetRevision(), err
+		}},
+		{"an undo", func() (uint64, error) {
+			r, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused, RequestId: "undo", RequestRevision: drawn})
+			return r.GetRevision(), err
+		}},
+	}
+	for _, x := range calls {
+		if made, err := x.call(); err != nil || made == 0 {
+			t.Fatalf("%s: %d, %v", x.what, made, err)
+		}
+	}
+	must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}))(t)
+	g.keeper.do(fsm.EditBatch{Author: "test", Changes: []fsm.Change{
+		{Kind: fsm.Delete, Name: "gone", ExpectedVersion: g.keeper.machine.State().Definition("gone").Version},
+	}})
+	g.keeper.do(fsm.Trim{Term: 1, UpTo: g.keeper.machine.State().Revision(), Names: []string{""}})
+	for _, x := range calls {
+		_, err := x.call()
+		if info := want(t, err, codes.FailedPrecondition, reasonRequestTooOld); info["revision"] == "" {
+			t.Errorf("%s: %v", x.what, info)
+		}
 	}
 }

@@ -161,7 +161,7 @@ func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 		return nil
 	}
 	if old := state.TooOld(call.Semaphore, known); old != nil {
-		return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", call.RequestID, old)}
+		return TooOld(call.RequestID, old)
 	}
 	for now := state.Revision(); ; {
 		since := atomic.LoadUint64(&call.notGrantedAt)

@@ -69,6 +69,11 @@ type RequestTooOldError struct {
 	Why string
 }
 
+// TooOld is the error for a request of that id.
+func TooOld(requestID string, old *fsm.TooOld) *RequestTooOldError {
+	return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", requestID, old)}
+}
+
 func (e *RequestTooOldError) Error() string { return e.Why }
 
 // Is makes errors.Is(err, ErrRequestTooOld) true.

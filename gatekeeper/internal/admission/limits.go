@@ -10,6 +10,8 @@ const (
 	Vital Kind = iota
 	// Ordinary calls are all others of clients, such as a TryAcquire.
 	Ordinary
+	// Batch calls bring requests, each of which is admitted as an Ordinary call.
+	Batch
 	// Operator calls change definitions, permits of others, or the cluster.
 	Operator
 	// Heavy calls read or compute much for one answer.
@@ -22,11 +24,11 @@ const (
 
 // String is the kind as it stands in metrics and errors.
 func (k Kind) String() string {
-	return [kinds]string{"vital", "ordinary", "operator", "heavy", "waiting"}[k]
+	return [kinds]string{"vital", "ordinary", "batch", "operator", "heavy", "waiting"}[k]
 }
 
 // Kinds are those that are counted.
-func Kinds() []Kind { return []Kind{Ordinary, Operator, Heavy, Waiting} }
+func Kinds() []Kind { return []Kind{Ordinary, Batch, Operator, Heavy, Waiting} }
 
 // Limits bound what a server does at once.
 type Limits struct {
@@ -49,10 +51,11 @@ func NewLimits(working int) Limits {
 	var l Limits
 	l.Working[Ordinary] = working
 	l.Working[Waiting] = max(working/4, 4)
+	l.Working[Batch] = max(working/16, 16)
 	l.Working[Operator] = max(working/16, 16)
 	l.Working[Heavy] = max(working/128, 4)
 	// Of those that do not wait few are open and not in work: those whose message has not come yet.
-	for _, k := range []Kind{Ordinary, Operator, Heavy} {
+	for _, k := range []Kind{Ordinary, Batch, Operator, Heavy} {
 		l.Open[k] = max(2*l.Working[k], 64)
 	}
 	l.Open[Waiting] = max(maxWaiting, l.Working[Waiting])

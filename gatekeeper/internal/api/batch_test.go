@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,7 +118,7 @@ func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
 	}
 }
 
-// The batch itself is no call beside its requests: the largest one fits what one connection may have in work.
+// The batch itself does not count among its requests: the largest one fits what one connection may have in work.
 func TestBatch_OfTheMostRequests_IsAdmittedWhole(t *testing.T) {
 	g := open(t)
 	everything(g)
@@ -166,6 +167,42 @@ func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
 	// Their callers ask alone: an open request is counted then.
 	if n := metrics.count("ended /gatekeeper.v1.PermitService/TryAcquire OK"); n != answered {
 		t.Errorf("%d requests were counted, and %d answered", n, answered)
+	}
+}
+
+// Each batch in work may hold a message of 4 MiB and its answers.
+func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
+	g := open(t, working(16)) // 16 batches in work, 4 of one connection
+	held := make(chan struct{})
+	begun := make(chan struct{}, 10)
+	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
+		begun <- struct{}{}
+		<-held
+		return keeper.Answer{Outcome: semaphore.Denied, Denial: new(keeper.Denial)}, true, nil
+	}
+	answers := make(chan error, 4)
+	for i := range 4 {
+		go func() {
+			_, err := g.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{
+				Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", fmt.Sprint(i))},
+			})
+			answers <- err
+		}()
+		receiveFrom(t, begun)
+	}
+	_, err := g.batch(t, trying("held", "another"))
+	wantOverloaded(t, err, "connection")
+	if !strings.Contains(err.Error(), "4 batch calls in work") {
+		t.Errorf("%v", err)
+	}
+	close(held)
+	for range 4 {
+		if err := receiveFrom(t, answers); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := g.batch(t, trying("held", "another")); err != nil {
+		t.Errorf("after the others: %v", err)
 	}
 }
 

@@ -30,18 +30,18 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
 	for i, m := range service.Methods {
 		name := "/" + service.ServiceName + "/" + m.MethodName
-		of := traitsOf(name)
+		kind := traitsOf(name).kind
 		d.Methods[i] = m
 		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
 			began := time.Now()
-			call, err := a.admit(ctx, of.kind)
+			call, err := a.admit(ctx, kind)
 			if err != nil {
 				return nil, a.ended(ctx, name, began, err)
 			}
 			defer call.End()
 			receiving := func(message any) error {
 				err := receive(dec, message)
-				if err == nil && !of.brings {
+				if err == nil {
 					err = a.work(ctx, call, message)
 				}
 				if err != nil {

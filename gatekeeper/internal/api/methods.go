@@ -18,8 +18,6 @@ import (
 type traits struct {
 	// kind is what the method is for, when many calls compete.
 	kind admission.Kind
-	// brings: the call itself is never in work. The requests that it brings are, each as a call.
-	brings bool
 	// local: each server answers for itself.
 	local bool
 	// leaderFirst: the leader knows sooner, and every other server can answer too. A follower learns what is committed with the next
@@ -100,7 +98,7 @@ func traitsOf(fullMethod string) traits {
 		healthpb.Health_List_FullMethodName:
 		return traits{kind: admission.Vital}
 	case gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName:
-		return traits{kind: admission.Ordinary, brings: true, local: true, changesNothing: true} // its handler passes on what this server admits
+		return traits{kind: admission.Batch, local: true, changesNothing: true} // its handler passes on what this server admits
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName:
 		return traits{kind: admission.Ordinary, changesNothing: true}

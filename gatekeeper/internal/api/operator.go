@@ -1,25 +1,22 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// operatorService serves gatekeeper.v1.OperatorService: what changes something. What only looks is in operator_look.go.
+// operatorService serves gatekeeper.v1.OperatorService. Changes are here, in move.go, undo.go and firings.go, and what only looks in
+// operator_look.go.
 type operatorService struct {
 	gatekeeperv1.UnimplementedOperatorServiceServer
 	*API
@@ -246,82 +243,4 @@ func cordonMeant(state *fsm.State, id string) string {
 		}
 	}
 	return nearest.Word(id, mapped(state.Cordons(), func(c *fsm.Cordon) string { return c.ID }))
-}
-
-// maxUndone is how many changes one step takes back.
-const maxUndone = 1000
-
-// Undo plans with the present state; what changes between the plan and its execution is refused there by its version.
-func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
-	what, err := undoFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	author, reason, err := wordFrom(m)
-	if err != nil {
-		return nil, err
-	}
-	// A repeat of a call whose answer was lost must not undo the undoing.
-	asked := asked(m)
-	state, done, err := s.decideFrom(ctx, m, fsm.EditUndo, asked)
-	if err != nil {
-		return nil, err
-	}
-	if done != nil {
-		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
-	}
-	now := time.Now()
-	plan, err := undo.NewPlan(state, what, now)
-	if err != nil {
-		return nil, err
-	}
-	if err := plan.Refusal(); err != nil {
-		return nil, err
-	}
-	out := &gatekeeperv1.UndoResponse{
-		Notes: plan.Notes, UndoneBy: plan.UndoneBy, Nothing: plan.Command == nil, Missing: mapped(plan.Missing, toMissing), Skipped: plan.Skipped,
-	}
-	if plan.Command == nil {
-		return out, nil
-	}
-	if out.Plan, err = plan.ID(); err != nil {
-		return nil, err
-	}
-	if err := plan.Expect(m.GetPlan(), out.GetPlan()); err != nil {
-		return nil, err
-	}
-	change := preview.Change{Undo: plan.Command, Now: now}
-	effects, warnings := preview.Effects(state, s.keeper, change)
-	out.Effects, out.Warnings = toEffects(effects), warnings
-	out.Confirm = toConfirmations(preview.Confirm(state, s.keeper, change, effects))
-	if m.GetDryRun() {
-		return out, nil
-	}
-	cmd := *plan.Command
-	cmd.Author, cmd.Reason = author, cmp.Or(reason, what.Reason())
-	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked, m.GetRequestRevision()
-	result, err := s.keeper.Undo(ctx, cmd)
-	if err != nil {
-		return nil, err
-	}
-	if result.Repeated { // since it was looked for
-		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
-	}
-	if result.Conflict != nil {
-		return nil, plan.Overtaken(result.Conflict)
-	}
-	out.Revision = result.Revision
-	return out, nil
-}
-
-func undoFrom(m *gatekeeperv1.UndoRequest) (r undo.Request, err error) {
-	if m.GetChange() == 0 {
-		return r, invalid("change", "0", "must be the id of a change: gkctl history lists them")
-	}
-	if n := len(m.GetAlso()); n >= maxUndone {
-		return r, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndone))
-	}
-	r = undo.Request{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
-	r.Drain, err = durationFrom("drain", m.GetDrain(), 0)
-	return r, err
 }

@@ -52,26 +52,6 @@ type Answer struct {
 	RepeatRevision uint64
 }
 
-// Denial says why not, and who has it.
-type Denial struct {
-	Decision semaphore.Decision
-	// Message is one sentence for a person.
-	Message string
-	// Holders are the first holders, at most MaxHolders; HolderCount counts all.
-	Holders     []*semaphore.Permit
-	HolderCount int
-	QueueLength int
-	// RetryAfter is the earliest time at which a retry can help; negative when waiting alone cannot.
-	RetryAfter     time.Duration
-	Pause          *semaphore.Pause
-	PermitRevision uint64
-	// LeaderClock and CallerClock are those of semaphore.Facts, of a firing that is due too far ahead; else zero.
-	LeaderClock, CallerClock time.Time
-}
-
-// MaxHolders is how many holders a denial names.
-const MaxHolders = 16
-
 // Place is a position in a queue; 1 is next.
 type Place struct {
 	Place, QueueLength int

@@ -8,7 +8,7 @@
 //
 // Everything here protects the premises. t is read when the call is received, after the client's c. A refresh moves the
 // deadline out first, under the lessor's lock, then confirms that this server still led at or after t, then looks again.
-// A denial decides, confirms, and finds its epoch unchanged. A grant needs no confirmation, because its entry is committed
+// A denial decides, confirms, and finds its tenure unchanged. A grant needs no confirmation, because its entry is committed
 // by a majority that acknowledged it after it was handed to Raft; the client counts from its send plus the time it waited
 // until just before that moment, never later.
 //

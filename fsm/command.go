@@ -342,7 +342,8 @@ func (b RequestBounds) OrDefault() RequestBounds {
 	}
 }
 
-// DefaultSettings are those of a new cluster.
+// DefaultSettings are those of a new cluster. They are frozen: every server replays the log from them, also a log that an older version wrote.
+// Other values would give servers different states.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxDuration:         semaphore.DefaultMaxDuration,

@@ -1294,7 +1294,8 @@ type Denial struct {
 	// Who takes the slots, at most 16.
 	Holders     []*Permit `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,4,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	QueueLength uint32    `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
+	// How many wait; all of them are ahead of a TryAcquire.
+	QueueLength uint32 `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The earliest time at which a retry can help, counted from the answer; absent when waiting alone cannot help.
 	RetryAfter *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	// Who has, or had, the firing.

@@ -12,6 +12,16 @@ import (
 // returns "" when none is near enough to be a likely slip: more than a third of the longer word would have to change.
 func Word(unknown string, known []string) string { return Among(unknown, slices.Values(known)) }
 
+// Prefixed is Word for ids that begin with one of the prefixes. An id that lacks only its prefix wins.
+func Prefixed(unknown string, known []string, prefixes ...string) string {
+	for _, prefix := range prefixes {
+		if slices.Contains(known, prefix+unknown) {
+			return prefix + unknown
+		}
+	}
+	return Word(unknown, known)
+}
+
 // Among is Word for a sequence. It is fast enough for 100,000 words: most are passed over because of their letters.
 func Among(unknown string, known iter.Seq[string]) string {
 	lower := strings.ToLower(unknown)

@@ -39,6 +39,15 @@ func FuzzWord(f *testing.F) {
 	})
 }
 
+func TestPrefixed_OnlyThePrefixIsMissing_FindsTheID(t *testing.T) {
+	known := []string{"app", "group:app", "acquirer:app"}
+	for unknown, want := range map[string]string{"app": "acquirer:app", "acquirer:apq": "acquirer:app", "appk": "app", "zzz": ""} {
+		if got := nearest.Prefixed(unknown, known, "acquirer:", "group:"); got != want {
+			t.Errorf("Prefixed(%q) = %q, want %q", unknown, got, want)
+		}
+	}
+}
+
 // FuzzWord_AgreesWithTheWholeTable compares with the plain algorithm, which computes every cell for every word.
 func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
 	f.Add("nihgtly-exprot", "nightly-export,nightly-report,weekly,nihgtly")

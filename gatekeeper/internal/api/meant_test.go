@@ -131,21 +131,14 @@ func TestResumeOfAll_NoDefinition_IsNoError(t *testing.T) {
 }
 
 func TestUncordon_MistypedID_SaysWhichWasMeant(t *testing.T) {
-	g, op := openOperator(t)
+	_, op := openOperator(t)
 	if _, err := op.Cordon(ctx(t), &gatekeeperv1.CordonRequest{AcquirerPattern: "db-1.*"}); err != nil {
 		t.Fatal(err)
 	}
-	before := g.keeper.machine.State().Revision()
 	for id, meant := range map[string]string{"db-1.*": "acquirer:db-1.*", "acquirer:db-2.*": "acquirer:db-1.*", "zzz": ""} {
-		for _, dry := range []bool{true, false} {
-			_, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: id, DryRun: dry})
-			if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["meant"] != meant {
-				t.Errorf("%q: %v", id, info)
-			}
+		_, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: id})
+		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["meant"] != meant {
+			t.Errorf("%q: %v", id, info)
 		}
-	}
-	r, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: "acquirer:db-1.*", DryRun: true})
-	if err != nil || r.GetCordon().GetAcquirerPattern() != "db-1.*" || r.GetRevision() != 0 || g.keeper.machine.State().Revision() != before {
-		t.Errorf("a dry run: %v, %v", r, err)
 	}
 }

@@ -212,35 +212,15 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
 	}
-	if m.GetDryRun() {
-		state, err := s.reader.Read(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if c := state.Cordon(m.GetId()); c != nil {
-			return &gatekeeperv1.UncordonResponse{Cordon: toCordon(c)}, nil
-		}
-		return nil, &keeper.NoSuchCordonError{ID: m.GetId(), Meant: cordonMeant(state, m.GetId())}
-	}
 	result, err := s.keeper.Uncordon(ctx, fsm.Uncordon{
 		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
 	})
 	if none, ok := errors.AsType[*keeper.NoSuchCordonError](err); ok {
-		none.Meant = cordonMeant(s.cfg.Machine.State(), m.GetId())
+		ids := mapped(s.cfg.Machine.State().Cordons(), func(c *fsm.Cordon) string { return c.ID })
+		none.Meant = nearest.Prefixed(m.GetId(), ids, acquirerID, groupID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &gatekeeperv1.UncordonResponse{Revision: result.Revision}, nil
-}
-
-// cordonMeant is the id that was likely meant by one without a cordon; empty when none is near. What is missing may be only what cordonID
-// has put in front.
-func cordonMeant(state *fsm.State, id string) string {
-	for _, of := range []string{acquirerID, groupID} {
-		if state.Cordon(of+id) != nil {
-			return of + id
-		}
-	}
-	return nearest.Word(id, mapped(state.Cordons(), func(c *fsm.Cordon) string { return c.ID }))
 }

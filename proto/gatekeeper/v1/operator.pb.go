@@ -1634,10 +1634,8 @@ type UncordonRequest struct {
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Only look: the answer has the cordon, and nothing is changed.
-	DryRun        bool `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UncordonRequest) Reset() {
@@ -1705,19 +1703,9 @@ func (x *UncordonRequest) GetRequestRevision() uint64 {
 	return 0
 }
 
-func (x *UncordonRequest) GetDryRun() bool {
-	if x != nil {
-		return x.DryRun
-	}
-	return false
-}
-
 type UncordonResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// 0 for a dry run.
-	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The cordon that would end. Only for a dry run.
-	Cordon        *CordonRecord `protobuf:"bytes,2,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Revision      uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1757,13 +1745,6 @@ func (x *UncordonResponse) GetRevision() uint64 {
 		return x.Revision
 	}
 	return 0
-}
-
-func (x *UncordonResponse) GetCordon() *CordonRecord {
-	if x != nil {
-		return x.Cordon
-	}
-	return nil
 }
 
 type ListCordonsRequest struct {
@@ -3421,18 +3402,16 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	" \x01(\x04R\x0frequestRevisionB\x05\n" +
 	"\x03end\"E\n" +
 	"\x0eCordonResponse\x123\n" +
-	"\x06cordon\x18\x01 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"\xb4\x01\n" +
+	"\x06cordon\x18\x01 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"\x9b\x01\n" +
 	"\x0fUncordonRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12)\n" +
-	"\x10request_revision\x18\x05 \x01(\x04R\x0frequestRevision\x12\x17\n" +
-	"\adry_run\x18\x06 \x01(\bR\x06dryRun\"c\n" +
+	"\x10request_revision\x18\x05 \x01(\x04R\x0frequestRevision\".\n" +
 	"\x10UncordonResponse\x12\x1a\n" +
-	"\brevision\x18\x01 \x01(\x04R\brevision\x123\n" +
-	"\x06cordon\x18\x02 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"*\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\"*\n" +
 	"\x12ListCordonsRequest\x12\x14\n" +
 	"\x05stale\x18\x01 \x01(\bR\x05stale\"h\n" +
 	"\x13ListCordonsResponse\x125\n" +
@@ -3693,74 +3672,73 @@ var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	40, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
 	40, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
 	42, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	42, // 32: gatekeeper.v1.UncordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	42, // 33: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	41, // 34: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	41, // 35: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
-	25, // 36: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
-	24, // 37: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
-	43, // 38: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	41, // 39: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	38, // 40: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	38, // 41: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	39, // 42: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
-	42, // 43: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
-	44, // 44: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	41, // 45: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	40, // 46: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	45, // 47: gatekeeper.v1.HistoryEntry.missed:type_name -> gatekeeper.v1.MissedKind
-	44, // 48: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
-	42, // 49: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
-	26, // 50: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
-	46, // 51: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
-	41, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
-	41, // 53: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	41, // 54: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
-	46, // 55: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
-	41, // 56: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	47, // 57: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
-	41, // 58: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
-	26, // 59: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
-	4,  // 60: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	40, // 61: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	5,  // 62: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	24, // 63: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
-	4,  // 64: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	7,  // 65: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	48, // 66: gatekeeper.v1.ListDeniedResponse.callers:type_name -> gatekeeper.v1.DeniedCaller
-	48, // 67: gatekeeper.v1.ListDeniedResponse.misspelled:type_name -> gatekeeper.v1.DeniedCaller
-	41, // 68: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
-	2,  // 69: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	8,  // 70: gatekeeper.v1.OperatorService.Move:input_type -> gatekeeper.v1.MoveRequest
-	12, // 71: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	14, // 72: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	16, // 73: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	18, // 74: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	20, // 75: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	22, // 76: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	27, // 77: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
-	29, // 78: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
-	31, // 79: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	33, // 80: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	35, // 81: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
-	3,  // 82: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	9,  // 83: gatekeeper.v1.OperatorService.Move:output_type -> gatekeeper.v1.MoveResponse
-	13, // 84: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	15, // 85: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	17, // 86: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	19, // 87: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	21, // 88: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	23, // 89: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	28, // 90: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
-	30, // 91: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
-	32, // 92: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	34, // 93: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	36, // 94: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
-	82, // [82:95] is the sub-list for method output_type
-	69, // [69:82] is the sub-list for method input_type
-	69, // [69:69] is the sub-list for extension type_name
-	69, // [69:69] is the sub-list for extension extendee
-	0,  // [0:69] is the sub-list for field type_name
+	42, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
+	41, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	41, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	25, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
+	24, // 36: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	43, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
+	41, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	38, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	38, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	39, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	42, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
+	44, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
+	41, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	40, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	45, // 46: gatekeeper.v1.HistoryEntry.missed:type_name -> gatekeeper.v1.MissedKind
+	44, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	42, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	26, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
+	46, // 50: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
+	41, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
+	41, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	41, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
+	46, // 54: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
+	41, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	47, // 56: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
+	41, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
+	26, // 58: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
+	4,  // 59: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	40, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	5,  // 61: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	24, // 62: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	4,  // 63: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	7,  // 64: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	48, // 65: gatekeeper.v1.ListDeniedResponse.callers:type_name -> gatekeeper.v1.DeniedCaller
+	48, // 66: gatekeeper.v1.ListDeniedResponse.misspelled:type_name -> gatekeeper.v1.DeniedCaller
+	41, // 67: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
+	2,  // 68: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	8,  // 69: gatekeeper.v1.OperatorService.Move:input_type -> gatekeeper.v1.MoveRequest
+	12, // 70: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	14, // 71: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	16, // 72: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	18, // 73: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	20, // 74: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	22, // 75: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	27, // 76: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
+	29, // 77: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
+	31, // 78: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	33, // 79: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	35, // 80: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
+	3,  // 81: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	9,  // 82: gatekeeper.v1.OperatorService.Move:output_type -> gatekeeper.v1.MoveResponse
+	13, // 83: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	15, // 84: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	17, // 85: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	19, // 86: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	21, // 87: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	23, // 88: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	28, // 89: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
+	30, // 90: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
+	32, // 91: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	34, // 92: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	36, // 93: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
+	81, // [81:94] is the sub-list for method output_type
+	68, // [68:81] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }

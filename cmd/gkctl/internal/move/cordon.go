@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -110,14 +112,17 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 	return change.PrintPreview(o.f.IO, preview)
 }
 
+// The beginnings of the ids that the servers make from patterns.
+const groupID, acquirerID = "group:", "acquirer:"
+
 // name is the cordon's id, or the patterns from which the servers will make one.
 func (o *cordonOptions) name() string {
 	var parts []string
 	if o.group != "" {
-		parts = append(parts, "group:"+o.group)
+		parts = append(parts, groupID+o.group)
 	}
 	if o.acquirer != "" {
-		parts = append(parts, "acquirer:"+o.acquirer)
+		parts = append(parts, acquirerID+o.acquirer)
 	}
 	return cmp.Or(o.id, strings.Join(parts, " "))
 }
@@ -230,19 +235,22 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			if dryRun {
+				return uncordonDry(ctx, f, c, output, ids)
+			}
 			var failed []error
 			done := []uncordoned{}
 			for _, id := range ids {
 				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
-					Id: id, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), DryRun: dryRun,
+					Id: id, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(),
 				})
 				switch {
 				case ui.Is[*client.NoSuchCordonError](err):
-					failed = append(failed, &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists them."})
+					failed = append(failed, noCordon(err))
 				case err != nil:
 					failed = append(failed, change.UnknownOutcome(err, "`gkctl cordons` whether it is in force still."))
 				default:
-					done = append(done, uncordoned{ID: id, Revision: r.GetRevision(), DryRun: dryRun, cordon: r.GetCordon()})
+					done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
 				}
 			}
 			return errors.Join(append(failed, printUncordoned(f, output, done))...)
@@ -258,6 +266,35 @@ type uncordoned struct {
 	DryRun   bool   `json:"dry_run,omitempty"`
 
 	cordon *gatekeeperv1.CordonRecord // of a dry run
+}
+
+// uncordonDry shows which of the cordons would end, and fails for ids without a cordon. It sends nothing but a read: a server of an older
+// version would ignore a field of UncordonRequest that asks for a dry run, and end the cordon.
+func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
+	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+	if err != nil {
+		return err
+	}
+	known := words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
+	var failed []error
+	would := []uncordoned{}
+	for _, id := range ids {
+		if i := slices.Index(known, id); i >= 0 {
+			would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
+			continue
+		}
+		text := fmt.Sprintf("there is no cordon %q", id)
+		if meant := nearest.Prefixed(id, known, acquirerID, groupID); meant != "" {
+			text += fmt.Sprintf("; did you mean %q?", meant)
+		}
+		failed = append(failed, noCordon(errors.New(text)))
+	}
+	return errors.Join(append(failed, printUncordoned(f, output, would))...)
+}
+
+// noCordon adds to the error of an id without a cordon what to do next.
+func noCordon(err error) error {
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists them."}
 }
 
 func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {

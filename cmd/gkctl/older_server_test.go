@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/root"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// olderServer answers as a server that ignores fields which it does not know. It has one cordon and no definitions.
+type olderServer struct {
+	t     *testing.T
+	ended []string // the ids of the cordons that it was asked to end
+}
+
+// run runs gkctl, and returns its exit code and all that it printed.
+func (s *olderServer) run(args ...string) (int, string) {
+	answers := grpc.WithUnaryInterceptor(func(
+		_ context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption,
+	) error {
+		switch req := req.(type) {
+		case *gatekeeperv1.ListCordonsRequest:
+			cordon := &gatekeeperv1.CordonRecord{Id: "acquirer:app7", AcquirerPattern: "app7", Author: "ann"}
+			proto.Merge(reply.(proto.Message), &gatekeeperv1.ListCordonsResponse{Cordons: []*gatekeeperv1.CordonRecord{cordon}})
+		case *gatekeeperv1.UncordonRequest:
+			s.ended = append(s.ended, req.GetId())
+		case *gatekeeperv1.ListDefinitionsRequest: // finds nothing
+		default:
+			s.t.Errorf("unexpected call of %s", method)
+		}
+		return nil
+	})
+	var out bytes.Buffer
+	f := &conn.Factory{
+		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out},
+		Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+			return client.Dial(ctx, []string{"127.0.0.1:1"}, append(opts, client.WithGRPC(answers), client.WithLogger(slog.New(slog.DiscardHandler)))...)
+		},
+	}
+	code := root.Execute(s.t.Context(), f, args)
+	return code, out.String()
+}
+
+func TestUncordonDryRun_OlderServer_EndsNothing(t *testing.T) {
+	s := &olderServer{t: t}
+	if code, out := s.run("uncordon", "--dry-run", "acquirer:app7"); code != ui.ExitOK || !strings.Contains(out, "would end") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	for id, meant := range map[string]string{"app7": `"acquirer:app7"`, "acquirer:app8": `"acquirer:app7"`} {
+		code, out := s.run("uncordon", "--dry-run", id)
+		if code != ui.ExitNoSuch || !strings.Contains(out, "did you mean "+meant) {
+			t.Errorf("%s: exit code %d\n%s", id, code, out)
+		}
+	}
+	if len(s.ended) > 0 {
+		t.Errorf("a dry run ended the cordons %q", s.ended)
+	}
+}

@@ -66,3 +66,13 @@ func TestUncordonDryRun_OlderServer_EndsNothing(t *testing.T) {
 		t.Errorf("a dry run ended the cordons %q", s.ended)
 	}
 }
+
+func TestDelete_OlderServerFindsNothing_Fails(t *testing.T) {
+	for _, args := range [][]string{{"typo-*"}, {"-l", "team=typo"}, {"typo-*", "-l", "team=typo"}} {
+		s := &olderServer{t: t}
+		code, out := s.run(append([]string{"delete", "--yes"}, args...)...)
+		if code != ui.ExitNoSuch || !strings.Contains(out, args[len(args)-1]) {
+			t.Errorf("delete %q: exit code %d\n%s", args, code, out)
+		}
+	}
+}

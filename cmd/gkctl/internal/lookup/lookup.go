@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,13 +61,25 @@ func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
-// Chosen is as Definitions, for a command that changes what it reads: when nothing matches, that is an error.
+// Chosen is as Definitions, for a command that changes what it reads. It fails when nothing matches, also with servers of an older version,
+// which ignore must_match and return an empty list.
 func Chosen(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := Definitions(ctx, c, names, labels)
-	if err == nil && len(all) == 0 { // the servers say what was likely meant
-		return List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels, MustMatch: true})
+	if err != nil || len(all) > 0 {
+		return all, err
 	}
-	return all, err
+	all, err = List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels, MustMatch: true}) // says what was likely meant
+	if err != nil || len(all) > 0 {
+		return all, err
+	}
+	text := "there is no definition"
+	if len(names) > 0 {
+		text = "no definition matches " + strings.Join(words.Mapped(names, strconv.Quote), " or ")
+	}
+	if labels != "" {
+		text += fmt.Sprintf(" with the labels %q", labels)
+	}
+	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
 // Remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does

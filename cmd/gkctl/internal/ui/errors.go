@@ -74,6 +74,9 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 	return code
 }
 
+// HintNothingChosen follows the error of a change that matches no definition.
+const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."
+
 // Classify is the exit code of an error, and how to go on.
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	if e, ok := errors.AsType[*CodeError](err); ok {
@@ -92,7 +95,7 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case Is[*deffile.Error](err), Is[*client.InvalidFieldError](err):
 		return ExitBadInput, ""
 	case Is[*client.NothingChosenError](err):
-		return ExitNoSuch, "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."
+		return ExitNoSuch, HintNothingChosen
 	case Is[*client.NoSuchDefinitionError](err):
 		return ExitNoSuch, "`gkctl get` lists the definitions."
 	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):

@@ -17,6 +17,12 @@ import (
 // versionKey is the last key of an entry: see Entry.Version.
 const versionKey = "version"
 
+const (
+	durationName = "google.protobuf.Duration"
+	// noForm refuses a field that was added to the API without a form in files.
+	noForm = "this version has no form for a value of its type"
+)
+
 // Keys returns the keys of a definition, in the order in which they are written. They are the API's field names. The key
 // "version" is none of them: it is about the entry.
 func Keys() []string {
@@ -53,22 +59,24 @@ func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 	return err
 }
 
-// value reads the value of a field as the type of the field demands.
+// value reads the value of a field other than labels, as the type of the field demands.
 func (p *parser) value(field protoreflect.FieldDescriptor, n *yaml.Node) (protoreflect.Value, error) {
 	key := field.TextName()
-	switch field.Kind() {
-	case protoreflect.StringKind:
+	switch {
+	case field.Cardinality() == protoreflect.Repeated: // refused below
+	case field.Kind() == protoreflect.StringKind:
 		return valueOf(p.text(key, n))
-	case protoreflect.Uint32Kind:
+	case field.Kind() == protoreflect.Uint32Kind:
 		return valueOf(p.count(key, n))
-	case protoreflect.BoolKind:
+	case field.Kind() == protoreflect.BoolKind:
 		return valueOf(p.boolean(key, n))
-	case protoreflect.EnumKind:
+	case field.Kind() == protoreflect.EnumKind:
 		return valueOf(p.choice(field, n))
-	default: // a message, and a definition has no other than durations
+	case field.Kind() == protoreflect.MessageKind && field.Message().FullName() == durationName:
 		d, err := p.duration(key, n)
 		return protoreflect.ValueOfMessage(durationpb.New(d).ProtoReflect()), err
 	}
+	return protoreflect.Value{}, p.at(n, "%s: %s", key, noForm)
 }
 
 func valueOf[T any](v T, err error) (protoreflect.Value, error) { return protoreflect.ValueOf(v), err }

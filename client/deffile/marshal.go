@@ -2,6 +2,7 @@ package deffile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ import (
 )
 
 // Marshal writes definitions as a file that Parse reads back to the same definitions. Absent fields are left out; labels
-// are sorted. It fails for what a file cannot hold: text that is not UTF-8, an enumeration value of a newer API.
+// are sorted. It fails for what a file cannot hold: text that is not UTF-8, and fields and enumeration values of a newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
 	return marshal(definitions, nil)
 }
@@ -65,32 +66,47 @@ func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.Def
 func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	entry := &yaml.Node{Kind: yaml.MappingNode}
 	m := d.ProtoReflect()
+	if len(m.GetUnknown()) > 0 {
+		return nil, errors.New("a newer server gave it fields that this version does not know, and a file would lose them: " +
+			"use gkctl, or the client library, of the servers' version")
+	}
 	for _, key := range Keys() {
 		field := m.Descriptor().Fields().ByTextName(key)
 		if !m.Has(field) && key != "name" {
 			continue
 		}
-		var value *yaml.Node
-		switch v := m.Get(field).Interface().(type) {
-		case string:
-			value = text(v)
-		case protoreflect.Map:
-			value = labels(d.GetLabels())
-		case protoreflect.EnumNumber:
-			known := field.Enum().Values().ByNumber(v)
-			if known == nil {
-				return nil, fmt.Errorf("%s has the value %d, which this version does not know", key, v)
-			}
-			value = text(wordOf(field, known))
-		case protoreflect.Message:
-			duration, _ := v.Interface().(*durationpb.Duration) // a definition has no other messages
-			value = plain(FormatDuration(duration.AsDuration()))
-		default: // a number or a boolean
-			value = plain(fmt.Sprint(v))
+		if key == "labels" {
+			entry.Content = append(entry.Content, text(key), labels(d.GetLabels()))
+			continue
+		}
+		value, err := value(field, m.Get(field))
+		if err != nil {
+			return nil, err
 		}
 		entry.Content = append(entry.Content, text(key), value)
 	}
 	return entry, nil
+}
+
+// value builds the node of a field other than labels. It has a case for each form that parser.value reads.
+func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node, error) {
+	switch v := v.Interface().(type) {
+	case string:
+		return text(v), nil
+	case uint32, bool:
+		return plain(fmt.Sprint(v)), nil
+	case protoreflect.EnumNumber:
+		known := field.Enum().Values().ByNumber(v)
+		if known == nil {
+			return nil, fmt.Errorf("%s has the value %d, which this version does not know", field.TextName(), v)
+		}
+		return text(wordOf(field, known)), nil
+	case protoreflect.Message:
+		if d, ok := v.Interface().(*durationpb.Duration); ok {
+			return plain(FormatDuration(d.AsDuration())), nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %s", field.TextName(), noForm)
 }
 
 // text is a string; the encoder quotes it where YAML would read something else.

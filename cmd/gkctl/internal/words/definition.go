@@ -1,6 +1,7 @@
 package words
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -73,16 +74,21 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 			lines = append(lines, fmt.Sprintf("%s: %s -> %s", key, cmp.Or(from[key], "(none)"), cmp.Or(to[key], "(none)")))
 		}
 	}
+	if !bytes.Equal(before.ProtoReflect().GetUnknown(), after.ProtoReflect().GetUnknown()) {
+		lines = append(lines, "fields that this version of gkctl does not know")
+	}
 	if len(lines) == 0 {
 		return []string{"its fields are what they were"}
 	}
 	return lines
 }
 
-// fields are a definition's fields as a file has them, each on one line.
+// fields are a definition's fields as a file has them, each on one line, without those that this version does not know.
 func fields(d *gatekeeperv1.Definition) map[string]string {
 	out := make(map[string]string)
-	data, err := deffile.Marshal([]*gatekeeperv1.Definition{Complete(d)})
+	d = Complete(d)
+	d.ProtoReflect().SetUnknown(nil)
+	data, err := deffile.Marshal([]*gatekeeperv1.Definition{d})
 	if err != nil {
 		return out
 	}

@@ -1,11 +1,15 @@
 package words
 
 import (
+	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
-	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // gkctl decides whether a file says the same as what is stored, so its defaults must be the servers'.
@@ -29,5 +33,21 @@ func TestComplete_Defaults_AreTheServers(t *testing.T) {
 	}
 	if !SameRule(d, &gatekeeperv1.Definition{Name: "x"}) || SameRule(d, &gatekeeperv1.Definition{Name: "y"}) {
 		t.Error("the same rule is told from itself")
+	}
+}
+
+func TestFieldChanges_FieldOfANewerServer_TheOthersAreShown(t *testing.T) {
+	t.Parallel()
+	before := &gatekeeperv1.Definition{Name: "x"}
+	before.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7))
+	after := proto.CloneOf(before)
+	after.Permits = new(uint32(3))
+	if got, want := FieldChanges(before, after), []string{"permits: 1 -> 3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	after = proto.CloneOf(before)
+	after.ProtoReflect().SetUnknown(nil)
+	if got, want := FieldChanges(before, after), []string{"fields that this version of gkctl does not know"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -16,7 +16,10 @@ import (
 var (
 	// ErrDenied: the servers answered no. It always comes in a *DeniedError, which says why.
 	ErrDenied = errors.New("denied")
-	// ErrUnavailable: no server carried the call out before the context ended. It is always in an *UnavailableError.
+	// ErrUnavailable: no server is known to have carried the call out before the context ended. Attempts end earlier if
+	// a repeat is not safe, if every endpoint has failed by a *CertificateError, and, with ErrOutcomeUnknown, if a retry
+	// is refused as too old because the servers may have forgotten an earlier attempt. It is always in an
+	// *UnavailableError, whose Ended is nil in these cases.
 	ErrUnavailable = errors.New("no server answered")
 	// ErrOutcomeUnknown: the call may have been carried out, or not. It is always in an *UnavailableError.
 	ErrOutcomeUnknown = errors.New("whether the call was carried out is not known")
@@ -30,8 +33,9 @@ type UnavailableError struct {
 	Tried []Attempt
 	// Unknown: an attempt may have been carried out.
 	Unknown bool
-	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe, because each endpoint
-	// has failed by a *CertificateError, or because the servers no longer knew whether an earlier attempt was carried out.
+	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe,
+	// because each endpoint has failed by a *CertificateError, or because the servers no longer knew whether an earlier
+	// attempt was carried out.
 	Ended error
 }
 

@@ -33,9 +33,10 @@ type signature struct {
 	revision          *uint64
 }
 
-// operate makes a change, with the defaults of its signature. With an id that it draws it sends the newest revision that the Client had
-// seen, as acquisitions do: then the change is not made twice, however late a repeat arrives. A first attempt may look too old only because
-// the Client has asked for nothing for long, so it is made again under a new id.
+// operate makes a change, with the defaults of its signature. With an id that it draws it sends the newest revision
+// that the Client had seen, as acquisitions do: then the change is not made twice, however late a repeat arrives. A
+// first attempt may look too old only because the Client has asked for nothing for long, so it is made again under a
+// new id.
 func operate[M, R any](
 	ctx context.Context, c *Client, m *M, by signature,
 	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
@@ -76,18 +77,20 @@ type MoveRequest struct {
 	RequestID string
 }
 
-// Move lets the chosen definitions that admit FromGroup admit ToGroup instead, in one change that is undone as one; definitions that do
-// not admit FromGroup stay as they are. The answer says what was moved and what was not, which holders must stop, and why the move may be
-// a mistake (Doubts, Mistake): Move itself only refuses what cannot be done. Change is 0 when nothing was moved, for example because no
-// definition admits FromGroup; Mistake then says which word is likely wrong. To show a person what a move would do, and then do that or
-// nothing, make a dry run, and then the move with its Digest as Expected.
+// Move lets the chosen definitions that admit FromGroup admit ToGroup instead, in one change that is undone as one;
+// definitions that do not admit FromGroup stay as they are. The answer says what was moved and what was not, which
+// holders must stop, and why the move may be a mistake (Doubts, Mistake): Move itself only refuses what cannot be done.
+// Change is 0 when nothing was moved, for example because no definition admits FromGroup; Mistake then says which word
+// is likely wrong. To show a person what a move would do, and then do that or nothing, make a dry run, and then the
+// move with its Digest as Expected.
 //
-// The move is made once, however often the call is retried. An application that repeats it after an unknown outcome gives both calls the
-// same RequestID: then the second gets the answer of the first. Servers remember a request for at least 10 minutes, so bound ctx. A retry
-// that comes later than that is refused if the Client drew the id and has seen a revision: the outcome is unknown then
-// (ErrOutcomeUnknown). This holds for Pause, Resume, Cordon and Uncordon too.
+// The move is made once, however often the call is retried. An application that repeats it after an unknown outcome
+// gives both calls the same RequestID: then the second gets the answer of the first. Servers remember a request for at
+// least 10 minutes, so bound ctx. A retry that comes later than that is refused if the Client drew the id and has seen
+// a revision: the outcome is unknown then (ErrOutcomeUnknown). This holds for Pause, Resume, Cordon and Uncordon too.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one that every call has.
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one
+// that every call has.
 func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	m := &gatekeeperv1.MoveRequest{
 		Selector: req.Selector.message(), FromGroup: req.FromGroup, ToGroup: req.ToGroup, Drain: drain(req.Drain), DryRun: req.DryRun,
@@ -140,7 +143,8 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 // Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their places in the queue.
 // The change is one, and is undone as one.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one that every call has.
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one
+// that every call has.
 func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.PauseResponse, error) {
 	m, err := req.message()
 	if err != nil {

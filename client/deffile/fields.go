@@ -163,7 +163,8 @@ func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (proto
 	return 0, p.at(n, "%s must be %s, not %s", field.TextName(), strings.Join(words, " or "), quoted(n))
 }
 
-// wordOf returns what files have for a value of an enumeration, which has the name of its field: hold for ON_EXPIRY_HOLD.
+// wordOf returns what files have for a value of an enumeration, which has the name of its field: hold for
+// ON_EXPIRY_HOLD.
 func wordOf(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
 	return strings.ToLower(strings.TrimPrefix(string(v.Name()), strings.ToUpper(field.TextName())+"_"))
 }

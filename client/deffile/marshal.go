@@ -17,8 +17,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Marshal writes definitions as a file that Parse reads back to the same definitions. Absent fields are left out; labels
-// are sorted. It fails for what a file cannot hold: text that is not UTF-8, and fields and enumeration values of a newer API.
+// Marshal writes definitions as a file that Parse reads back to the same definitions. Absent fields are left out;
+// labels are sorted. It fails for what a file cannot hold: text that is not UTF-8, and fields and enumeration values of
+// a newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
 	return marshal(definitions, nil)
 }

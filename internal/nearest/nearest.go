@@ -1,4 +1,5 @@
-// Package nearest finds the word that a person most likely meant by one that nobody knows: a key of a file, a flag, a name.
+// Package nearest finds the word that a person most likely meant by one that nobody knows: a key of a file, a flag, a
+// name.
 package nearest
 
 import (
@@ -47,7 +48,8 @@ func Among(unknown string, known iter.Seq[string]) string {
 	return best
 }
 
-// common counts the letters that a word has in common with the counted ones, wherever they stand. It leaves letters as they were.
+// common counts the letters that a word has in common with the counted ones, wherever they stand. It leaves letters as
+// they were.
 func common(letters *[256]int, word string) int {
 	n := 0
 	for i := range len(word) {
@@ -61,10 +63,11 @@ func common(letters *[256]int, word string) int {
 	return n
 }
 
-// distance is Levenshtein's, and two neighbours that changed places count once, as fingers do that: how many bytes to insert,
-// delete, replace or swap. Keys, flags and names are mostly ASCII, so bytes do. A distance that is not below limit is returned as limit.
-// There may be 100,000 words to compare, so only the cells around the diagonal are computed: what lies limit away from it is no less than
-// limit. Their lengths differ by less than limit. rows is scratch space for three rows.
+// distance is Levenshtein's, and two neighbours that changed places count once, as fingers do that: how many bytes to
+// insert, delete, replace or swap. Keys, flags and names are mostly ASCII, so bytes do. A distance that is not below
+// limit is returned as limit. There may be 100,000 words to compare, so only the cells around the diagonal are
+// computed: what lies limit away from it is no less than limit. Their lengths differ by less than limit. rows is
+// scratch space for three rows.
 func distance(a, b string, limit int, rows []int) int {
 	n := len(b) + 1
 	before, last, row := rows[:n], rows[n:2*n], rows[2*n:3*n]

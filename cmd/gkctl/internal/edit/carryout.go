@@ -41,9 +41,9 @@ func (o *editing) check() error {
 	return err
 }
 
-// carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
-// Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile; again
-// then says how to go on.
+// carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops
+// after the preview. Each edit carries the version that the preview saw, so the servers refuse the change if somebody
+// edits a definition meanwhile; again then says how to go on.
 func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, again string) error {
 	drain, err := o.drain.Read()
 	if err != nil {

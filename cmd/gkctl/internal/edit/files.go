@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// fileFlags are -f, --prune and -l: files, folders, or - for standard input, and the labels of what may be deleted that is in none of them.
+// fileFlags are -f, --prune and -l: files, folders, or - for standard input, and the labels of what may be deleted that
+// is in none of them.
 type fileFlags struct {
 	paths  []string
 	prune  bool

@@ -61,14 +61,15 @@ func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
-// Chosen is as Definitions, for a command that changes what it reads. It fails when nothing matches, also with servers of an older version,
-// which ignore must_match and return an empty list.
+// Chosen is as Definitions, for a command that changes what it reads. It fails when nothing matches, also with servers
+// of an older version, which ignore must_match and return an empty list.
 func Chosen(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := Definitions(ctx, c, names, labels)
 	if err != nil || len(all) > 0 {
 		return all, err
 	}
-	all, err = List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels, MustMatch: true}) // says what was likely meant
+	// The error of a server says what was likely meant.
+	all, err = List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels, MustMatch: true})
 	if err != nil || len(all) > 0 {
 		return all, err
 	}
@@ -147,8 +148,8 @@ func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string)
 	return noSuch(ctx, c, unheardOf)
 }
 
-// Unknown are the servers' errors about those of the names that are of no definition, one for each. Globs and the names in met are left
-// alone.
+// Unknown are the servers' errors about those of the names that are of no definition, one for each. Globs and the names
+// in met are left alone.
 func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*client.NoSuchDefinitionError, error) {
 	var unknown []*client.NoSuchDefinitionError
 	seen := slices.Clone(met)
@@ -173,7 +174,8 @@ func noSuch(ctx context.Context, c *client.Client, unknown []*client.NoSuchDefin
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(strings.Join(texts, "\n")), Hint: "`gkctl get` lists the definitions."}
 }
 
-// WithCallers is the servers' error about a definition that is not there, and below it the callers that are denied because of it.
+// WithCallers is the servers' error about a definition that is not there, and below it the callers that are denied
+// because of it.
 func WithCallers(ctx context.Context, c *client.Client, e *client.NoSuchDefinitionError) string {
 	r := Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{e.Name}})
 	return strings.Join(append([]string{e.Error()}, DeniedLines(r.GetCallers(), maxStrangersLines)...), "\n")
@@ -191,7 +193,8 @@ func Annotate(ctx context.Context, c *client.Client, err error) error {
 	defer cancel()
 	switch e := err.(type) { //nolint:errorlint // one among several errors, or one that was explained, stays as it is
 	case *ui.CodeError:
-		if d, ok := errors.AsType[*client.DeniedError](e.Err); ok && e.Code == ui.ExitNoSuch { // a denial does not say what was meant
+		// A denial does not say what was meant.
+		if d, ok := errors.AsType[*client.DeniedError](e.Err); ok && e.Code == ui.ExitNoSuch {
 			unknown, _ := Unknown(ctx, c, []string{d.Semaphore}, nil) // said without it
 			if len(unknown) > 0 && unknown[0].Meant != "" {
 				return &ui.CodeError{Code: e.Code, Err: fmt.Errorf("%w Did you mean %q?", e.Err, unknown[0].Meant), Hint: e.Hint}

@@ -268,8 +268,8 @@ type uncordoned struct {
 	cordon *gatekeeperv1.CordonRecord // of a dry run
 }
 
-// uncordonDry shows which of the cordons would end, and fails for ids without a cordon. It sends nothing but a read: a server of an older
-// version would ignore a field of UncordonRequest that asks for a dry run, and end the cordon.
+// uncordonDry shows which of the cordons would end, and fails for ids without a cordon. It sends nothing but a read: a
+// server of an older version would ignore a field of UncordonRequest that asks for a dry run, and end the cordon.
 func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {

@@ -14,8 +14,9 @@ const convertLong = `Rewrites a data folder that an earlier build has written in
 
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
-The new files are written beside the old ones, read back and compared before they take their places. The old files stay in the folder
-under names that end with .old; remove them when the server works. If the machine crashes meanwhile, run the command again.
+It writes the new files next to the old ones, reads them back and compares their contents. Only then do they replace the old files,
+which stay in the folder under names that end with .old. Remove those when the server works. If the machine crashes during the
+conversion, run the command again.
 
 This does not change the log store: a folder keeps its log in bolt or in wal for life. A single server gets a new folder, under a
 new id:

@@ -14,19 +14,19 @@ import (
 // TryAcquire asks once. When ctx ends before the keeper has answered, the call counts as never answered, and a grant of
 // which no other call was told is given back; once it has returned, ctx means nothing any more.
 func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, error) {
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		return Answer{}, err
 	}
 	k.asked(call)
-	r := k.settle(ctx, in, call, k.behind(call))
+	r := k.settle(ctx, t, call, k.behind(call))
 	return k.counted(call, r)
 }
 
 // TryAcquireTogether decides many calls on one state. Those whose answer changes nothing share one Confirm, and answer is
 // called once for each of them, on the caller's goroutine. It does nothing for the others: TryAcquire must decide those.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		for i := range calls {
 			answer(i, Answer{}, err)
@@ -53,7 +53,7 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	if len(together) == 0 {
 		return
 	}
-	err = k.confirm(ctx, in, received)
+	err = k.confirm(ctx, t, received)
 	for _, d := range together {
 		if err != nil {
 			d.round = failed(err)
@@ -136,42 +136,42 @@ func (r round) leaving(left bool) round {
 func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
 
 // settle makes rounds until the call is answered or has to wait: what was decided may no longer hold when it is applied.
-func (k *Keeper) settle(ctx context.Context, in *tenure, call *AcquireCall, t turn) round {
+func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	for {
 		if err := ctx.Err(); err != nil {
 			return failed(err)
 		}
-		if in.over() {
+		if t.over() {
 			return failed(k.notLeader())
 		}
-		if r := k.once(ctx, in, call, t); r.next != tryAgain {
+		if r := k.once(ctx, t, call, place); r.next != tryAgain {
 			return r
 		}
 	}
 }
 
-func (k *Keeper) once(ctx context.Context, in *tenure, call *AcquireCall, t turn) round {
+func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
-	if rec := k.attach(key, t.me); rec != nil {
-		return k.await(ctx, in, rec, call, t)
+	if rec := k.attach(key, place.me); rec != nil {
+		return k.await(ctx, t, rec, call, place)
 	}
-	d := k.decide(k.cfg.Machine.State(), call, t)
+	d := k.decide(k.cfg.Machine.State(), call, place)
 	switch {
 	case d.waits:
 		return round{next: queueUp}
 	case d.replays != nil:
-		return k.replay(ctx, in, call, d.replays)
+		return k.replay(ctx, t, call, d.replays)
 	case d.grant != nil:
-		return k.await(ctx, in, k.propose(in, key, *d.grant), call, t)
+		return k.await(ctx, t, k.propose(t, key, *d.grant), call, place)
 	}
-	if err := k.confirm(ctx, in, call.Received); err != nil {
+	if err := k.confirm(ctx, t, call.Received); err != nil {
 		return failed(err)
 	}
 	return d.answer
 }
 
 // await waits for what becomes of a proposed grant and turns it into an answer.
-func (k *Keeper) await(ctx context.Context, in *tenure, rec *pending, call *AcquireCall, t turn) round {
+func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *AcquireCall, place turn) round {
 	select {
 	case <-rec.done:
 	case <-ctx.Done():
@@ -183,7 +183,7 @@ func (k *Keeper) await(ctx context.Context, in *tenure, rec *pending, call *Acqu
 	k.answer(rec)
 	o := &rec.outcome
 	if o.Err != nil {
-		return failed(k.failure(in, o.Err))
+		return failed(k.failure(t, o.Err))
 	}
 	// A call that came in after the grant was handed to Raft is a replay: its own send time proves nothing about this entry.
 	// It is decided again, by the rule for refreshes if the permit is there. So is a call that asks for something else.
@@ -210,9 +210,9 @@ func (k *Keeper) await(ctx context.Context, in *tenure, rec *pending, call *Acqu
 }
 
 // replay answers a repeat of the request that holds the permit: a refresh in every respect.
-func (k *Keeper) replay(ctx context.Context, in *tenure, call *AcquireCall, own *semaphore.Permit) round {
+func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *semaphore.Permit) round {
 	refresh := []lessor.Refresh{{Token: own.Token}}
-	before, seen := k.lessor.Renew(in.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)
+	before, seen := k.lessor.Renew(t.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)
 	v := before[0]
 	switch v.Status {
 	case lessor.NotLeading:
@@ -221,7 +221,7 @@ func (k *Keeper) replay(ctx context.Context, in *tenure, call *AcquireCall, own 
 		select {
 		case <-v.Resolved:
 			return round{next: tryAgain}
-		case <-in.done:
+		case <-t.done:
 			return failed(k.notLeader())
 		case <-ctx.Done():
 			return failed(ctx.Err())
@@ -230,10 +230,10 @@ func (k *Keeper) replay(ctx context.Context, in *tenure, call *AcquireCall, own 
 		return round{next: tryAgain}
 	case lessor.Renewed:
 	}
-	if err := k.confirm(ctx, in, call.Received); err != nil {
+	if err := k.confirm(ctx, t, call.Received); err != nil {
 		return failed(err)
 	}
-	if !k.lessor.Unchanged(seen) && k.lessor.Check(in.term, refresh, k.admit, nil)[0].Status != lessor.Renewed {
+	if !k.lessor.Unchanged(seen) && k.lessor.Check(t.term, refresh, k.admit, nil)[0].Status != lessor.Renewed {
 		return round{next: tryAgain}
 	}
 	p := *v.Permit
@@ -242,8 +242,8 @@ func (k *Keeper) replay(ctx context.Context, in *tenure, call *AcquireCall, own 
 }
 
 // failure says what an error of the log means for a call.
-func (k *Keeper) failure(in *tenure, err error) error {
-	if errors.Is(err, consensus.ErrNotAppended) && in.over() {
+func (k *Keeper) failure(t *tenure, err error) error {
+	if errors.Is(err, consensus.ErrNotAppended) && t.over() {
 		return k.notLeader()
 	}
 	return err

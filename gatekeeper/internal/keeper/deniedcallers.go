@@ -70,7 +70,7 @@ func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
 ) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		return nil, nil, time.Time{}, err
 	}
@@ -85,7 +85,7 @@ func (k *Keeper) DeniedCallers(
 				return
 			}
 		}
-	}, in.began, nil
+	}, t.began, nil
 }
 
 // DenyAll returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied

@@ -79,20 +79,20 @@ func (k *Keeper) dispatch() {
 			k.tell(moved)
 		}
 		events, touched := k.news.take()
-		in := k.tenure.Load()
-		if in == nil {
+		t := k.tenure.Load()
+		if t == nil {
 			clear(moved)
 			continue
 		}
 		for i := range events {
 			k.hear(&events[i], touched)
 		}
-		if !k.gathered(in) {
-			gather.Reset(time.Until(in.gathered))
-			gathering = in
+		if !k.gathered(t) {
+			gather.Reset(time.Until(t.gathered))
+			gathering = t
 			continue
 		}
-		if gathering == in {
+		if gathering == t {
 			gathering = nil
 			for _, sem := range k.queue.Semaphores() {
 				touched[sem] = struct{}{}

@@ -12,7 +12,7 @@ import (
 // yet: it breaks the promise of this package. It is for tests of what holders do then, and no API reaches it.
 func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult, error) {
 	var none fsm.PermitResult
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		return none, err
 	}
@@ -22,13 +22,13 @@ func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult,
 		return none, &NoSuchPermitError{token, "there is no live or cooling permit with this token" + stateOf(p)}
 	}
 	if p.State == semaphore.Cooling {
-		return do[fsm.PermitResult](ctx, k, fsm.EndCooling{Token: token, Term: in.term})
+		return do[fsm.PermitResult](ctx, k, fsm.EndCooling{Token: token, Term: t.term})
 	}
 	var def *semaphore.Definition
 	if sd := state.Definition(p.Semaphore); sd != nil {
 		def = sd.Definition
 	}
 	return do[fsm.PermitResult](ctx, k, fsm.Expire{
-		Token: token, Term: in.term, Cooling: semaphore.LossCooling(def, k.lessor.Held(p)), At: time.Now(),
+		Token: token, Term: t.term, Cooling: semaphore.LossCooling(def, k.lessor.Held(p)), At: time.Now(),
 	})
 }

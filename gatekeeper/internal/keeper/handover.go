@@ -16,9 +16,9 @@ const maxHandOver = batcher.MaxCommands - 1
 // The rule is asked about the state as it is, less p. That is a guess and may be one: every grant is decided again when it is
 // applied, like any other. One that is refused there sends its waiter back to its place. Whatever is not granted by the rule
 // here, and whatever frees a slot in another way, is left to the dispatcher, which looks when the slot is free.
-func (k *Keeper) handOver(in *tenure, state *fsm.State, p *semaphore.Permit) []batcher.Call {
+func (k *Keeper) handOver(t *tenure, state *fsm.State, p *semaphore.Permit) []batcher.Call {
 	sd := state.Definition(p.Semaphore)
-	if sd == nil || sd.Pause != nil || !k.gathered(in) {
+	if sd == nil || sd.Pause != nil || !k.gathered(t) {
 		return nil
 	}
 	used, permits := state.Used(p.Semaphore)-uint64(p.Weight), uint64(sd.Definition.Permits)
@@ -30,7 +30,7 @@ func (k *Keeper) handOver(in *tenure, state *fsm.State, p *semaphore.Permit) []b
 	for i, w := range next {
 		grant, ok := batcher.Call{}, i < maxHandOver
 		if ok {
-			grant, ok = k.grantNext(in, state, k.queue.Call(w), uint64(p.Weight))
+			grant, ok = k.grantNext(t, state, k.queue.Call(w), uint64(p.Weight))
 		}
 		if !ok { // nor those behind it: they would overtake it
 			for _, w := range next[i:] {
@@ -46,7 +46,7 @@ func (k *Keeper) handOver(in *tenure, state *fsm.State, p *semaphore.Permit) []b
 
 // grantNext makes the grant of a waiting call, nil for none, if the rule grants it with that weight freed and nobody ahead, and
 // the call can still take it. The queue offers no more calls than fit together.
-func (k *Keeper) grantNext(in *tenure, state *fsm.State, me *waiting, freed uint64) (batcher.Call, bool) {
+func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, freed uint64) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false
 	}
@@ -54,7 +54,7 @@ func (k *Keeper) grantNext(in *tenure, state *fsm.State, me *waiting, freed uint
 	if d.grant == nil || d.grant.Supersedes != 0 {
 		return batcher.Call{}, false
 	}
-	rec := k.entrust(in, me, *d.grant)
+	rec := k.entrust(t, me, *d.grant)
 	if rec == nil {
 		return batcher.Call{}, false
 	}

@@ -160,9 +160,9 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.chores.Begin(term, func(chores *epoch.Epoch) {
 		k.queue.Clear()
 		k.denials.Clear() // a call of an earlier epoch may have ended late
-		in := &tenure{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
-		k.queue.Gather(in.gathered)
-		k.tenure.Store(in)
+		t := &tenure{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
+		k.queue.Gather(t.gathered)
+		k.tenure.Store(t)
 		k.news.wake()
 		var past history
 		chores.Every(sightEvery, func() { k.sight(chores) })
@@ -203,8 +203,8 @@ func (k *Keeper) Close() {
 
 // leading returns the current tenure, or says who leads instead.
 func (k *Keeper) leading() (*tenure, error) {
-	if in := k.tenure.Load(); in != nil && !in.over() {
-		return in, nil
+	if t := k.tenure.Load(); t != nil && !t.over() {
+		return t, nil
 	}
 	return nil, k.notLeader()
 }
@@ -228,14 +228,14 @@ func (t *tenure) over() bool {
 	}
 }
 
-// confirm proves that this server led in that tenure at or after t, and that the tenure is still the current one.
-func (k *Keeper) confirm(ctx context.Context, in *tenure, t time.Time) error {
-	return k.confirmed(in, k.cfg.Leadership.Confirm(ctx, in.term, t))
+// confirm proves that this server led in that tenure at that time or later, and that the tenure is still the current one.
+func (k *Keeper) confirm(ctx context.Context, t *tenure, at time.Time) error {
+	return k.confirmed(t, k.cfg.Leadership.Confirm(ctx, t.term, at))
 }
 
 // confirmed is what confirm returns when Confirm was answered with err.
-func (k *Keeper) confirmed(in *tenure, err error) error {
-	if err == nil && k.tenure.Load() != in {
+func (k *Keeper) confirmed(t *tenure, err error) error {
+	if err == nil && k.tenure.Load() != t {
 		err = k.notLeader()
 	}
 	return err
@@ -251,13 +251,13 @@ func (k *Keeper) applied(a fsm.Applied) {
 
 // Read returns a state that holds everything which any server had answered before the call.
 func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
-	t := time.Now()
-	in, err := k.leading()
+	at := time.Now()
+	t, err := k.leading()
 	if err != nil {
 		return nil, err
 	}
 	state := k.cfg.Machine.State()
-	return state, k.confirm(ctx, in, t)
+	return state, k.confirm(ctx, t, at)
 }
 
 // Remaining is how long a permit has until the leader ends it unless it is refreshed; false when this server does not

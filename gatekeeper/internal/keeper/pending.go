@@ -38,22 +38,22 @@ type pending struct {
 
 // propose attaches to the grant that is being proposed under this key, or proposes cmd and records it. A request without
 // an id is its own record: nothing can attach to it.
-func (k *Keeper) propose(in *tenure, key requestKey, cmd fsm.Grant) *pending {
+func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	if rec := k.pending.records[key]; rec != nil && key.requestID != "" {
 		rec.calls++
 		return rec
 	}
-	rec := k.record(in, key, cmd)
+	rec := k.record(t, key, cmd)
 	// Under the lock, so that no two grants of one acquisition are ever on their way at once.
 	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
 	return rec
 }
 
 // record makes the record of a grant that one call has asked for. The caller holds pendings.mu.
-func (k *Keeper) record(in *tenure, key requestKey, cmd fsm.Grant) *pending {
-	rec := &pending{key: key, tenure: in, cmd: cmd, done: make(chan struct{}), calls: 1}
+func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
+	rec := &pending{key: key, tenure: t, cmd: cmd, done: make(chan struct{}), calls: 1}
 	if key.requestID != "" {
 		if k.pending.records == nil {
 			k.pending.records = make(map[requestKey]*pending)
@@ -65,14 +65,14 @@ func (k *Keeper) record(in *tenure, key requestKey, cmd fsm.Grant) *pending {
 
 // entrust records a grant that the caller proposes on behalf of a waiting call, which counts as one of its calls from here on.
 // It returns nil, and nothing is to be proposed, when the call has ended, or a grant of its acquisition is on its way already.
-func (k *Keeper) entrust(in *tenure, me *waiting, cmd fsm.Grant) *pending {
+func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	key := keyOf(me.call)
 	if me.ended || k.pending.records[key] != nil {
 		return nil
 	}
-	me.entrusted = k.record(in, key, cmd)
+	me.entrusted = k.record(t, key, cmd)
 	return me.entrusted
 }
 

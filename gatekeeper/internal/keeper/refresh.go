@@ -43,17 +43,17 @@ type renewal struct {
 // renew moves the deadlines. In any case it calls processed, as soon as that is done. Without tokens it returns nil.
 func (k *Keeper) renew(frame lessor.Frame, tokens []TokenRefresh, processed func()) (*renewal, error) {
 	defer processed()
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
-	r := &renewal{k: k, tenure: in, received: frame.Received, tokens: tokens, refreshes: make([]lessor.Refresh, len(tokens))}
-	for i, t := range tokens {
-		r.refreshes[i] = lessor.Refresh{Token: t.Token, States: t.Duration}
+	r := &renewal{k: k, tenure: t, received: frame.Received, tokens: tokens, refreshes: make([]lessor.Refresh, len(tokens))}
+	for i, token := range tokens {
+		r.refreshes[i] = lessor.Refresh{Token: token.Token, States: token.Duration}
 	}
-	r.before, r.seen = k.lessor.Renew(in.term, frame, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	r.before, r.seen = k.lessor.Renew(t.term, frame, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
 	processed()
-	k.shorten(in, r.before)
+	k.shorten(t, r.before)
 	return r, nil
 }
 
@@ -113,16 +113,16 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 }
 
 // shorten commits the shorter durations that were claimed; nobody waits for it.
-func (k *Keeper) shorten(in *tenure, verdicts []lessor.Verdict) {
+func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Shorten == 0 {
 			continue
 		}
 		token := v.Permit.Token
-		k.cfg.Proposer.Go(fsm.Extend{Token: token, Duration: v.Shorten, Term: in.term}, func(o batcher.Outcome) {
+		k.cfg.Proposer.Go(fsm.Extend{Token: token, Duration: v.Shorten, Term: t.term}, func(o batcher.Outcome) {
 			if o.Err == nil || errors.Is(o.Err, consensus.ErrNotAppended) {
-				k.lessor.Shortened(in.term, token)
+				k.lessor.Shortened(t.term, token)
 			}
 		})
 	}

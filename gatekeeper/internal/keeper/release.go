@@ -62,7 +62,7 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 
 // releaseTo releases p together with the grants of those who are next.
 func (k *Keeper) releaseTo(ctx context.Context, state *fsm.State, p *semaphore.Permit, cmd fsm.Release) (fsm.ReleaseResult, error) {
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		return fsm.ReleaseResult{}, err
 	}
@@ -71,10 +71,10 @@ func (k *Keeper) releaseTo(ctx context.Context, state *fsm.State, p *semaphore.P
 	}
 	ended := make(chan batcher.Outcome, 1)
 	release := batcher.Call{Command: cmd, Done: func(o batcher.Outcome) { ended <- o }}
-	k.cfg.Proposer.GoTogether(append([]batcher.Call{release}, k.handOver(in, state, p)...)...)
+	k.cfg.Proposer.GoTogether(append([]batcher.Call{release}, k.handOver(t, state, p)...)...)
 	select {
 	case o := <-ended:
-		return resultOf[fsm.ReleaseResult](k, in, o)
+		return resultOf[fsm.ReleaseResult](k, t, o)
 	case <-ctx.Done():
 		return fsm.ReleaseResult{}, fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, ctx.Err())
 	}
@@ -152,21 +152,21 @@ func cancelled(call *AcquireCall) fsm.Remembered {
 // belongs to another edit, and a *RequestTooOldError if the edit may have been made and forgotten.
 func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
 	var none R
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		return none, err
 	}
 	if level := k.cfg.Machine.State().FeatureLevel(); fsm.Level(cmd) > level {
 		return none, &FeatureLevelError{Needed: fsm.Level(cmd), InForce: level}
 	}
-	return resultOf[R](k, in, k.cfg.Proposer.Do(ctx, cmd))
+	return resultOf[R](k, t, k.cfg.Proposer.Do(ctx, cmd))
 }
 
 // resultOf is the result of a command, or says what its error means for a call.
-func resultOf[R fsm.Result](k *Keeper, in *tenure, o batcher.Outcome) (R, error) {
+func resultOf[R fsm.Result](k *Keeper, t *tenure, o batcher.Outcome) (R, error) {
 	var none R
 	if o.Err != nil {
-		return none, k.failure(in, o.Err)
+		return none, k.failure(t, o.Err)
 	}
 	r, ok := o.Result.(R)
 	if !ok {

@@ -43,14 +43,14 @@ func (w *waiting) poke() {
 // Only a missing free permit is waited for, and the end of a pause, unless LeaveOnPause is set. Any other denial ends the wait, also when
 // an edit brings it about later, and also during a pause.
 func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(Place) error) (Answer, error) {
-	in, err := k.leading()
+	t, err := k.leading()
 	if err != nil {
 		return Answer{}, err
 	}
 	k.asked(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
-	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(in) }
-	r := k.settle(ctx, in, call, turn{queued: queued, waits: true})
+	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(t) }
+	r := k.settle(ctx, t, call, turn{queued: queued, waits: true})
 	if r.next != queueUp {
 		if settled(r.err) {
 			k.leave(place, nil) // an earlier call may have a place
@@ -65,7 +65,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	}
 	w, replaced := join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
 	if w == nil {
-		r := k.settle(ctx, in, call, turn{queued: queued})
+		r := k.settle(ctx, t, call, turn{queued: queued})
 		if d := r.answer.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
 			d.Message += fmt.Sprintf(" Another acquire of %q in group %q waits already.", call.Identity.Acquirer, call.Identity.Group)
 		}
@@ -79,7 +79,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	me.decide.Store(true)
 	me.poke()
 	k.news.touch(call.Semaphore)
-	r = k.wait(ctx, in, call, w, me, progress)
+	r = k.wait(ctx, t, call, w, me, progress)
 	if k.giveUp(me) {
 		r.left = true // the grant is abandoned, and the acquisition ends with it
 	}
@@ -116,7 +116,7 @@ func (k *Keeper) leave(place queue.Key, me *waiting) {
 }
 
 // wait stays in the queue until there is an answer.
-func (k *Keeper) wait(ctx context.Context, in *tenure, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
+func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
 	var told Place
@@ -131,7 +131,7 @@ func (k *Keeper) wait(ctx context.Context, in *tenure, call *AcquireCall, w *que
 		case <-me.wake:
 		case <-limit.C:
 			over = true
-		case <-in.done:
+		case <-t.done:
 			return failed(k.notLeader()).leaving(true)
 		case <-k.closed:
 			return failed(k.notLeader()).leaving(true)
@@ -144,7 +144,7 @@ func (k *Keeper) wait(ctx context.Context, in *tenure, call *AcquireCall, w *que
 		offered := k.queue.Offered(w)
 		stands := !me.cancelled.Load() && !me.superseded.Load()
 		if k.entrusted(me) || stands && (offered || me.decide.Swap(false)) {
-			r := k.settle(ctx, in, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
+			r := k.settle(ctx, t, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
 			if r.next != queueUp {
 				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
 				return r.leaving(settled(r.err) || ctx.Err() != nil)
@@ -178,7 +178,7 @@ func (k *Keeper) placeID(call *AcquireCall) string {
 }
 
 // gathered tells whether waiters have had their time to come back after a promotion.
-func (k *Keeper) gathered(in *tenure) bool { return !time.Now().Before(in.gathered) }
+func (k *Keeper) gathered(t *tenure) bool { return !time.Now().Before(t.gathered) }
 
 func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	place, length := k.queue.Place(w)

@@ -176,6 +176,19 @@ func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
 
 // A removal that is stored nowhere but on the leader may still be undone, so the member that it is about goes on.
 func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
+	for range 5 {
+		if removeWithOneDead(t) {
+			return
+		}
+	}
+	t.Error("each removal was committed with the configuration before it")
+}
+
+// removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no majority. It returns false
+// when the removal was committed all the same: Raft hands the entry to its replicators before it counts by the new configuration, and an
+// acknowledgement that comes in between counts by the old one. That does no harm, because every majority of either configuration then
+// includes a member with the entry.
+func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	others := without(servers, leader)
@@ -192,12 +205,13 @@ func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
 		servers, err := leader.servers()
 		return err == nil && find(servers, raft.ServerID(named.ID())) == nil
 	})
-	if !leader.cfg.Retired(named.ID()) || leader.removed(named.ID()) {
-		t.Error("a member counts as removed before its removal is committed")
-	}
+	counted := leader.removed(named.ID())
 	cancel()
 	if err := <-removal; err == nil {
-		t.Error("the removal is reported as done")
+		return false
+	}
+	if counted || !leader.cfg.Retired(named.ID()) {
+		t.Error("a member counts as removed before its removal is committed")
 	}
 	select {
 	case err := <-named.Fatal():
@@ -210,6 +224,7 @@ func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
 	if err := leaves(t, named); !errors.Is(err, ErrRemoved) { // with the third member back, the removal is committed
 		t.Errorf("it leaves with %v", err)
 	}
+	return true
 }
 
 func TestAddMember_Again_KeepsWhatAnOperatorDecided(t *testing.T) {

@@ -11,6 +11,7 @@ type ending struct {
 	how     semaphore.End
 	kind    EventKind        // of the journal, and of the event unless the slot cools
 	job     semaphore.JobEnd // of a release
+	failure string           // of a failed job
 	cooling time.Duration    // above 0 the slot stays taken that much longer
 	author  string
 	reason  string
@@ -43,25 +44,32 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 // while it cools the claim stays held, and endCooling drops it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
-	if claim == nil || claim.State == semaphore.ClaimDone {
-		return // done: its holder said so while the permit was held for an operator
+	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
+		return // its holder said so while the permit was held for an operator
 	}
 	var def *semaphore.Definition
 	if stored := d.Definition(p.Semaphore); stored != nil {
 		def = stored.Definition
 	}
-	switch state := semaphore.ClaimAfter(def, e.how, e.job); {
-	case state != 0:
-		d.turnClaim(claim, state)
-	case semaphore.CutShort(e.how, e.job) && e.cooling > 0:
-	default:
-		d.setClaim(claim, nil)
+	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop, Attempts: claim.Attempts}
+	state := run.Claim(def)
+	if state == semaphore.ClaimOpen && run.CutShort() && e.cooling > 0 {
+		return
 	}
+	after := *claim
+	after.State, after.Failure = state, e.failure
+	if !run.Began() && after.Attempts > 0 {
+		after.Attempts--
+	}
+	d.turnClaim(claim, after)
 }
 
 // release ends a live permit on its holder's word. One that comes too late, after the permit was lost, frees nothing; but if
 // the job was done and nobody has claimed its firing since, the firing is done.
 func (d *draft) release(c Release) Result {
+	if len(c.Failure) > semaphore.MaxName {
+		return invalid("release: its failure has %d bytes, the bound is %d", len(c.Failure), semaphore.MaxName)
+	}
 	if d.invalidCooling(c.Cooling) {
 		return invalid("release: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
@@ -69,18 +77,23 @@ func (d *draft) release(c Release) Result {
 	if p == nil || p.State != semaphore.Live {
 		return ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
 	}
-	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, job: c.Job, cooling: c.Cooling, at: c.At})
+	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, job: c.Job, failure: c.Failure, cooling: c.Cooling, at: c.At})
 	return ReleaseResult{Released: true, Permit: after, Revision: revision}
 }
 
 // completeLate returns the revision of the change, or 0.
 func (d *draft) completeLate(c Release) uint64 {
 	claim := d.claimOf(c.Token)
-	if c.Job != semaphore.JobDone || claim == nil || claim.State == semaphore.ClaimDone {
+	if c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed || claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
 		return 0
 	}
 	revision := d.advance()
-	d.turnClaim(claim, semaphore.ClaimDone)
+	after := *claim
+	after.State, after.Failure = semaphore.Run{End: semaphore.EndReleased, Job: c.Job}.Claim(nil), c.Failure
+	d.turnClaim(claim, after)
+	if d.featureLevel >= 4 {
+		d.emit(Event{Kind: LateEnd, Semaphore: claim.Semaphore, At: c.At})
+	}
 	return revision
 }
 
@@ -155,7 +168,9 @@ func (d *draft) endCooling(c EndCooling) Result {
 
 func (d *draft) freeCooled(p *semaphore.Permit) {
 	if claim := d.claimOf(p.Token); claim != nil && claim.State == semaphore.ClaimHeld {
-		d.setClaim(claim, nil)
+		after := *claim
+		after.State = semaphore.ClaimOpen
+		d.turnClaim(claim, after)
 	}
 	d.setPermit(p, nil)
 }

@@ -136,6 +136,8 @@ func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) erro
 			return fmt.Errorf("firing %q was not claimed by token %d at revision %d", c.Firing.Name, c.Token, c.Revision)
 		case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
 			return fmt.Errorf("permit %d is not of firing %q", c.Token, c.Firing.Name)
+		case c.State == semaphore.ClaimOpen && (p != nil || c.Attempts == 0):
+			return fmt.Errorf("firing %q is open after %d attempts, beside permit %d", c.Firing.Name, c.Attempts, c.Token)
 		}
 		tokens[c.Token] = struct{}{}
 		named = append(named, ExpectedClaim{Firing: c.Firing, Token: c.Token})

@@ -64,10 +64,17 @@ func (d *draft) grant(c Grant) Result {
 	}
 	d.setPermit(nil, p)
 	if c.Firing != nil {
-		d.setClaim(facts.Claim, &semaphore.Claim{
+		claim := &semaphore.Claim{
 			Semaphore: p.Semaphore, Firing: *c.Firing, Token: p.Token, Winner: p.Identity, State: semaphore.ClaimHeld, Revision: revision,
 			At: c.At,
-		})
+		}
+		if facts.Claim != nil {
+			claim.Attempts = facts.Claim.Attempts
+		}
+		if d.featureLevel >= 4 {
+			claim.Attempts++
+		}
+		d.setClaim(facts.Claim, claim)
 	}
 	d.emit(Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At})
 	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
@@ -135,6 +142,27 @@ func (d *draft) extend(c Extend) Result {
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
+}
+
+// takeOver tells the holder of a live permit to stop, where the definition lets another caller ask for that. The slot stays taken until the
+// release or the deadline, so that a wrong judgement costs the holder its run and lets nobody in early.
+func (d *draft) takeOver(c TakeOver) Result {
+	p := d.Permit(c.Token)
+	if p == nil || p.State != semaphore.Live {
+		return PermitResult{Permit: p}
+	}
+	def := d.Definition(p.Semaphore)
+	if def == nil || !def.Definition.Takeover || p.Stop != semaphore.NotStopping && p.StopOrder().Drain == 0 {
+		return PermitResult{Permit: p}
+	}
+	revision := d.advance()
+	stopping := *p
+	stopping.Stop, stopping.Order = semaphore.StopTakenOver, &semaphore.StopOrder{Reason: c.Reason, Revision: revision}
+	d.setPermit(p, &stopping)
+	author := c.By.Acquirer + " in group " + c.By.Group
+	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: author, Reason: c.Reason, At: c.At})
+	d.note(JournalEntry{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: author, Reason: c.Reason, At: c.At})
+	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
 }
 
 // revoke tells a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again changes

@@ -94,6 +94,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case Release:
 		out.Kind = &logv1.Command_Release{Release: &logv1.Release{
 			Token: c.Token, NotRun: c.Job == semaphore.JobNotRun, CutShort: c.Job == semaphore.JobCutShort, Cooling: int64(c.Cooling), At: w.time(c.At),
+			Failed: c.Job == semaphore.JobFailed, Failure: c.Failure,
 		}}
 	case Expire:
 		out.Kind = &logv1.Command_Expire{Expire: &logv1.Expire{
@@ -109,6 +110,8 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Revoke{Revoke: &logv1.Revoke{
 			Token: c.Token, Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain), UnsafeNow: c.UnsafeNow,
 		}}
+	case TakeOver:
+		out.Kind = &logv1.Command_TakeOver{TakeOver: &logv1.TakeOver{Token: c.Token, By: identityToProto(c.By), Reason: c.Reason, At: w.time(c.At)}}
 	case Cancel:
 		out.Kind = &logv1.Command_Cancel{Cancel: &logv1.Cancel{
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID, Token: c.Token, Cooling: int64(c.Cooling),
@@ -198,7 +201,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration()), Term: k.Extend.GetTerm()}
 	case *logv1.Command_Release:
 		c := k.Release
-		cmd = Release{Token: c.GetToken(), Job: r.job(c), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
+		cmd = Release{Token: c.GetToken(), Job: r.job(c), Failure: c.GetFailure(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Expire:
 		c := k.Expire
 		cmd = Expire{Token: c.GetToken(), Term: c.GetTerm(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
@@ -215,6 +218,9 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Token: c.GetToken(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
 			Drain: duration(c.GetDrain()), UnsafeNow: c.GetUnsafeNow(),
 		}
+	case *logv1.Command_TakeOver:
+		c := k.TakeOver
+		cmd = TakeOver{Token: c.GetToken(), By: r.identity(c.GetBy()), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Cancel:
 		c := k.Cancel
 		cmd = Cancel{

@@ -170,16 +170,27 @@ func (r *reader) drain(n int64) time.Duration {
 func (w *writer) claim(c *semaphore.Claim) *logv1.StoredClaim {
 	return &logv1.StoredClaim{
 		Semaphore: c.Semaphore, Firing: w.firing(&c.Firing), Token: c.Token, Winner: identityToProto(c.Winner),
-		State: uint32(c.State), Revision: c.Revision, At: w.time(c.At),
+		State: uint32(c.State), Revision: c.Revision, At: w.time(c.At), Failure: c.Failure, Attempts: c.Attempts,
 	}
 }
 
 func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
-	return &semaphore.Claim{
+	c := &semaphore.Claim{
 		Semaphore: in.GetSemaphore(), Firing: r.givenFiring(in.GetFiring()), Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
-		State:    semaphore.ClaimState(r.small(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimSpent), "claim state")),
-		Revision: in.GetRevision(), At: timeFromProto(in.GetAt()),
+		State:    semaphore.ClaimState(r.small(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimOpen), "claim state")),
+		Revision: in.GetRevision(), At: timeFromProto(in.GetAt()), Failure: in.GetFailure(), Attempts: in.GetAttempts(),
 	}
+	switch c.State {
+	case semaphore.ClaimHeld, semaphore.ClaimDone, semaphore.ClaimSpent:
+	case semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimOpen:
+		r.needs(4)
+	default:
+		r.fail("unknown claim state %d", in.GetState())
+	}
+	if c.Attempts != 0 || c.Failure != "" {
+		r.needs(4)
+	}
+	return c
 }
 
 func (w *writer) firings(c *FiringsChange) *logv1.FiringsChange {

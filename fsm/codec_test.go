@@ -88,6 +88,7 @@ func anyDefinition() *rapid.Generator[*semaphore.Definition] {
 			OnExpiry: semaphore.OnExpiry(rapid.Byte().Draw(t, "on expiry")), FiringOnLoss: semaphore.FiringOnLoss(rapid.Byte().Draw(t, "on loss")),
 			Takeover: rapid.Bool().Draw(t, "takeover"), ExpectEvery: d("expect"), FiringRetention: d("retention"),
 			FiringLimit: rapid.Uint32().Draw(t, "limit"), FiringMaxAhead: d("max ahead"),
+			MaxAttempts: rapid.Uint32().Draw(t, "max attempts"), Misfire: semaphore.Misfire(rapid.Byte().Draw(t, "misfire")), MisfireWindow: d("misfire window"),
 		}
 	})
 }
@@ -104,7 +105,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 			return out
 		}
-		switch rapid.IntRange(0, 24).Draw(t, "command") {
+		switch rapid.IntRange(0, 25).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
 				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
@@ -119,7 +120,11 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 1:
 			return fsm.Extend{Token: number("token"), Duration: anyDuration().Draw(t, "duration"), Term: number("term")}
 		case 2:
-			return fsm.Release{Token: number("token"), Job: rapid.SampledFrom(jobEnds()).Draw(t, "job"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
+			r := fsm.Release{Token: number("token"), Job: rapid.SampledFrom(jobEnds()).Draw(t, "job"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
+			if r.Job == semaphore.JobFailed {
+				r.Failure = text("failure")
+			}
+			return r
 		case 3:
 			return fsm.Expire{Token: number("token"), Term: number("term"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
 		case 4:
@@ -206,6 +211,8 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 				Semaphore: text("semaphore"), Term: number("term"), Missed: fsm.Missed(rapid.Byte().Draw(t, "missed") % (byte(fsm.HeldLong) + 1)),
 				Text: text("text"), At: instant("at"),
 			}
+		case 24:
+			return fsm.TakeOver{Token: number("token"), By: anyIdentity().Draw(t, "by"), Reason: text("reason"), At: instant("at")}
 		case 21:
 			return fsm.EndQuarantine{Term: number("term"), At: instant("at")}
 		case 22:
@@ -265,6 +272,8 @@ func TestDecode_Refuses(t *testing.T) {
 		{"nothing", nil, fsm.ErrMalformed},
 		{"garbage", []byte("GET / HTTP/1.1\r\n\r\n"), fsm.ErrMalformed},
 		{"no feature level", entry(0), fsm.ErrMalformed},
+		{"job that failed and was cut short", entry(4, &logv1.Command{Kind: &logv1.Command_Release{Release: &logv1.Release{Failed: true, CutShort: true}}}), fsm.ErrMalformed},
+		{"failure of a job that did not fail", entry(4, &logv1.Command{Kind: &logv1.Command_Release{Release: &logv1.Release{Failure: "no"}}}), fsm.ErrMalformed},
 		{"job that did not run and was cut short", entry(2, &logv1.Command{Kind: &logv1.Command_Release{Release: &logv1.Release{NotRun: true, CutShort: true}}}), fsm.ErrMalformed},
 		{"newer feature level", entry(fsm.SupportedLevel + 1), fsm.ErrUnknownCommand},
 		{"newer command", entry(1, newer), fsm.ErrUnknownCommand},
@@ -321,6 +330,11 @@ func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 		l := newLog(t)
 		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "needs feature level 2, and 1 is in force") {
 			t.Errorf("%+v: %s", cmd, why)
+		}
+	}
+	for _, cmd := range commandsOfRuns() {
+		if got := fsm.Level(cmd); got != 4 {
+			t.Errorf("%+v: Level = %d, want 4", cmd, got)
 		}
 	}
 	for _, cmd := range commandsOfLevel1() {

@@ -98,8 +98,12 @@ func (r *reader) small(n, low, high uint32, what string) uint8 {
 
 func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
 	switch {
-	case in.GetNotRun() && in.GetCutShort():
-		r.fail("a job that did not run was not cut short")
+	case in.GetNotRun() && in.GetCutShort() || in.GetFailed() && (in.GetNotRun() || in.GetCutShort()):
+		r.fail("a job ends in one way: it did not run, was cut short, or failed")
+	case in.GetFailure() != "" && !in.GetFailed():
+		r.fail("a job that did not fail has no failure")
+	case in.GetFailed():
+		return semaphore.JobFailed
 	case in.GetNotRun():
 		return semaphore.JobNotRun
 	case in.GetCutShort():
@@ -187,6 +191,7 @@ func definitionToProto(d *semaphore.Definition) *logv1.Definition {
 		Duration: int64(d.Duration), MaxHold: int64(d.MaxHold), MinHold: int64(d.MinHold), LossDelay: int64(d.LossDelay),
 		OnExpiry: uint32(d.OnExpiry), FiringOnLoss: uint32(d.FiringOnLoss), Takeover: d.Takeover, ExpectEvery: int64(d.ExpectEvery),
 		FiringRetention: int64(d.FiringRetention), FiringLimit: d.FiringLimit, FiringMaxAhead: int64(d.FiringMaxAhead),
+		MaxAttempts: d.MaxAttempts, Misfire: uint32(d.Misfire), MisfireWindow: int64(d.MisfireWindow),
 	}
 }
 
@@ -199,6 +204,9 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	if in.GetFiringMaxAhead() != 0 {
 		r.needs(3)
 	}
+	if in.GetMaxAttempts() != 0 || in.GetMisfire() != 0 || in.GetMisfireWindow() != 0 {
+		r.needs(4)
+	}
 	return &semaphore.Definition{
 		Name: in.GetName(), Description: in.GetDescription(), Labels: r.labels(in.GetLabels()),
 		GroupPattern: pattern(in.GetGroupPattern()), AcquirerPattern: pattern(in.GetAcquirerPattern()), Permits: in.GetPermits(),
@@ -208,6 +216,8 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 		FiringOnLoss: semaphore.FiringOnLoss(r.small(in.GetFiringOnLoss(), 0, wide, "firing_on_loss")),
 		Takeover:     in.GetTakeover(), ExpectEvery: duration(in.GetExpectEvery()),
 		FiringRetention: duration(in.GetFiringRetention()), FiringLimit: in.GetFiringLimit(), FiringMaxAhead: duration(in.GetFiringMaxAhead()),
+		MaxAttempts: in.GetMaxAttempts(), Misfire: semaphore.Misfire(r.small(in.GetMisfire(), 0, wide, "misfire")),
+		MisfireWindow: duration(in.GetMisfireWindow()),
 	}
 }
 

@@ -56,7 +56,8 @@ type Extend struct {
 // taken that much longer.
 type Release struct {
 	Token   uint64
-	Job     semaphore.JobEnd // what becomes of the firing, if any; JobCutShort: feature level 2
+	Job     semaphore.JobEnd // what becomes of the firing, if any; JobCutShort: feature level 2; JobFailed: feature level 4
+	Failure string           // of JobFailed: what the holder says of it; at most semaphore.MaxName bytes
 	Cooling time.Duration
 	At      time.Time
 }
@@ -95,6 +96,15 @@ type Revoke struct {
 	// Drain is for how long its refreshes go on being granted, until EndDrain; 0: not at all. Feature level 2.
 	Drain     time.Duration
 	UnsafeNow bool // feature level 2
+}
+
+// TakeOver tells the holder of a live permit to stop because another caller judged it dead; its result is a PermitResult. It is applied
+// only where the definition allows takeovers, and frees nothing. If it says less than a revoke did, it does nothing. Feature level 4.
+type TakeOver struct {
+	Token  uint64
+	By     semaphore.Identity
+	Reason string
+	At     time.Time
 }
 
 // Cancel ends an acquire by its request id, whether or not it was granted; its result is a CancelResult.
@@ -462,3 +472,4 @@ func (c EndQuarantine) apply(d *draft) Result     { return d.endQuarantine(c) }
 func (c Undo) apply(d *draft) Result              { return d.undo(c) }
 func (c Trim) apply(d *draft) Result              { return d.trimRequests(c) }
 func (c ForgetFirings) apply(d *draft) Result     { return d.forgetFirings(c) }
+func (c TakeOver) apply(d *draft) Result          { return d.takeOver(c) }

@@ -188,11 +188,23 @@ func (d *draft) claimOf(token uint64) *semaphore.Claim {
 	return c
 }
 
-// turnClaim sets the state of a claim.
-func (d *draft) turnClaim(c *semaphore.Claim, state semaphore.ClaimState) {
-	turned := *c
-	turned.State, turned.Revision = state, d.revision
-	d.setClaim(c, &turned)
+// turnClaim replaces a claim when something has become of it. One that is open with no attempt is as if it had never been. Servers below
+// feature level 4 kept nothing of an open claim, and took a job that its holder cut short for a lost one.
+func (d *draft) turnClaim(c *semaphore.Claim, after semaphore.Claim) {
+	switch after.State {
+	case semaphore.ClaimOpen:
+		if d.featureLevel < 4 || after.Attempts == 0 {
+			d.setClaim(c, nil)
+			return
+		}
+	case semaphore.ClaimCutShort:
+		if d.featureLevel < 4 {
+			after.State = semaphore.ClaimSpent
+		}
+	default:
+	}
+	after.Revision = d.revision
+	d.setClaim(c, &after)
 }
 
 // raiseLowWater never lowers it.

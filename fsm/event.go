@@ -50,6 +50,8 @@ const (
 	FiringsForgotten
 	// FiringsRemembered: an undo brought firings back that had been forgotten.
 	FiringsRemembered
+	// LateEnd: a holder that had lost its permit said how its job ended, and the claim of its firing says so now. Not in the journal.
+	LateEnd
 )
 
 // End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given

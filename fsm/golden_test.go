@@ -49,6 +49,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"supersede.entry":       {3, commandsOfSupersede()},
 		"keptpauses.entry":      {3, commandsOfKeptPauses()},
 		"expectedpauses.entry":  {3, commandsOfExpectedPauses()},
+		"runs.entry":            {4, commandsOfRuns()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -84,6 +85,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"journal.snapshot":         func() *fsm.State { return storyOfJournal(t).state() },
 		"forgetting.snapshot":      func() *fsm.State { return storyOfForgetting(t).state() },
 		"supersede.snapshot":       func() *fsm.State { return storyOfSupersede(t).state() },
+		"runs.snapshot":            func() *fsm.State { return storyOfRuns(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })

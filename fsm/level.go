@@ -9,18 +9,54 @@ import (
 // SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
 // by RaiseFeatureLevel. A level is frozen by the release that brings it: until then commands and fields may still join the newest one, and
 // servers built on both sides of such a change must not form one cluster.
-const SupportedLevel uint32 = 3
+const SupportedLevel uint32 = 4
 
 // Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of an older
 // level would ignore such a field, and its state would no longer equal that of the others.
 func Level(cmd Command) uint32 {
 	switch {
+	case needsLevel4(cmd):
+		return 4
 	case needsLevel3(cmd):
 		return 3
 	case needsLevel2(cmd):
 		return 2
 	}
 	return 1
+}
+
+func needsLevel4(cmd Command) bool {
+	switch c := cmd.(type) {
+	case TakeOver:
+		return true
+	case Release:
+		return c.Job == semaphore.JobFailed
+	case EditBatch:
+		return slices.ContainsFunc(c.Changes, Change.boundsRuns)
+	case Undo:
+		return slices.ContainsFunc(c.Edits, UndoEdit.boundsRuns) || slices.ContainsFunc(c.Firings, func(u UndoFirings) bool {
+			return slices.ContainsFunc(u.Back, countsAttempts)
+		})
+	}
+	return false
+}
+
+// boundsRuns reports whether the definition has a field that servers below feature level 4 do not know.
+func (c Change) boundsRuns() bool { return c.Definition != nil && boundsRuns(c.Definition) }
+
+func (e UndoEdit) boundsRuns() bool {
+	return e.Change.boundsRuns() || slices.ContainsFunc(e.EndsBack, func(end *EditEnd) bool {
+		return boundsRuns(end.Before) || boundsRuns(end.After)
+	})
+}
+
+func boundsRuns(d *semaphore.Definition) bool {
+	return d.MaxAttempts != 0 || d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0
+}
+
+// countsAttempts reports whether a claim has what servers below feature level 4 do not know.
+func countsAttempts(c *semaphore.Claim) bool {
+	return c.Attempts != 0 || c.Failure != "" || c.State > semaphore.ClaimSpent
 }
 
 func needsLevel3(cmd Command) bool {

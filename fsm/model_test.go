@@ -98,6 +98,8 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 				Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain,
 			})
 		})
+	case fsm.TakeOver:
+		return m.takeOver(c)
 	case fsm.Release:
 		return m.release(c)
 	case fsm.Expire:
@@ -123,7 +125,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 			return fsm.PermitResult{Permit: p}
 		}
 		m.revision++
-		m.claims = slices.DeleteFunc(m.claims, func(c semaphore.Claim) bool { return c.Token == p.Token && c.State == semaphore.ClaimHeld })
+		m.openClaim(p.Token)
 		m.dropPermit(p.Token)
 		return m.ended(p)
 	case fsm.Cancel:
@@ -390,9 +392,10 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	case c.Weight > def.Definition.Permits:
 		return deny(semaphore.WeightExceedsPermits)
 	}
-	if claim := m.claim(c.Semaphore, c.Firing); claim != nil {
+	claim := m.claim(c.Semaphore, c.Firing)
+	if spent := def.Definition.MaxAttempts; claim != nil && (claim.State != semaphore.ClaimOpen || spent > 0 && claim.Attempts >= spent) {
 		reason := semaphore.FiringClaimed
-		if claim.State == semaphore.ClaimDone {
+		if claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
 			reason = semaphore.FiringDone
 		}
 		g := deny(reason).(fsm.GrantResult)
@@ -418,9 +421,10 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	m.permits = append(m.permits, p)
 	m.permitRev[c.Semaphore] = m.revision
 	if c.Firing != nil {
+		m.claims = slices.DeleteFunc(m.claims, func(open semaphore.Claim) bool { return claim != nil && open.Token == claim.Token })
 		m.claims = append(m.claims, semaphore.Claim{
 			Semaphore: c.Semaphore, Firing: *c.Firing, Token: m.token, Winner: c.Identity, State: semaphore.ClaimHeld, Revision: m.revision,
-			At: c.At,
+			At: c.At, Attempts: m.attempt(claim),
 		})
 	}
 	return fsm.GrantResult{
@@ -443,24 +447,7 @@ func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change
 // end ends p and returns it as it is afterwards, or as it was.
 func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
-	def := m.definition(p.Semaphore)
-	loss := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely ||
-		how == semaphore.EndReleased && job == semaphore.JobCutShort
-	for i := len(m.claims) - 1; i >= 0; i-- {
-		c := &m.claims[i]
-		if c.Token != p.Token || c.State == semaphore.ClaimDone {
-			continue
-		}
-		switch {
-		case how == semaphore.EndReleased && job == semaphore.JobDone:
-			c.State, c.Revision = semaphore.ClaimDone, m.revision
-		case loss && (def == nil || def.Definition.FiringOnLoss == semaphore.FiringSpent):
-			c.State, c.Revision = semaphore.ClaimSpent, m.revision
-		case loss && cooling > 0:
-		default:
-			m.claims = slices.Delete(m.claims, i, i+1)
-		}
-	}
+	m.endClaim(p, how, job, cooling)
 	after := *p
 	if cooling > 0 {
 		after.Owes = false
@@ -642,16 +629,24 @@ func (m *model) release(c fsm.Release) fsm.Result {
 	if c.Cooling < 0 || c.Cooling > m.largest {
 		return fsm.InvalidResult{}
 	}
+	if len(c.Failure) > 256 {
+		return fsm.InvalidResult{}
+	}
 	p := m.permit(c.Token)
 	if p != nil && p.State == semaphore.Live {
 		after := m.end(p, semaphore.EndReleased, c.Job, c.Cooling, fsm.JournalEntry{Kind: fsm.Released, At: c.At})
+		for i := range m.claims {
+			if m.claims[i].Token == c.Token && m.claims[i].State == semaphore.ClaimFailed {
+				m.claims[i].Failure = c.Failure
+			}
+		}
 		return fsm.ReleaseResult{Released: true, Permit: after, Revision: m.revision}
 	}
 	r := fsm.ReleaseResult{Permit: p, Ended: m.endedPermit(c.Token)}
 	for i := range m.claims {
-		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && c.Job == semaphore.JobDone {
+		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && claim.State != semaphore.ClaimFailed && modelRan(c.Job) != 0 {
 			m.revision++
-			claim.State, claim.Revision, r.Revision = semaphore.ClaimDone, m.revision, m.revision
+			claim.State, claim.Failure, claim.Revision, r.Revision = modelRan(c.Job), c.Failure, m.revision, m.revision
 		}
 	}
 	return r

@@ -67,6 +67,10 @@ func (d draw) definition(name string) *semaphore.Definition {
 		def.Permits = uint32(rapid.IntRange(0, 4).Draw(d.T, "permits"))
 		def.OnExpiry = pick(d, "on expiry", semaphore.OnExpiryFree, semaphore.OnExpiryHold)
 		def.FiringOnLoss = pick(d, "firing on loss", semaphore.FiringSpent, semaphore.FiringFree)
+		def.Takeover = rapid.Bool().Draw(d.T, "takeover")
+		if d.m.level >= 4 {
+			def.MaxAttempts = uint32(rapid.IntRange(0, 3).Draw(d.T, "max attempts"))
+		}
 		if d.likely("valid") {
 			def.Duration = pick(d, "duration", time.Minute, time.Second)
 		} else {
@@ -134,9 +138,13 @@ func (d draw) command() fsm.Command {
 		}
 		return g
 	case "release":
-		return fsm.Release{
+		r := fsm.Release{
 			Token: d.token(), Job: pick(d, "job", jobEnds()...), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour, -1), At: d.at(),
 		}
+		if r.Job == semaphore.JobFailed {
+			r.Failure = d.text("failure")
+		}
+		return r
 	case "expire":
 		return fsm.Expire{Token: d.token(), Term: d.timer(), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour), At: d.at()}
 	case "edit":
@@ -273,7 +281,7 @@ func (d draw) otherCommand() fsm.Command {
 		}
 		return rapid.Uint64Range(1, d.m.revision+1).Draw(d.T, "revision")
 	}
-	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "cancel",
+	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "take over", "cancel",
 		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim", "forget firings", "forget firings") {
 	case "extend":
 		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
@@ -287,6 +295,11 @@ func (d draw) otherCommand() fsm.Command {
 		return fsm.Revoke{
 			Token: d.token(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), Drain: d.drain(), UnsafeNow: !d.likely("safe"),
 		}
+	case "take over":
+		if d.m.level < 4 {
+			return fsm.RetireMember{}
+		}
+		return fsm.TakeOver{Token: d.token(), By: pick(d, "identity", modelIdentities...), Reason: d.text("reason"), At: d.at()}
 	case "cancel":
 		c := fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
 		if own := d.m.own(c.Semaphore, c.Identity); d.m.level >= 3 && own != nil {
@@ -350,7 +363,7 @@ func (d draw) otherCommand() fsm.Command {
 	case "retire":
 		return fsm.RetireMember{ID: pick(d, "id", "", "gk1", "gk2")}
 	}
-	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3))}
+	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3), uint32(4))}
 }
 
 // The machine does what the model says, in every result and in every read; a machine restored in between from a snapshot of it
@@ -359,7 +372,7 @@ func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, one := newModel(), fsm.New(clusterID)
 		m.term = 1
-		if level := pick[uint32](draw{T: t}, "level", 1, 2, 2, 3, 3, 3, 3, 3); level > 1 {
+		if level := pick[uint32](draw{T: t}, "level", 1, 2, 2, 3, 3, 3, 4, 4, 4); level > 1 {
 			// As after a recovery, but with small numbers.
 			records := readRecords(t, snapshot(t, one.State()))
 			if rapid.IntRange(0, 7).Draw(t, "quarantine") == 0 {

@@ -225,6 +225,8 @@ func (in *restoring) claim(c *semaphore.Claim) {
 		in.r.fail("claim of %q in %q is not the one of its permit %d", c.Firing.Name, c.Semaphore, c.Token)
 	case p == nil && c.State == semaphore.ClaimHeld:
 		in.r.fail("claim of %q in %q is held by permit %d, which there is not", c.Firing.Name, c.Semaphore, c.Token)
+	case c.State == semaphore.ClaimOpen && (p != nil || c.Attempts == 0):
+		in.r.fail("claim of %q in %q is open after %d attempts, beside permit %d", c.Firing.Name, c.Semaphore, c.Attempts, c.Token)
 	}
 	in.requireRevision(c.Revision, "a claim")
 	in.d.setClaim(nil, c)

@@ -268,6 +268,9 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = header(r).LastToken + 1 })},
 		{"a claim has revision", edit(func(r []*logv1.Record) { claim(r).Revision = 0 })},
 		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 4 })},
+		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 7 })},
+		{"is open after 0 attempts", edit(func(r []*logv1.Record) { claim(r).State = uint32(semaphore.ClaimOpen) })},
+		{"it holds what feature level 4 brought", edit(func(r []*logv1.Record) { claim(r).Attempts = 2 })},
 		{"cordon \"\"", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
 		})},

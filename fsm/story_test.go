@@ -14,7 +14,7 @@ import (
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
-		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting())
+		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -125,7 +125,7 @@ func commandsOfUndo() []fsm.Command {
 }
 
 func jobEnds() []semaphore.JobEnd {
-	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort}
+	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}
 }
 
 // A field that was added to a command and not to the codec comes back empty; one that was not added here goes unnoticed.
@@ -154,6 +154,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.look(everything(storyOfFirings(t).state()))
 	fields.look(everything(storyOfSupersede(t).state()))
 	fields.look(everything(storyOfForgetting(t).state()))
+	fields.look(everything(storyOfRuns(t).state()))
 	fields.report(t)
 }
 

@@ -33,35 +33,54 @@ func TestCooling_AfterReleaseAndLoss(t *testing.T) {
 	}
 }
 
-func TestClaimAfter_EveryEnd(t *testing.T) {
+func TestRun_Claim_EveryEnd(t *testing.T) {
 	spent, free := &Definition{FiringOnLoss: FiringSpent}, &Definition{FiringOnLoss: FiringFree}
+	thrice := &Definition{FiringOnLoss: FiringFree, MaxAttempts: 3}
 	for _, test := range []struct {
 		def  *Definition
-		end  End
-		job  JobEnd
+		run  Run
 		want ClaimState
 	}{
-		{spent, EndReleased, JobDone, ClaimDone},
-		{free, EndReleased, JobDone, ClaimDone},
-		{nil, EndReleased, JobDone, ClaimDone},
-		{spent, EndReleased, JobNotRun, 0},
-		{nil, EndReleased, JobNotRun, 0},
-		{spent, EndReleased, JobCutShort, ClaimSpent},
-		{free, EndReleased, JobCutShort, 0},
-		{nil, EndReleased, JobCutShort, ClaimSpent},
-		{spent, EndCancelled, JobCutShort, 0},
-		{spent, EndExpired, JobDone, ClaimSpent},
-		{spent, EndExpired, JobNotRun, ClaimSpent},
-		{free, EndExpired, JobDone, 0},
-		{nil, EndExpired, JobDone, ClaimSpent},
-		{spent, EndCleared, JobDone, ClaimSpent},
-		{free, EndCleared, JobDone, 0},
-		{spent, EndAbandoned, JobDone, 0},
-		{spent, EndCancelled, JobDone, 0},
-		{free, NotEnded, JobDone, ClaimHeld},
+		{spent, Run{End: EndReleased}, ClaimDone},
+		{free, Run{End: EndReleased}, ClaimDone},
+		{nil, Run{End: EndReleased}, ClaimDone},
+		{free, Run{End: EndReleased, Job: JobFailed}, ClaimFailed},
+		{nil, Run{End: EndReleased, Job: JobFailed}, ClaimFailed},
+		{spent, Run{End: EndReleased, Job: JobNotRun}, ClaimOpen},
+		{nil, Run{End: EndReleased, Job: JobNotRun}, ClaimOpen},
+		{thrice, Run{End: EndReleased, Job: JobNotRun, Attempts: 3}, ClaimOpen},
+		{spent, Run{End: EndReleased, Job: JobCutShort}, ClaimCutShort},
+		{free, Run{End: EndReleased, Job: JobCutShort}, ClaimOpen},
+		{nil, Run{End: EndReleased, Job: JobCutShort}, ClaimCutShort},
+		{spent, Run{End: EndCancelled, Job: JobCutShort}, ClaimOpen},
+		{spent, Run{End: EndExpired}, ClaimSpent},
+		{spent, Run{End: EndExpired, Job: JobNotRun}, ClaimSpent},
+		{spent, Run{End: EndExpired, Job: JobFailed}, ClaimSpent},
+		{free, Run{End: EndExpired}, ClaimOpen},
+		{nil, Run{End: EndExpired}, ClaimSpent},
+		{spent, Run{End: EndFreedUnsafely}, ClaimSpent},
+		{free, Run{End: EndFreedUnsafely}, ClaimOpen},
+		{spent, Run{End: EndCleared}, ClaimSpent},
+		{free, Run{End: EndCleared}, ClaimOpen},
+		{spent, Run{End: EndAbandoned}, ClaimOpen},
+		{spent, Run{End: EndCancelled}, ClaimOpen},
+		{free, Run{}, ClaimHeld},
+		{free, Run{End: EndSuperseded}, ClaimHeld},
+		// The last attempt is not handed over.
+		{thrice, Run{End: EndExpired, Attempts: 2}, ClaimOpen},
+		{thrice, Run{End: EndExpired, Attempts: 3}, ClaimSpent},
+		{thrice, Run{End: EndReleased, Job: JobCutShort, Attempts: 3}, ClaimCutShort},
+		{&Definition{FiringOnLoss: FiringFree, MaxAttempts: 1}, Run{End: EndExpired}, ClaimSpent},
+		// A takeover frees the firing, unless its attempts are over.
+		{spent, Run{End: EndExpired, Stop: StopTakenOver}, ClaimOpen},
+		{spent, Run{End: EndReleased, Job: JobCutShort, Stop: StopTakenOver}, ClaimOpen},
+		{spent, Run{End: EndReleased, Stop: StopTakenOver}, ClaimDone},
+		{spent, Run{End: EndExpired, Stop: StopRevoked}, ClaimSpent},
+		{&Definition{FiringOnLoss: FiringSpent, MaxAttempts: 1}, Run{End: EndExpired, Stop: StopTakenOver, Attempts: 1}, ClaimSpent},
+		{nil, Run{End: EndExpired, Stop: StopTakenOver}, ClaimSpent},
 	} {
-		if got := ClaimAfter(test.def, test.end, test.job); got != test.want {
-			t.Errorf("%+v: ClaimAfter = %v", test, got)
+		if got := test.run.Claim(test.def); got != test.want {
+			t.Errorf("%+v of %+v: the claim is %v, want %v", test.run, test.def, got, test.want)
 		}
 	}
 }

@@ -23,7 +23,10 @@ func (d *Definition) Equal(o *Definition) bool {
 		d.ExpectEvery == o.ExpectEvery &&
 		d.FiringRetention == o.FiringRetention &&
 		d.FiringLimit == o.FiringLimit &&
-		d.FiringMaxAhead == o.FiringMaxAhead
+		d.FiringMaxAhead == o.FiringMaxAhead &&
+		d.MaxAttempts == o.MaxAttempts &&
+		d.Misfire == o.Misfire &&
+		d.MisfireWindow == o.MisfireWindow
 }
 
 // Clone is a copy that shares nothing with d; nil of nil.

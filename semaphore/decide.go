@@ -175,9 +175,9 @@ func decideOwn(req *Request, f *Facts) Decision {
 // is somebody else.
 func decideFiring(firing *Firing, f *Facts) Decision {
 	switch {
-	case f.Claim != nil && f.Claim.State == ClaimDone:
+	case f.Claim != nil && (f.Claim.State == ClaimDone || f.Claim.State == ClaimFailed):
 		return Decision{Outcome: Denied, Reason: FiringDone, Claim: f.Claim}
-	case f.Claim != nil:
+	case f.Claim != nil && (f.Claim.State != ClaimOpen || !f.Definition.MayAttempt(f.Claim.Attempts)):
 		return Decision{Outcome: Denied, Reason: FiringClaimed, Claim: f.Claim}
 	case !f.LeaderClock.IsZero() && f.Definition.TooFarAhead(firing.Due, f.LeaderClock):
 		return Decision{Outcome: Denied, Reason: FiringTooFarAhead}

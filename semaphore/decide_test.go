@@ -112,6 +112,10 @@ func TestDecide_EveryRule(t *testing.T) {
 
 		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
 		{"7: spent", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
+		{"7: failed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimFailed) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimFailed)}},
+		{"7: cut short", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimCutShort) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimCutShort)}},
+		{"7: open", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimOpen) }}, Decision{Outcome: Granted}},
+		{"7: open, below the mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimOpen) }}, Decision{Outcome: Denied, Reason: FiringForgotten}},
 		{"7: done", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
 		{"7: at the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }}, denied(FiringForgotten)},
 		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringForgotten)},

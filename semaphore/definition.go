@@ -39,6 +39,10 @@ const (
 	MaxFiringLimit = 100_000
 	// DefaultFiringMaxAhead is how far ahead of the leader's clock a firing may be due unless its definition says otherwise.
 	DefaultFiringMaxAhead = 10 * time.Minute
+	// DefaultMisfireWindow is how long ago a missed firing may have been due unless its definition says otherwise.
+	DefaultMisfireWindow = time.Hour
+	// MaxAttempts is the most attempts that a definition may allow for a firing.
+	MaxAttempts = 1000
 	// FiringUnbounded, as a definition's FiringMaxAhead, accepts firings however far ahead they are due.
 	FiringUnbounded time.Duration = -1
 )
@@ -63,6 +67,19 @@ const (
 	FiringFree FiringOnLoss = 2
 )
 
+// Misfire is what becomes of firings that nobody claimed when they were due, because no host was up. The numbers are frozen: they are in
+// the log.
+type Misfire uint8
+
+const (
+	// MisfireSkip runs none of them.
+	MisfireSkip Misfire = 0
+	// MisfireOnce runs the last one.
+	MisfireOnce Misfire = 1
+	// MisfireEach runs all of them, in the order of their due times.
+	MisfireEach Misfire = 2
+)
+
 // Definition is the editable rule of one semaphore, complete: every default is filled in. It is immutable once it is
 // stored; who changes one makes a copy.
 type Definition struct {
@@ -80,14 +97,26 @@ type Definition struct {
 	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0: DefaultFiringMaxAhead; FiringUnbounded: there is no
 	// bound. Read it by MaxAhead.
 	FiringMaxAhead time.Duration
+	// MisfireWindow is how long ago a missed firing may have been due. 0: DefaultMisfireWindow. Read it by LateBy.
+	MisfireWindow time.Duration
 	// The narrow fields stand together: a server keeps a hundred thousand definitions.
 
 	Permits      uint32
 	FiringLimit  uint32
+	MaxAttempts  uint32 // of a firing; 0: no limit
 	OnExpiry     OnExpiry
 	FiringOnLoss FiringOnLoss
+	Misfire      Misfire
 	Takeover     bool
 }
+
+// MayAttempt reports whether a firing that had so many attempts may have another one.
+func (d *Definition) MayAttempt(attempts uint32) bool {
+	return d.MaxAttempts == 0 || attempts < d.MaxAttempts
+}
+
+// LateBy returns how long ago a missed firing may have been due to be run now.
+func (d *Definition) LateBy() time.Duration { return cmp.Or(d.MisfireWindow, DefaultMisfireWindow) }
 
 // MaxAhead returns how far ahead of the leader's clock a firing may be due; false when there is no bound.
 func (d *Definition) MaxAhead() (time.Duration, bool) {

@@ -24,37 +24,59 @@ const (
 	JobDone     JobEnd = iota // it ran to its end, whatever came of it
 	JobNotRun                 // it never began
 	JobCutShort               // it was stopped before its end
+	JobFailed                 // it ran to its end, and that was an error
 )
 
-// CutShort reports whether the job under a permit that ended so did not come to its end, as far as anybody knows: the permit was
-// lost (an expiry, the clearing of an expired permit, an unsafe revoke), or its holder said so at the release.
-func CutShort(end End, job JobEnd) bool {
-	switch end {
+// Run is what is known of the run of a firing when the permit that claimed it has ended.
+type Run struct {
+	End  End
+	Job  JobEnd    // of a release
+	Stop StopCause // why its holder had to stop; the first cause
+	// Attempts counts the holders that claimed the firing, this one included. 0 is 1.
+	Attempts uint32
+}
+
+// CutShort reports whether the job did not come to its end, as far as anybody knows: the permit was lost (an expiry, the clearing of an
+// expired permit, an unsafe revoke), or its holder said so at the release.
+func (r Run) CutShort() bool {
+	switch r.End {
 	case EndExpired, EndCleared, EndFreedUnsafely:
 		return true
 	case EndReleased:
-		return job == JobCutShort
+		return r.Job == JobCutShort
 	case NotEnded, EndAbandoned, EndCancelled, EndSuperseded:
 	}
 	return false
 }
 
-// ClaimAfter says what becomes of a claim whose permit ended so: its new state, or zero when the claim goes and the
-// firing may be claimed again. job is what a release said, and counts for a release only. d is the definition as it is
-// at that end, nil when it was deleted.
+// Began reports whether the job may have begun. A run that never began is not an attempt.
+func (r Run) Began() bool {
+	return r.End != EndAbandoned && r.End != EndCancelled && (r.End != EndReleased || r.Job != JobNotRun)
+}
+
+// Claim returns the new state of the claim: ClaimOpen when the firing may be claimed again. d is the definition at that end, nil when it
+// was deleted.
 //
-// It takes effect at once, but when a job that was cut short lets the claim go: that waits until the slot is free, so until after
-// any cooling, and the claim stays held so long. An acquire that was abandoned or cancelled never ran.
-func ClaimAfter(d *Definition, end End, job JobEnd) ClaimState {
+// It takes effect at once, with one exception: a job that was cut short opens the claim only when the slot is free, so after any cooling.
+// Until then the claim stays held.
+func (r Run) Claim(d *Definition) ClaimState {
 	switch {
-	case CutShort(end, job) && d != nil && d.FiringOnLoss == FiringFree:
-		return 0
-	case CutShort(end, job):
+	case r.End == NotEnded, r.End == EndSuperseded:
+		return ClaimHeld
+	case !r.Began(), r.CutShort() && r.handedOver(d):
+		return ClaimOpen
+	case r.CutShort() && r.End == EndReleased:
+		return ClaimCutShort
+	case r.CutShort():
 		return ClaimSpent
-	case end == EndAbandoned, end == EndCancelled, end == EndReleased && job == JobNotRun:
-		return 0
-	case end == EndReleased:
-		return ClaimDone
+	case r.Job == JobFailed:
+		return ClaimFailed
 	}
-	return ClaimHeld
+	return ClaimDone
+}
+
+// handedOver says whether the firing of a job that was cut short goes to another holder. A takeover is a request to run it, so that its
+// firing is free whatever firing_on_loss says.
+func (r Run) handedOver(d *Definition) bool {
+	return d != nil && (d.FiringOnLoss == FiringFree || r.Stop == StopTakenOver) && d.MayAttempt(max(1, r.Attempts))
 }

@@ -108,8 +108,12 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 		}
 		g.slots = append(g.slots, &slot{p, w.now, w.now + p.Duration + Grace(p.Duration)})
 		if req.Firing != nil {
+			attempts := uint32(1)
+			if f.Claim != nil {
+				attempts += f.Claim.Attempts
+			}
 			g.claims[req.Firing.text()] = &Claim{
-				Semaphore: req.Semaphore, Firing: *req.Firing, Token: p.Token, Winner: p.Identity, State: ClaimHeld,
+				Semaphore: req.Semaphore, Firing: *req.Firing, Token: p.Token, Winner: p.Identity, State: ClaimHeld, Attempts: attempts,
 			}
 		}
 		return d, p
@@ -182,9 +186,7 @@ func (w *world) find(token uint64) (*gate, *slot) {
 func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)
-	if after := ClaimAfter(g.def, how, job); after != 0 || !CutShort(how, job) || cooling == 0 {
-		g.settle(s.Permit, after)
-	}
+	g.settle(s.Permit, how, job, cooling)
 	if cooling == 0 {
 		g.slots = slices.Delete(g.slots, at, at+1)
 		return nil
@@ -196,22 +198,37 @@ func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *s
 }
 
 // settle writes down what became of the claim of a permit, unless a newer one took its place.
-func (g *gate) settle(p *Permit, state ClaimState) {
+func (g *gate) settle(p *Permit, how End, job JobEnd, cooling time.Duration) {
+	claim := g.claimOf(p)
+	if claim == nil {
+		return
+	}
+	run := Run{End: how, Job: job, Stop: p.Stop, Attempts: claim.Attempts}
+	state := run.Claim(g.def)
+	if state == ClaimOpen && run.CutShort() && cooling > 0 {
+		return // it opens with its slot
+	}
+	claim.State = state
+	if !run.Began() {
+		claim.Attempts--
+	}
+	if claim.Attempts == 0 {
+		delete(g.claims, p.Firing.text())
+	}
+}
+
+// claimOf is the claim of a permit, or nil when it has none or a newer one took its place. Decisions keep a copy of it.
+func (g *gate) claimOf(p *Permit) *Claim {
 	if p.Firing == nil {
-		return
+		return nil
 	}
-	key := p.Firing.text()
-	claim := g.claims[key]
+	claim := g.claims[p.Firing.text()]
 	if claim == nil || claim.Token != p.Token {
-		return
+		return nil
 	}
-	if state == 0 {
-		delete(g.claims, key)
-		return
-	}
-	after := *claim
-	after.State = state
-	g.claims[key] = &after
+	own := *claim
+	g.claims[p.Firing.text()] = &own
+	return &own
 }
 
 // overdue is every slot whose time is up, of all semaphores, in the order of tokens.
@@ -232,8 +249,8 @@ func (w *world) overdue() []*slot {
 func (w *world) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
 	if s.State == Cooling {
-		if s.Firing != nil && g.claims[s.Firing.text()] != nil && g.claims[s.Firing.text()].State == ClaimHeld {
-			g.settle(s.Permit, 0)
+		if c := g.claimOf(s.Permit); c != nil && c.State == ClaimHeld {
+			c.State = ClaimOpen
 		}
 		g.slots = slices.DeleteFunc(g.slots, func(o *slot) bool { return o == s })
 		return nil

@@ -118,7 +118,7 @@ func (s PermitState) String() string {
 	return unknown("permit state ", uint8(s))
 }
 
-// String is "claimed", "done", "spent" or "forgotten".
+// String is the state in one or two words, for example "cut short".
 func (s ClaimState) String() string {
 	switch s {
 	case ClaimHeld:
@@ -129,6 +129,14 @@ func (s ClaimState) String() string {
 		return "spent"
 	case ClaimForgotten:
 		return "forgotten"
+	case ClaimFailed:
+		return "failed"
+	case ClaimCutShort:
+		return "cut short"
+	case ClaimTakenOver:
+		return "taken over"
+	case ClaimOpen:
+		return "open"
 	}
 	return unknown("claim state ", uint8(s))
 }
@@ -153,6 +161,19 @@ func (f FiringOnLoss) String() string {
 		return "free"
 	}
 	return unknown("firing_on_loss ", uint8(f))
+}
+
+// String is the word of definition files: "skip", "once" or "each".
+func (m Misfire) String() string {
+	switch m {
+	case MisfireSkip:
+		return "skip"
+	case MisfireOnce:
+		return "once"
+	case MisfireEach:
+		return "each"
+	}
+	return unknown("misfire ", uint8(m))
 }
 
 func unknown(kind string, n uint8) string { return kind + strconv.Itoa(int(n)) }

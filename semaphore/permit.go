@@ -124,6 +124,14 @@ const (
 	ClaimSpent ClaimState = 3
 	// ClaimForgotten: it lies at or below the semaphore's low-water mark. Only in decisions, never stored.
 	ClaimForgotten ClaimState = 4
+	// ClaimFailed: it ran to its end, and that was an error. Feature level 4, as all that follow.
+	ClaimFailed ClaimState = 5
+	// ClaimCutShort: its holder stopped before the end of the job and released its permit, and it does not run again.
+	ClaimCutShort ClaimState = 6
+	// ClaimTakenOver: another token has claimed it since. Only of a claim that somebody awaits, never stored.
+	ClaimTakenOver ClaimState = 7
+	// ClaimOpen: its holder was lost, or stopped before its end. It may be claimed again.
+	ClaimOpen ClaimState = 8
 )
 
 // Claim is the holder's claim of a firing. It is immutable once it is stored.
@@ -132,8 +140,15 @@ type Claim struct {
 	Firing    Firing
 	Token     uint64
 	Winner    Identity
-	State     ClaimState
 	Revision  uint64
 	// At is when it was claimed, by the granting leader's clock: only the leader's choice of what to forget looks at it.
 	At time.Time
+	// Failure is what the holder of a failed run said of it; empty: nothing.
+	Failure string
+	// Attempts counts the holders that claimed the firing and may have begun its job; 0 when it was claimed below feature level 4.
+	Attempts uint32
+	State    ClaimState
 }
+
+// Ended reports whether the firing has come to its end: it neither runs nor may be claimed again.
+func (c *Claim) Ended() bool { return c.State != ClaimHeld && c.State != ClaimOpen }

@@ -36,8 +36,8 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 		{5, own != nil, Denied, AlreadyHeld},
 		{6, f.Pause != nil, Denied, Paused},
 		{6, def != nil && r.Weight > def.Permits, Denied, WeightExceedsPermits},
-		{7, r.Firing != nil && f.Claim != nil && f.Claim.State == ClaimDone, Denied, FiringDone},
-		{7, r.Firing != nil && f.Claim != nil, Denied, FiringClaimed},
+		{7, r.Firing != nil && f.Claim != nil && (f.Claim.State == ClaimDone || f.Claim.State == ClaimFailed), Denied, FiringDone},
+		{7, r.Firing != nil && f.Claim != nil && (f.Claim.State != ClaimOpen || def != nil && def.MaxAttempts > 0 && f.Claim.Attempts >= def.MaxAttempts), Denied, FiringClaimed},
 		{7, r.Firing != nil && !f.LeaderClock.IsZero() && def != nil && def.FiringMaxAhead >= 0 &&
 			r.Firing.Due.Sub(f.LeaderClock) > cmp.Or(def.FiringMaxAhead, 10*time.Minute), Denied, FiringTooFarAhead},
 		{7, r.Firing != nil && !r.Firing.Due.IsZero() && r.Firing.Due.Compare(f.LowWater) <= 0, Denied, FiringForgotten},
@@ -242,7 +242,8 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 		if rapid.Bool().Draw(t, "claimed") {
 			f.Claim = &Claim{
 				Semaphore: "s", Firing: *req.Firing, Token: 5, Winner: Identity{Group: "g", Acquirer: "w"},
-				State: rapid.SampledFrom([]ClaimState{ClaimHeld, ClaimDone, ClaimSpent}).Draw(t, "claim"),
+				State:    rapid.SampledFrom([]ClaimState{ClaimHeld, ClaimDone, ClaimSpent, ClaimFailed, ClaimCutShort, ClaimOpen}).Draw(t, "claim"),
+				Attempts: rapid.Uint32Range(0, 3).Draw(t, "attempts"),
 			}
 		}
 	}
@@ -281,6 +282,9 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 					if p.Token <= last {
 						t.Fatalf("token %d after %d", p.Token, last)
 					}
+					if req.Firing != nil && !g.def.MayAttempt(g.claims[req.Firing.text()].Attempts-1) {
+						t.Fatalf("attempt %d of firing %s, and max_attempts is %d", g.claims[req.Firing.text()].Attempts, req.Firing.text(), g.def.MaxAttempts)
+					}
 					if req.Firing != nil && ran[req.Firing.text()] != 0 {
 						t.Fatalf("firing %s granted to %d, was run by %d", req.Firing.text(), p.Token, ran[req.Firing.text()])
 					}
@@ -310,8 +314,8 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 				if s.State != Live {
 					t.Skip("not live")
 				}
-				job := rapid.SampledFrom([]JobEnd{JobDone, JobNotRun, JobCutShort}).Draw(t, "job")
-				if s.Firing != nil && (job == JobDone || job == JobCutShort && ClaimAfter(g.def, EndReleased, job) != 0) {
+				job := rapid.SampledFrom([]JobEnd{JobDone, JobNotRun, JobCutShort, JobFailed}).Draw(t, "job")
+				if c := g.claimOf(s.Permit); c != nil && (Run{End: EndReleased, Job: job, Stop: s.Stop, Attempts: c.Attempts}).Claim(g.def) != ClaimOpen {
 					ran[s.Firing.text()] = s.Token
 				}
 				w.end(s.Token, EndReleased, job, ReleaseCooling(g.def, w.now-s.granted))
@@ -319,7 +323,7 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 			"tick and expire": func(t *rapid.T) {
 				w.now += time.Duration(rapid.Int64Range(1, 90).Draw(t, "seconds")) * time.Second
 				for _, s := range w.overdue() {
-					if w.expire(s) == nil && s.Firing != nil && g.claims[s.Firing.text()] != nil {
+					if c := g.claimOf(s.Permit); w.expire(s) == nil && c != nil && g.claims[s.Firing.text()].State != ClaimOpen {
 						ran[s.Firing.text()] = s.Token
 					}
 				}
@@ -332,7 +336,7 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 			"revoke": func(t *rapid.T) {
 				s := token(t)
 				told := *s.Permit
-				told.Stop = StopRevoked
+				told.Stop = rapid.SampledFrom([]StopCause{StopRevoked, StopTakenOver}).Draw(t, "cause")
 				s.Permit = &told
 			},
 			"edit": func(t *rapid.T) {
@@ -344,6 +348,7 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 				d.LossDelay = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "loss_delay")
 				d.OnExpiry = rapid.SampledFrom([]OnExpiry{OnExpiryFree, OnExpiryHold}).Draw(t, "on_expiry")
 				d.FiringOnLoss = rapid.SampledFrom([]FiringOnLoss{FiringSpent, FiringFree}).Draw(t, "firing_on_loss")
+				d.MaxAttempts = rapid.Uint32Range(0, 2).Draw(t, "max_attempts")
 				if err := w.define("s", d); err != nil {
 					t.Fatal(err)
 				}
@@ -402,5 +407,6 @@ func TestNames_NoTwoAreTheSame(t *testing.T) {
 	distinct("claim state", 9, func(n uint8) fmt.Stringer { return ClaimState(n) })
 	distinct("on_expiry", 9, func(n uint8) fmt.Stringer { return OnExpiry(n) })
 	distinct("firing_on_loss", 9, func(n uint8) fmt.Stringer { return FiringOnLoss(n) })
+	distinct("misfire", 9, func(n uint8) fmt.Stringer { return Misfire(n) })
 	distinct("step", 12, func(n uint8) fmt.Stringer { return step(n) })
 }

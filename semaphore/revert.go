@@ -28,6 +28,9 @@ func Revert(current, before, after *Definition) (restored *Definition, kept []st
 	back(&kept, "firing_retention", &r.FiringRetention, before.FiringRetention, after.FiringRetention)
 	back(&kept, "firing_limit", &r.FiringLimit, before.FiringLimit, after.FiringLimit)
 	back(&kept, "firing_max_ahead", &r.FiringMaxAhead, before.FiringMaxAhead, after.FiringMaxAhead)
+	back(&kept, "max_attempts", &r.MaxAttempts, before.MaxAttempts, after.MaxAttempts)
+	back(&kept, "misfire", &r.Misfire, before.Misfire, after.Misfire)
+	back(&kept, "misfire_window", &r.MisfireWindow, before.MisfireWindow, after.MisfireWindow)
 	return restored, kept
 }
 
@@ -99,5 +102,8 @@ func Changed(before, after *Definition) []string {
 	differs("firing_retention", before.FiringRetention == after.FiringRetention)
 	differs("firing_limit", before.FiringLimit == after.FiringLimit)
 	differs("firing_max_ahead", before.FiringMaxAhead == after.FiringMaxAhead)
+	differs("max_attempts", before.MaxAttempts == after.MaxAttempts)
+	differs("misfire", before.Misfire == after.Misfire)
+	differs("misfire_window", before.MisfireWindow == after.MisfireWindow)
 	return fields
 }

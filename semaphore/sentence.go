@@ -158,15 +158,37 @@ func firingSentence(d Decision, req *Request) string {
 	switch d.Claim.State {
 	case ClaimDone:
 		return firing + " was run by " + winner
+	case ClaimFailed:
+		return firing + " was run by " + winner + " and failed" + failure(d.Claim)
+	case ClaimCutShort:
+		return firing + " was cut short by " + winner + ", and does not run again"
 	case ClaimSpent:
-		return firing + " was cut short when " + winner + " lost its permit, and does not run again"
-	case ClaimHeld, ClaimForgotten:
+		return firing + " was cut short when " + winner + " lost its permit, and does not run again" + attempts(d.Claim)
+	case ClaimOpen:
+		return firing + " was cut short when " + winner + " lost its permit, and had " + count(uint64(d.Claim.Attempts)) +
+			" attempts, as many as max_attempts allows"
+	case ClaimHeld, ClaimForgotten, ClaimTakenOver:
 	}
 	s := firing + " is claimed by " + winner
 	if d.Claim.Winner == req.Identity {
 		s += ", which is this caller under another request id"
 	}
 	return s
+}
+
+func failure(c *Claim) string {
+	if c.Failure == "" {
+		return ""
+	}
+	return ": " + c.Failure
+}
+
+// attempts counts the holders of a firing that is not handed over any more.
+func attempts(c *Claim) string {
+	if c.Attempts < 2 {
+		return ""
+	}
+	return ": it was the last of " + count(uint64(c.Attempts)) + " attempts"
 }
 
 // noRoom says why a request did not fit.

@@ -254,6 +254,8 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 			job = JobNotRun
 		case has(args, "cut-short"):
 			job = JobCutShort
+		case has(args, "failed"):
+			job = JobFailed
 		}
 		s.sayEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
@@ -268,6 +270,12 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 		})
 		order.Reason = strings.Join(args, " ")
 		told.Stop, told.Order = StopRevoked, &order
+		before, _ := s.stopped()
+		held.Permit = &told
+		s.sayStopped(before)
+	case "take-over":
+		told := *held.Permit
+		told.Stop, told.Order = StopTakenOver, nil
 		before, _ := s.stopped()
 		held.Permit = &told
 		s.sayStopped(before)

@@ -81,6 +81,8 @@ func set(d *Definition, o map[string]string) *Definition {
 			v.SetUint(uint64(map[string]OnExpiry{"free": OnExpiryFree, "hold": OnExpiryHold}[value]))
 		case FiringOnLoss:
 			v.SetUint(uint64(map[string]FiringOnLoss{"spent": FiringSpent, "free": FiringFree}[value]))
+		case bool:
+			v.SetBool(value == "true")
 		default:
 			panic("a story cannot set " + field)
 		}

@@ -22,6 +22,8 @@ const (
 	MinFiringRetention = time.Minute
 	// MinFiringMaxAhead is the shortest firing_max_ahead.
 	MinFiringMaxAhead = time.Second
+	// MinMisfireWindow is the shortest misfire_window.
+	MinMisfireWindow = time.Second
 	// MaxMetadataKey is the most bytes of a metadata key.
 	MaxMetadataKey = 64
 )
@@ -49,6 +51,9 @@ func (d *Definition) Validate(maxDuration time.Duration) error {
 		validSpan("firing_retention", d.FiringRetention, MinFiringRetention, MaxSpan),
 		validCount("firing_limit", d.FiringLimit, 1, MaxFiringLimit),
 		validMaxAhead(d.FiringMaxAhead),
+		validCount("max_attempts", d.MaxAttempts, 0, MaxAttempts),
+		validChoice("misfire", d.Misfire, MisfireSkip, MisfireOnce, MisfireEach),
+		d.validMisfireWindow(),
 	)
 }
 
@@ -220,6 +225,17 @@ func validMaxAhead(d time.Duration) error {
 		return nil
 	}
 	return Invalid("firing_max_ahead", span(d), "must be 0 (no bound) or "+span(MinFiringMaxAhead)+" to "+span(MaxSpan))
+}
+
+// validMisfireWindow keeps the window within what is remembered: nobody knows of an older firing whether it ran.
+func (d *Definition) validMisfireWindow() error {
+	if err := validOptionalSpan("misfire_window", d.MisfireWindow, MinMisfireWindow, MaxSpan); err != nil {
+		return err
+	}
+	if d.Misfire != MisfireSkip && d.LateBy() > d.FiringRetention {
+		return Invalid("misfire_window", span(d.LateBy()), "must be at most firing_retention, which is "+span(d.FiringRetention))
+	}
+	return nil
 }
 
 // validChoice is for enumerations whose String is the word of the API.

@@ -77,6 +77,10 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`on_expiry "on_expiry 0": must be free or hold`, func(d *Definition) { d.OnExpiry = 0 }},
 		{`on_expiry "on_expiry 3": must be free or hold`, func(d *Definition) { d.OnExpiry = 3 }},
 		{`firing_on_loss "firing_on_loss 9": must be spent or free`, func(d *Definition) { d.FiringOnLoss = 9 }},
+		{`max_attempts "1001": must be 0 to 1000`, func(d *Definition) { d.MaxAttempts = 1001 }},
+		{`misfire "misfire 9": must be skip or once or each`, func(d *Definition) { d.Misfire = 9 }},
+		{`misfire_window "1ms": must be 0 (none) or 1s to 87600h`, func(d *Definition) { d.MisfireWindow = time.Millisecond }},
+		{`misfire_window "1h": must be at most firing_retention, which is 30m`, func(d *Definition) { d.Misfire, d.FiringRetention = MisfireEach, 30*time.Minute }},
 
 		{``, func(d *Definition) { d.ExpectEvery = time.Second }},
 		{`expect_every "1ms": must be 0 (none) or 1s to 87600h`, func(d *Definition) { d.ExpectEvery = time.Millisecond }},

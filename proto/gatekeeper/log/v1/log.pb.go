@@ -108,6 +108,7 @@ type Command struct {
 	//	*Command_Undo
 	//	*Command_Trim
 	//	*Command_ForgetFirings
+	//	*Command_TakeOver
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,6 +385,15 @@ func (x *Command) GetForgetFirings() *ForgetFirings {
 	return nil
 }
 
+func (x *Command) GetTakeOver() *TakeOver {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_TakeOver); ok {
+			return x.TakeOver
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -494,6 +504,11 @@ type Command_ForgetFirings struct {
 	ForgetFirings *ForgetFirings `protobuf:"bytes,26,opt,name=forget_firings,json=forgetFirings,proto3,oneof"`
 }
 
+type Command_TakeOver struct {
+	// From here on feature level 4.
+	TakeOver *TakeOver `protobuf:"bytes,27,opt,name=take_over,json=takeOver,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -545,6 +560,8 @@ func (*Command_Undo) isCommand_Kind() {}
 func (*Command_Trim) isCommand_Kind() {}
 
 func (*Command_ForgetFirings) isCommand_Kind() {}
+
+func (*Command_TakeOver) isCommand_Kind() {}
 
 type Identity struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -733,8 +750,14 @@ type Definition struct {
 	FiringLimit     uint32   `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3" json:"firing_limit,omitempty"`
 	// How far ahead of the leader's clock a firing may be due; 0: 10 minutes; -1: however far. Feature level 3.
 	FiringMaxAhead int64 `protobuf:"varint,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// How often a firing is attempted at most; 0: no limit. Feature level 4.
+	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
+	// Firings that nobody claimed when they were due: 0 skip, 1 once, 2 each. Feature level 4.
+	Misfire uint32 `protobuf:"varint,19,opt,name=misfire,proto3" json:"misfire,omitempty"`
+	// How long ago such a firing may have been due; 0: an hour. Feature level 4.
+	MisfireWindow int64 `protobuf:"varint,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Definition) Reset() {
@@ -882,6 +905,27 @@ func (x *Definition) GetFiringLimit() uint32 {
 func (x *Definition) GetFiringMaxAhead() int64 {
 	if x != nil {
 		return x.FiringMaxAhead
+	}
+	return 0
+}
+
+func (x *Definition) GetMaxAttempts() uint32 {
+	if x != nil {
+		return x.MaxAttempts
+	}
+	return 0
+}
+
+func (x *Definition) GetMisfire() uint32 {
+	if x != nil {
+		return x.Misfire
+	}
+	return 0
+}
+
+func (x *Definition) GetMisfireWindow() int64 {
+	if x != nil {
+		return x.MisfireWindow
 	}
 	return 0
 }
@@ -1097,6 +1141,8 @@ type Release struct {
 	Cooling       int64                  `protobuf:"varint,3,opt,name=cooling,proto3" json:"cooling,omitempty"`
 	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
 	CutShort      bool                   `protobuf:"varint,5,opt,name=cut_short,json=cutShort,proto3" json:"cut_short,omitempty"` // feature level 2
+	Failed        bool                   `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`                     // beside neither of the two; feature level 4
+	Failure       string                 `protobuf:"bytes,7,opt,name=failure,proto3" json:"failure,omitempty"`                    // of a failed job; feature level 4
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1164,6 +1210,20 @@ func (x *Release) GetCutShort() bool {
 		return x.CutShort
 	}
 	return false
+}
+
+func (x *Release) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *Release) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
 }
 
 type Expire struct {
@@ -1501,6 +1561,75 @@ func (x *Revoke) GetUnsafeNow() bool {
 	return false
 }
 
+// TakeOver tells a live permit's holder to stop, on the word of a caller that judged it dead.
+type TakeOver struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	By            *Identity              `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeOver) Reset() {
+	*x = TakeOver{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeOver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeOver) ProtoMessage() {}
+
+func (x *TakeOver) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeOver.ProtoReflect.Descriptor instead.
+func (*TakeOver) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *TakeOver) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *TakeOver) GetBy() *Identity {
+	if x != nil {
+		return x.By
+	}
+	return nil
+}
+
+func (x *TakeOver) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *TakeOver) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 type Cancel struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -1516,7 +1645,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[14]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1657,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[14]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1670,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Cancel) GetSemaphore() string {
@@ -1600,7 +1729,7 @@ type EditBatch struct {
 
 func (x *EditBatch) Reset() {
 	*x = EditBatch{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[15]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1741,7 @@ func (x *EditBatch) String() string {
 func (*EditBatch) ProtoMessage() {}
 
 func (x *EditBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[15]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1754,7 @@ func (x *EditBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EditBatch.ProtoReflect.Descriptor instead.
 func (*EditBatch) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EditBatch) GetChanges() []*Change {
@@ -1704,7 +1833,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[16]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +1845,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[16]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +1858,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Change) GetKind() uint32 {
@@ -1783,7 +1912,7 @@ type Cordon struct {
 
 func (x *Cordon) Reset() {
 	*x = Cordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[17]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1795,7 +1924,7 @@ func (x *Cordon) String() string {
 func (*Cordon) ProtoMessage() {}
 
 func (x *Cordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[17]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1808,7 +1937,7 @@ func (x *Cordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cordon.ProtoReflect.Descriptor instead.
 func (*Cordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Cordon) GetId() string {
@@ -1908,7 +2037,7 @@ type Uncordon struct {
 
 func (x *Uncordon) Reset() {
 	*x = Uncordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[18]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1920,7 +2049,7 @@ func (x *Uncordon) String() string {
 func (*Uncordon) ProtoMessage() {}
 
 func (x *Uncordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[18]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1933,7 +2062,7 @@ func (x *Uncordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Uncordon.ProtoReflect.Descriptor instead.
 func (*Uncordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Uncordon) GetId() string {
@@ -2023,7 +2152,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[19]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2035,7 +2164,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[19]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2048,7 +2177,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Pause) GetNames() []string {
@@ -2147,7 +2276,7 @@ type Expected struct {
 
 func (x *Expected) Reset() {
 	*x = Expected{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +2288,7 @@ func (x *Expected) String() string {
 func (*Expected) ProtoMessage() {}
 
 func (x *Expected) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2301,7 @@ func (x *Expected) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Expected.ProtoReflect.Descriptor instead.
 func (*Expected) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Expected) GetVersion() uint64 {
@@ -2210,7 +2339,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2222,7 +2351,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2235,7 +2364,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Resume) GetNames() []string {
@@ -2325,7 +2454,7 @@ type Forget struct {
 
 func (x *Forget) Reset() {
 	*x = Forget{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2337,7 +2466,7 @@ func (x *Forget) String() string {
 func (*Forget) ProtoMessage() {}
 
 func (x *Forget) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2350,7 +2479,7 @@ func (x *Forget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Forget.ProtoReflect.Descriptor instead.
 func (*Forget) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Forget) GetSemaphore() string {
@@ -2408,7 +2537,7 @@ type ForgetFirings struct {
 
 func (x *ForgetFirings) Reset() {
 	*x = ForgetFirings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2549,7 @@ func (x *ForgetFirings) String() string {
 func (*ForgetFirings) ProtoMessage() {}
 
 func (x *ForgetFirings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2562,7 @@ func (x *ForgetFirings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetFirings.ProtoReflect.Descriptor instead.
 func (*ForgetFirings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ForgetFirings) GetSemaphore() string {
@@ -2510,7 +2639,7 @@ type ExpectedClaim struct {
 
 func (x *ExpectedClaim) Reset() {
 	*x = ExpectedClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2651,7 @@ func (x *ExpectedClaim) String() string {
 func (*ExpectedClaim) ProtoMessage() {}
 
 func (x *ExpectedClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2664,7 @@ func (x *ExpectedClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedClaim.ProtoReflect.Descriptor instead.
 func (*ExpectedClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExpectedClaim) GetFiring() *Firing {
@@ -2564,7 +2693,7 @@ type Configure struct {
 
 func (x *Configure) Reset() {
 	*x = Configure{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +2705,7 @@ func (x *Configure) String() string {
 func (*Configure) ProtoMessage() {}
 
 func (x *Configure) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +2718,7 @@ func (x *Configure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure.ProtoReflect.Descriptor instead.
 func (*Configure) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Configure) GetSettings() *Settings {
@@ -2638,7 +2767,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2650,7 +2779,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2663,7 +2792,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Settings) GetMaxDuration() int64 {
@@ -2731,7 +2860,7 @@ type RequestBounds struct {
 
 func (x *RequestBounds) Reset() {
 	*x = RequestBounds{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2743,7 +2872,7 @@ func (x *RequestBounds) String() string {
 func (*RequestBounds) ProtoMessage() {}
 
 func (x *RequestBounds) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2756,7 +2885,7 @@ func (x *RequestBounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestBounds.ProtoReflect.Descriptor instead.
 func (*RequestBounds) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RequestBounds) GetLifetime() int64 {
@@ -2796,7 +2925,7 @@ type RetireMember struct {
 
 func (x *RetireMember) Reset() {
 	*x = RetireMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +2937,7 @@ func (x *RetireMember) String() string {
 func (*RetireMember) ProtoMessage() {}
 
 func (x *RetireMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +2950,7 @@ func (x *RetireMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireMember.ProtoReflect.Descriptor instead.
 func (*RetireMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RetireMember) GetId() string {
@@ -2840,7 +2969,7 @@ type RaiseFeatureLevel struct {
 
 func (x *RaiseFeatureLevel) Reset() {
 	*x = RaiseFeatureLevel{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2852,7 +2981,7 @@ func (x *RaiseFeatureLevel) String() string {
 func (*RaiseFeatureLevel) ProtoMessage() {}
 
 func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2865,7 +2994,7 @@ func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseFeatureLevel.ProtoReflect.Descriptor instead.
 func (*RaiseFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RaiseFeatureLevel) GetLevel() uint32 {
@@ -2895,7 +3024,7 @@ type EndDrain struct {
 
 func (x *EndDrain) Reset() {
 	*x = EndDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2907,7 +3036,7 @@ func (x *EndDrain) String() string {
 func (*EndDrain) ProtoMessage() {}
 
 func (x *EndDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2920,7 +3049,7 @@ func (x *EndDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndDrain.ProtoReflect.Descriptor instead.
 func (*EndDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EndDrain) GetRevision() uint64 {
@@ -2979,7 +3108,7 @@ type Revert struct {
 
 func (x *Revert) Reset() {
 	*x = Revert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2991,7 +3120,7 @@ func (x *Revert) String() string {
 func (*Revert) ProtoMessage() {}
 
 func (x *Revert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3004,7 +3133,7 @@ func (x *Revert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Revert.ProtoReflect.Descriptor instead.
 func (*Revert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Revert) GetRevision() uint64 {
@@ -3046,7 +3175,7 @@ type Sight struct {
 
 func (x *Sight) Reset() {
 	*x = Sight{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3058,7 +3187,7 @@ func (x *Sight) String() string {
 func (*Sight) ProtoMessage() {}
 
 func (x *Sight) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3071,7 +3200,7 @@ func (x *Sight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sight.ProtoReflect.Descriptor instead.
 func (*Sight) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Sight) GetTerm() uint64 {
@@ -3100,7 +3229,7 @@ type Sighting struct {
 
 func (x *Sighting) Reset() {
 	*x = Sighting{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3112,7 +3241,7 @@ func (x *Sighting) String() string {
 func (*Sighting) ProtoMessage() {}
 
 func (x *Sighting) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3125,7 +3254,7 @@ func (x *Sighting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sighting.ProtoReflect.Descriptor instead.
 func (*Sighting) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Sighting) GetGroup() string {
@@ -3165,7 +3294,7 @@ type NoteMissed struct {
 
 func (x *NoteMissed) Reset() {
 	*x = NoteMissed{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3177,7 +3306,7 @@ func (x *NoteMissed) String() string {
 func (*NoteMissed) ProtoMessage() {}
 
 func (x *NoteMissed) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3190,7 +3319,7 @@ func (x *NoteMissed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteMissed.ProtoReflect.Descriptor instead.
 func (*NoteMissed) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *NoteMissed) GetSemaphore() string {
@@ -3239,7 +3368,7 @@ type EndQuarantine struct {
 
 func (x *EndQuarantine) Reset() {
 	*x = EndQuarantine{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3251,7 +3380,7 @@ func (x *EndQuarantine) String() string {
 func (*EndQuarantine) ProtoMessage() {}
 
 func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3264,7 +3393,7 @@ func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndQuarantine.ProtoReflect.Descriptor instead.
 func (*EndQuarantine) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *EndQuarantine) GetTerm() uint64 {
@@ -3310,7 +3439,7 @@ type Undo struct {
 
 func (x *Undo) Reset() {
 	*x = Undo{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3322,7 +3451,7 @@ func (x *Undo) String() string {
 func (*Undo) ProtoMessage() {}
 
 func (x *Undo) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3335,7 +3464,7 @@ func (x *Undo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undo.ProtoReflect.Descriptor instead.
 func (*Undo) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Undo) GetChange() uint64 {
@@ -3451,7 +3580,7 @@ type UndoEdit struct {
 
 func (x *UndoEdit) Reset() {
 	*x = UndoEdit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3463,7 +3592,7 @@ func (x *UndoEdit) String() string {
 func (*UndoEdit) ProtoMessage() {}
 
 func (x *UndoEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3476,7 +3605,7 @@ func (x *UndoEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoEdit.ProtoReflect.Descriptor instead.
 func (*UndoEdit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UndoEdit) GetChange() *Change {
@@ -3519,7 +3648,7 @@ type UndoPause struct {
 
 func (x *UndoPause) Reset() {
 	*x = UndoPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3531,7 +3660,7 @@ func (x *UndoPause) String() string {
 func (*UndoPause) ProtoMessage() {}
 
 func (x *UndoPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3544,7 +3673,7 @@ func (x *UndoPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoPause.ProtoReflect.Descriptor instead.
 func (*UndoPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UndoPause) GetPause() *StoredPause {
@@ -3572,7 +3701,7 @@ type ExpectedPause struct {
 
 func (x *ExpectedPause) Reset() {
 	*x = ExpectedPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3584,7 +3713,7 @@ func (x *ExpectedPause) String() string {
 func (*ExpectedPause) ProtoMessage() {}
 
 func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3597,7 +3726,7 @@ func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedPause.ProtoReflect.Descriptor instead.
 func (*ExpectedPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ExpectedPause) GetName() string {
@@ -3628,7 +3757,7 @@ type UndoCordon struct {
 
 func (x *UndoCordon) Reset() {
 	*x = UndoCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3640,7 +3769,7 @@ func (x *UndoCordon) String() string {
 func (*UndoCordon) ProtoMessage() {}
 
 func (x *UndoCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3653,7 +3782,7 @@ func (x *UndoCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoCordon.ProtoReflect.Descriptor instead.
 func (*UndoCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *UndoCordon) GetId() string {
@@ -3694,7 +3823,7 @@ type UndoFirings struct {
 
 func (x *UndoFirings) Reset() {
 	*x = UndoFirings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3706,7 +3835,7 @@ func (x *UndoFirings) String() string {
 func (*UndoFirings) ProtoMessage() {}
 
 func (x *UndoFirings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3719,7 +3848,7 @@ func (x *UndoFirings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoFirings.ProtoReflect.Descriptor instead.
 func (*UndoFirings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *UndoFirings) GetSemaphore() string {
@@ -3771,7 +3900,7 @@ type Trim struct {
 
 func (x *Trim) Reset() {
 	*x = Trim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3783,7 +3912,7 @@ func (x *Trim) String() string {
 func (*Trim) ProtoMessage() {}
 
 func (x *Trim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3796,7 +3925,7 @@ func (x *Trim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trim.ProtoReflect.Descriptor instead.
 func (*Trim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Trim) GetTerm() uint64 {
@@ -3845,7 +3974,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3857,7 +3986,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3870,7 +3999,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -4095,7 +4224,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4107,7 +4236,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4120,7 +4249,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -4243,7 +4372,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4255,7 +4384,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4268,7 +4397,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -4337,7 +4466,7 @@ type StoredPause struct {
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4349,7 +4478,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4362,7 +4491,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -4435,7 +4564,7 @@ type StoredSemaphore struct {
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4447,7 +4576,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4460,7 +4589,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -4524,7 +4653,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4536,7 +4665,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4549,7 +4678,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -4582,7 +4711,7 @@ type StoredRevert struct {
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4594,7 +4723,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4607,7 +4736,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -4674,7 +4803,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4686,7 +4815,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4699,7 +4828,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -4827,18 +4956,22 @@ type StoredClaim struct {
 	Firing    *Firing                `protobuf:"bytes,2,opt,name=firing,proto3" json:"firing,omitempty"`
 	Token     uint64                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	Winner    *Identity              `protobuf:"bytes,4,opt,name=winner,proto3" json:"winner,omitempty"`
-	// 1 claimed, 2 done, 3 spent.
+	// 1 claimed, 2 done, 3 spent. Feature level 4: 5 failed, 6 cut short, 8 open.
 	State    uint32 `protobuf:"varint,5,opt,name=state,proto3" json:"state,omitempty"`
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
 	// When it was claimed, by the leader's clock.
-	At            int64 `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
+	At int64 `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
+	// What was said of a failed run. Feature level 4.
+	Failure string `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
+	// How many holders claimed the firing and may have begun its job; 0: it was claimed below feature level 4.
+	Attempts      uint32 `protobuf:"varint,9,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4850,7 +4983,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4863,7 +4996,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -4915,6 +5048,20 @@ func (x *StoredClaim) GetAt() int64 {
 	return 0
 }
 
+func (x *StoredClaim) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
+func (x *StoredClaim) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
 type StoredCordon struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -4933,7 +5080,7 @@ type StoredCordon struct {
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4945,7 +5092,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4958,7 +5105,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -5061,7 +5208,7 @@ type StoredRequest struct {
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5073,7 +5220,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5086,7 +5233,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -5204,7 +5351,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5216,7 +5363,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5229,7 +5376,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -5255,7 +5402,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5267,7 +5414,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5280,7 +5427,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *StoredMember) GetId() string {
@@ -5333,7 +5480,7 @@ type JournalEntry struct {
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5345,7 +5492,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5358,7 +5505,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -5536,7 +5683,7 @@ type FiringsChange struct {
 
 func (x *FiringsChange) Reset() {
 	*x = FiringsChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5548,7 +5695,7 @@ func (x *FiringsChange) String() string {
 func (*FiringsChange) ProtoMessage() {}
 
 func (x *FiringsChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5561,7 +5708,7 @@ func (x *FiringsChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
 func (*FiringsChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *FiringsChange) GetClaims() []*StoredClaim {
@@ -5600,7 +5747,7 @@ type JournalChange struct {
 
 func (x *JournalChange) Reset() {
 	*x = JournalChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5612,7 +5759,7 @@ func (x *JournalChange) String() string {
 func (*JournalChange) ProtoMessage() {}
 
 func (x *JournalChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5625,7 +5772,7 @@ func (x *JournalChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalChange.ProtoReflect.Descriptor instead.
 func (*JournalChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *JournalChange) GetNames() []string {
@@ -5661,7 +5808,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5673,7 +5820,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5686,7 +5833,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -5710,7 +5857,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xfd\v\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xb9\f\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -5741,7 +5888,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantine\x12-\n" +
 	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undo\x12-\n" +
 	"\x04trim\x18\x19 \x01(\v2\x17.gatekeeper.log.v1.TrimH\x00R\x04trim\x12I\n" +
-	"\x0eforget_firings\x18\x1a \x01(\v2 .gatekeeper.log.v1.ForgetFiringsH\x00R\rforgetFiringsB\x06\n" +
+	"\x0eforget_firings\x18\x1a \x01(\v2 .gatekeeper.log.v1.ForgetFiringsH\x00R\rforgetFirings\x12:\n" +
+	"\ttake_over\x18\x1b \x01(\v2\x1b.gatekeeper.log.v1.TakeOverH\x00R\btakeOverB\x06\n" +
 	"\x04kind\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
@@ -5753,7 +5901,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04_due\"/\n" +
 	"\x05Label\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xc9\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xad\x05\n" +
 	"\n" +
 	"Definition\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
@@ -5774,7 +5922,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\fexpect_every\x18\x0e \x01(\x03R\vexpectEvery\x12)\n" +
 	"\x10firing_retention\x18\x0f \x01(\x03R\x0ffiringRetention\x12!\n" +
 	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\x12(\n" +
-	"\x10firing_max_ahead\x18\x11 \x01(\x03R\x0efiringMaxAhead\"\x95\x04\n" +
+	"\x10firing_max_ahead\x18\x11 \x01(\x03R\x0efiringMaxAhead\x12!\n" +
+	"\fmax_attempts\x18\x12 \x01(\rR\vmaxAttempts\x12\x18\n" +
+	"\amisfire\x18\x13 \x01(\rR\amisfire\x12%\n" +
+	"\x0emisfire_window\x18\x14 \x01(\x03R\rmisfireWindow\"\x95\x04\n" +
 	"\x05Grant\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -5797,13 +5948,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06Extend\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
 	"\bduration\x18\x02 \x01(\x03R\bduration\x12\x12\n" +
-	"\x04term\x18\x03 \x01(\x04R\x04term\"\x7f\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\"\xb1\x01\n" +
 	"\aRelease\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x17\n" +
 	"\anot_run\x18\x02 \x01(\bR\x06notRun\x12\x18\n" +
 	"\acooling\x18\x03 \x01(\x03R\acooling\x12\x0e\n" +
 	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x1b\n" +
-	"\tcut_short\x18\x05 \x01(\bR\bcutShort\"\\\n" +
+	"\tcut_short\x18\x05 \x01(\bR\bcutShort\x12\x16\n" +
+	"\x06failed\x18\x06 \x01(\bR\x06failed\x12\x18\n" +
+	"\afailure\x18\a \x01(\tR\afailure\"\\\n" +
 	"\x06Expire\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
@@ -5829,7 +5982,12 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\x05 \x01(\x03R\x05drain\x12\x1d\n" +
 	"\n" +
-	"unsafe_now\x18\x06 \x01(\bR\tunsafeNow\"\xae\x01\n" +
+	"unsafe_now\x18\x06 \x01(\bR\tunsafeNow\"u\n" +
+	"\bTakeOver\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\x04R\x05token\x12+\n" +
+	"\x02by\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\x02by\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"\xae\x01\n" +
 	"\x06Cancel\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -6123,7 +6281,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05ended\x18\x0f \x01(\rR\x05ended\x12\x1d\n" +
 	"\n" +
 	"stop_drain\x18\x10 \x01(\x03R\tstopDrain\x12\x12\n" +
-	"\x04owes\x18\x11 \x01(\bR\x04owes\"\xeb\x01\n" +
+	"\x04owes\x18\x11 \x01(\bR\x04owes\"\xa1\x02\n" +
 	"\vStoredClaim\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06firing\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +
@@ -6131,7 +6289,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06winner\x18\x04 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\x06winner\x12\x14\n" +
 	"\x05state\x18\x05 \x01(\rR\x05state\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x0e\n" +
-	"\x02at\x18\a \x01(\x10R\x02at\"\xfe\x01\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\x12\x18\n" +
+	"\afailure\x18\b \x01(\tR\afailure\x12\x1a\n" +
+	"\battempts\x18\t \x01(\rR\battempts\"\xfe\x01\n" +
 	"\fStoredCordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -6217,7 +6377,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -6233,52 +6393,53 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*EndCooling)(nil),        // 11: gatekeeper.log.v1.EndCooling
 	(*Clear)(nil),             // 12: gatekeeper.log.v1.Clear
 	(*Revoke)(nil),            // 13: gatekeeper.log.v1.Revoke
-	(*Cancel)(nil),            // 14: gatekeeper.log.v1.Cancel
-	(*EditBatch)(nil),         // 15: gatekeeper.log.v1.EditBatch
-	(*Change)(nil),            // 16: gatekeeper.log.v1.Change
-	(*Cordon)(nil),            // 17: gatekeeper.log.v1.Cordon
-	(*Uncordon)(nil),          // 18: gatekeeper.log.v1.Uncordon
-	(*Pause)(nil),             // 19: gatekeeper.log.v1.Pause
-	(*Expected)(nil),          // 20: gatekeeper.log.v1.Expected
-	(*Resume)(nil),            // 21: gatekeeper.log.v1.Resume
-	(*Forget)(nil),            // 22: gatekeeper.log.v1.Forget
-	(*ForgetFirings)(nil),     // 23: gatekeeper.log.v1.ForgetFirings
-	(*ExpectedClaim)(nil),     // 24: gatekeeper.log.v1.ExpectedClaim
-	(*Configure)(nil),         // 25: gatekeeper.log.v1.Configure
-	(*Settings)(nil),          // 26: gatekeeper.log.v1.Settings
-	(*RequestBounds)(nil),     // 27: gatekeeper.log.v1.RequestBounds
-	(*RetireMember)(nil),      // 28: gatekeeper.log.v1.RetireMember
-	(*RaiseFeatureLevel)(nil), // 29: gatekeeper.log.v1.RaiseFeatureLevel
-	(*EndDrain)(nil),          // 30: gatekeeper.log.v1.EndDrain
-	(*Revert)(nil),            // 31: gatekeeper.log.v1.Revert
-	(*Sight)(nil),             // 32: gatekeeper.log.v1.Sight
-	(*Sighting)(nil),          // 33: gatekeeper.log.v1.Sighting
-	(*NoteMissed)(nil),        // 34: gatekeeper.log.v1.NoteMissed
-	(*EndQuarantine)(nil),     // 35: gatekeeper.log.v1.EndQuarantine
-	(*Undo)(nil),              // 36: gatekeeper.log.v1.Undo
-	(*UndoEdit)(nil),          // 37: gatekeeper.log.v1.UndoEdit
-	(*UndoPause)(nil),         // 38: gatekeeper.log.v1.UndoPause
-	(*ExpectedPause)(nil),     // 39: gatekeeper.log.v1.ExpectedPause
-	(*UndoCordon)(nil),        // 40: gatekeeper.log.v1.UndoCordon
-	(*UndoFirings)(nil),       // 41: gatekeeper.log.v1.UndoFirings
-	(*Trim)(nil),              // 42: gatekeeper.log.v1.Trim
-	(*Record)(nil),            // 43: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 44: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 45: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 46: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 47: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 48: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 49: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 50: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 51: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 52: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 53: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 54: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 55: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 56: gatekeeper.log.v1.JournalEntry
-	(*FiringsChange)(nil),     // 57: gatekeeper.log.v1.FiringsChange
-	(*JournalChange)(nil),     // 58: gatekeeper.log.v1.JournalChange
-	(*Trailer)(nil),           // 59: gatekeeper.log.v1.Trailer
+	(*TakeOver)(nil),          // 14: gatekeeper.log.v1.TakeOver
+	(*Cancel)(nil),            // 15: gatekeeper.log.v1.Cancel
+	(*EditBatch)(nil),         // 16: gatekeeper.log.v1.EditBatch
+	(*Change)(nil),            // 17: gatekeeper.log.v1.Change
+	(*Cordon)(nil),            // 18: gatekeeper.log.v1.Cordon
+	(*Uncordon)(nil),          // 19: gatekeeper.log.v1.Uncordon
+	(*Pause)(nil),             // 20: gatekeeper.log.v1.Pause
+	(*Expected)(nil),          // 21: gatekeeper.log.v1.Expected
+	(*Resume)(nil),            // 22: gatekeeper.log.v1.Resume
+	(*Forget)(nil),            // 23: gatekeeper.log.v1.Forget
+	(*ForgetFirings)(nil),     // 24: gatekeeper.log.v1.ForgetFirings
+	(*ExpectedClaim)(nil),     // 25: gatekeeper.log.v1.ExpectedClaim
+	(*Configure)(nil),         // 26: gatekeeper.log.v1.Configure
+	(*Settings)(nil),          // 27: gatekeeper.log.v1.Settings
+	(*RequestBounds)(nil),     // 28: gatekeeper.log.v1.RequestBounds
+	(*RetireMember)(nil),      // 29: gatekeeper.log.v1.RetireMember
+	(*RaiseFeatureLevel)(nil), // 30: gatekeeper.log.v1.RaiseFeatureLevel
+	(*EndDrain)(nil),          // 31: gatekeeper.log.v1.EndDrain
+	(*Revert)(nil),            // 32: gatekeeper.log.v1.Revert
+	(*Sight)(nil),             // 33: gatekeeper.log.v1.Sight
+	(*Sighting)(nil),          // 34: gatekeeper.log.v1.Sighting
+	(*NoteMissed)(nil),        // 35: gatekeeper.log.v1.NoteMissed
+	(*EndQuarantine)(nil),     // 36: gatekeeper.log.v1.EndQuarantine
+	(*Undo)(nil),              // 37: gatekeeper.log.v1.Undo
+	(*UndoEdit)(nil),          // 38: gatekeeper.log.v1.UndoEdit
+	(*UndoPause)(nil),         // 39: gatekeeper.log.v1.UndoPause
+	(*ExpectedPause)(nil),     // 40: gatekeeper.log.v1.ExpectedPause
+	(*UndoCordon)(nil),        // 41: gatekeeper.log.v1.UndoCordon
+	(*UndoFirings)(nil),       // 42: gatekeeper.log.v1.UndoFirings
+	(*Trim)(nil),              // 43: gatekeeper.log.v1.Trim
+	(*Record)(nil),            // 44: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 45: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 46: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 47: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 48: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 49: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 50: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 51: gatekeeper.log.v1.StoredPermit
+	(*StoredClaim)(nil),       // 52: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 53: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 54: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 55: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 56: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 57: gatekeeper.log.v1.JournalEntry
+	(*FiringsChange)(nil),     // 58: gatekeeper.log.v1.FiringsChange
+	(*JournalChange)(nil),     // 59: gatekeeper.log.v1.JournalChange
+	(*Trailer)(nil),           // 60: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -6290,96 +6451,98 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	11, // 6: gatekeeper.log.v1.Command.end_cooling:type_name -> gatekeeper.log.v1.EndCooling
 	12, // 7: gatekeeper.log.v1.Command.clear:type_name -> gatekeeper.log.v1.Clear
 	13, // 8: gatekeeper.log.v1.Command.revoke:type_name -> gatekeeper.log.v1.Revoke
-	14, // 9: gatekeeper.log.v1.Command.cancel:type_name -> gatekeeper.log.v1.Cancel
-	15, // 10: gatekeeper.log.v1.Command.edit_batch:type_name -> gatekeeper.log.v1.EditBatch
-	17, // 11: gatekeeper.log.v1.Command.cordon:type_name -> gatekeeper.log.v1.Cordon
-	18, // 12: gatekeeper.log.v1.Command.uncordon:type_name -> gatekeeper.log.v1.Uncordon
-	19, // 13: gatekeeper.log.v1.Command.pause:type_name -> gatekeeper.log.v1.Pause
-	21, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
-	22, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
-	25, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
-	28, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
-	29, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
-	30, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
-	31, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
-	32, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
-	34, // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
-	35, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
-	36, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
-	42, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
-	23, // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
-	4,  // 27: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,  // 28: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 29: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 30: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,  // 31: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	16, // 32: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,  // 33: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	20, // 34: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
-	20, // 35: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
-	3,  // 36: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
-	24, // 37: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
-	3,  // 38: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	26, // 39: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	27, // 40: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
-	33, // 41: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	37, // 42: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	38, // 43: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	40, // 44: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	41, // 45: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
-	16, // 46: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	46, // 47: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	49, // 48: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	46, // 49: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	39, // 50: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	52, // 51: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	51, // 52: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
-	24, // 53: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
-	44, // 54: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	45, // 55: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	50, // 56: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	51, // 57: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	52, // 58: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	53, // 59: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	54, // 60: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	56, // 61: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	47, // 62: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	55, // 63: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	33, // 64: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	59, // 65: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	26, // 66: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 67: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	46, // 68: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	48, // 69: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	49, // 70: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 71: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 72: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 73: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 74: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 75: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 76: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 77: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 78: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	45, // 79: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	52, // 80: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	57, // 81: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	5,  // 82: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 83: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	50, // 84: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	52, // 85: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	46, // 86: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	46, // 87: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	52, // 88: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	49, // 89: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	49, // 90: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	57, // 91: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	58, // 92: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
-	51, // 93: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
-	94, // [94:94] is the sub-list for method output_type
-	94, // [94:94] is the sub-list for method input_type
-	94, // [94:94] is the sub-list for extension type_name
-	94, // [94:94] is the sub-list for extension extendee
-	0,  // [0:94] is the sub-list for field type_name
+	15, // 9: gatekeeper.log.v1.Command.cancel:type_name -> gatekeeper.log.v1.Cancel
+	16, // 10: gatekeeper.log.v1.Command.edit_batch:type_name -> gatekeeper.log.v1.EditBatch
+	18, // 11: gatekeeper.log.v1.Command.cordon:type_name -> gatekeeper.log.v1.Cordon
+	19, // 12: gatekeeper.log.v1.Command.uncordon:type_name -> gatekeeper.log.v1.Uncordon
+	20, // 13: gatekeeper.log.v1.Command.pause:type_name -> gatekeeper.log.v1.Pause
+	22, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
+	23, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
+	26, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
+	29, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
+	30, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
+	31, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
+	32, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
+	33, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
+	35, // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
+	36, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
+	37, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
+	43, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
+	24, // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
+	14, // 27: gatekeeper.log.v1.Command.take_over:type_name -> gatekeeper.log.v1.TakeOver
+	4,  // 28: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,  // 29: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 30: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 31: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,  // 32: gatekeeper.log.v1.TakeOver.by:type_name -> gatekeeper.log.v1.Identity
+	2,  // 33: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	17, // 34: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,  // 35: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	21, // 36: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
+	21, // 37: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
+	3,  // 38: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
+	25, // 39: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
+	3,  // 40: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	27, // 41: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	28, // 42: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	34, // 43: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	38, // 44: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	39, // 45: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	41, // 46: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	42, // 47: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
+	17, // 48: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	47, // 49: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	50, // 50: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	47, // 51: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	40, // 52: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	53, // 53: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	52, // 54: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
+	25, // 55: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
+	45, // 56: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	46, // 57: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	51, // 58: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	52, // 59: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	53, // 60: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	54, // 61: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	55, // 62: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	57, // 63: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	48, // 64: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	56, // 65: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	34, // 66: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	60, // 67: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	27, // 68: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 69: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	47, // 70: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	49, // 71: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	50, // 72: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 73: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 74: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 75: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 76: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 77: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 78: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 79: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 80: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	46, // 81: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	53, // 82: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	58, // 83: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	5,  // 84: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 85: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	51, // 86: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	53, // 87: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	47, // 88: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	47, // 89: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	53, // 90: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	50, // 91: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	50, // 92: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	58, // 93: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	59, // 94: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	52, // 95: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
+	96, // [96:96] is the sub-list for method output_type
+	96, // [96:96] is the sub-list for method input_type
+	96, // [96:96] is the sub-list for extension type_name
+	96, // [96:96] is the sub-list for extension extendee
+	0,  // [0:96] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -6414,10 +6577,11 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_Undo)(nil),
 		(*Command_Trim)(nil),
 		(*Command_ForgetFirings)(nil),
+		(*Command_TakeOver)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[43].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[44].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -6437,7 +6601,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   60,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

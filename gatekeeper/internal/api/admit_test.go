@@ -101,7 +101,7 @@ func TestOverload_IsRefusedWithAHint_VitalCallsAreServed_AndItRecovers(t *testin
 	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed}}, nil
 	}
-	g.keeper.release = func(uint64, semaphore.JobEnd) (fsm.ReleaseResult, error) { return fsm.ReleaseResult{}, nil }
+	g.keeper.release = func(fsm.Release) (fsm.ReleaseResult, error) { return fsm.ReleaseResult{}, nil }
 	g.keeper.cancel = func(string, semaphore.Identity, string) (fsm.CancelResult, error) { return fsm.CancelResult{}, nil }
 	one := &gatekeeperv1.TokenRefresh{Token: 1, Duration: durationpb.New(time.Minute)}
 	stream, _ := keepAliveOn(t, g.permits, g)

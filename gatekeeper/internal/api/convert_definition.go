@@ -18,17 +18,19 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
 		m = new(gatekeeperv1.Definition)
 	}
-	if m.GetTakeover() {
-		return nil, invalid("takeover", "true", "must be false: the servers do not support a takeover yet. `gkctl revoke` stops a holder")
+	if n := m.GetMisfire(); n == gatekeeperv1.Misfire_MISFIRE_ONCE || n == gatekeeperv1.Misfire_MISFIRE_EACH {
+		return nil, invalid("misfire", n.String(), "must be skip: the servers do not support missed firings yet")
 	}
 	d := &semaphore.Definition{
 		Name:            m.GetName(),
 		Description:     m.GetDescription(),
 		Labels:          semaphore.LabelsOf(m.GetLabels()),
+		Takeover:        m.GetTakeover(),
 		GroupPattern:    given(m.GroupPattern, semaphore.DefaultPattern),
 		AcquirerPattern: given(m.AcquirerPattern, semaphore.DefaultPattern),
 		Permits:         given(m.Permits, semaphore.DefaultPermits),
 		FiringLimit:     given(m.FiringLimit, semaphore.DefaultFiringLimit),
+		MaxAttempts:     m.GetMaxAttempts(),
 	}
 	for _, f := range []struct {
 		name   string
@@ -59,6 +61,25 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	case ahead != semaphore.DefaultFiringMaxAhead: // the default is stored as 0, which every feature level knows
 		d.FiringMaxAhead = ahead
 	}
+	window, err := durationFrom("misfire_window", m.GetMisfireWindow(), semaphore.DefaultMisfireWindow)
+	switch {
+	case err != nil:
+		return nil, err
+	case window == 0:
+		return nil, invalid("misfire_window", "0s", "must be 1s or more; misfire: skip runs no missed firing")
+	case window != semaphore.DefaultMisfireWindow: // stored as 0, as above
+		d.MisfireWindow = window
+	}
+	switch n := m.GetMisfire(); n {
+	case gatekeeperv1.Misfire_MISFIRE_UNSPECIFIED, gatekeeperv1.Misfire_MISFIRE_SKIP:
+		d.Misfire = semaphore.MisfireSkip
+	case gatekeeperv1.Misfire_MISFIRE_ONCE:
+		d.Misfire = semaphore.MisfireOnce
+	case gatekeeperv1.Misfire_MISFIRE_EACH:
+		d.Misfire = semaphore.MisfireEach
+	default:
+		return nil, invalid("misfire", strconv.Itoa(int(n)), "must be MISFIRE_SKIP, MISFIRE_ONCE or MISFIRE_EACH")
+	}
 	switch n := m.GetOnExpiry(); n {
 	case gatekeeperv1.OnExpiry_ON_EXPIRY_UNSPECIFIED, gatekeeperv1.OnExpiry_ON_EXPIRY_FREE:
 		d.OnExpiry = semaphore.OnExpiryFree
@@ -88,7 +109,7 @@ func given[T any](v *T, absent T) T {
 // toDefinition writes a definition so that reading it back gives the same.
 func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 	ahead, _ := d.MaxAhead() // 0 where there is no bound
-	return &gatekeeperv1.Definition{
+	m := &gatekeeperv1.Definition{
 		Name:            d.Name,
 		Description:     d.Description,
 		Labels:          d.Labels.Map(),
@@ -106,7 +127,15 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 		FiringRetention: durationpb.New(d.FiringRetention),
 		FiringLimit:     &d.FiringLimit,
 		FiringMaxAhead:  durationpb.New(ahead),
+		MaxAttempts:     d.MaxAttempts,
 	}
+	if d.Misfire != semaphore.MisfireSkip { // which says nothing, as a limit of 0 does
+		m.Misfire = gatekeeperv1.Misfire(d.Misfire) + gatekeeperv1.Misfire_MISFIRE_SKIP // the API has a number for none given
+	}
+	if d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0 {
+		m.MisfireWindow = durationpb.New(d.LateBy())
+	}
+	return m
 }
 
 // toRecord writes what was edited when by whom. What follows from the state is added by record.

@@ -3,7 +3,9 @@ package api
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -270,12 +272,9 @@ func toClaim(d *semaphore.Decision, asked *semaphore.Firing) *gatekeeperv1.Firin
 	case d.Claim == nil:
 		return nil
 	}
-	return &gatekeeperv1.FiringClaim{
-		Firing: toFiring(&d.Claim.Firing),
-		Token:  d.Claim.Token,
-		Winner: toIdentity(d.Claim.Winner),
-		State:  gatekeeperv1.FiringState(d.Claim.State),
-	}
+	claim := toRemembered(d.Claim)
+	claim.ClaimedAt = nil
+	return claim
 }
 
 func toPlace(p keeper.Place, repeat bool) *gatekeeperv1.Place {
@@ -301,9 +300,21 @@ func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 		return semaphore.JobNotRun, nil
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
 		return semaphore.JobCutShort, nil
+	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED:
+		return semaphore.JobFailed, nil
 	default:
-		return 0, invalid("outcome", strconv.Itoa(int(o)), "must be RELEASE_OUTCOME_DONE, RELEASE_OUTCOME_NOT_RUN or RELEASE_OUTCOME_CUT_SHORT")
+		return 0, invalid("outcome", strconv.Itoa(int(o)),
+			"must be RELEASE_OUTCOME_DONE, RELEASE_OUTCOME_NOT_RUN, RELEASE_OUTCOME_CUT_SHORT or RELEASE_OUTCOME_FAILED")
 	}
+}
+
+// failureFrom makes a line of at most semaphore.MaxName bytes. What a job says when it fails is any text, and no reason to refuse a release.
+func failureFrom(s string) string {
+	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
+	if len(line) > semaphore.MaxName {
+		line = strings.ToValidUTF8(line[:semaphore.MaxName], "")
+	}
+	return line
 }
 
 // toEnd casts: the numbers are the API's.

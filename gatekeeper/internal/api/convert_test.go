@@ -138,9 +138,17 @@ func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
 	}
 }
 
-func TestDefinitionFrom_Takeover_IsRefused(t *testing.T) {
-	_, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Takeover: true})
-	if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != "takeover" || !strings.Contains(bad.Rule, "must be false") {
+func TestDefinitionFrom_Takeover_IsKept(t *testing.T) {
+	d, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Takeover: true, MaxAttempts: 3})
+	if err != nil || !d.Takeover || d.MaxAttempts != 3 {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}
+
+// What would be accepted and do nothing is refused.
+func TestDefinitionFrom_Misfire_IsRefused(t *testing.T) {
+	_, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Misfire: gatekeeperv1.Misfire_MISFIRE_EACH})
+	if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != "misfire" || !strings.Contains(bad.Rule, "must be skip") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -179,5 +179,6 @@ func toFiringsChange(c *fsm.FiringsChange) *gatekeeperv1.FiringsChange {
 func toRemembered(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
 	return &gatekeeperv1.FiringClaim{
 		Firing: toFiring(&c.Firing), Token: c.Token, Winner: toIdentity(c.Winner), State: gatekeeperv1.FiringState(c.State), ClaimedAt: toTimestamp(c.At),
+		Failure: c.Failure, Attempts: c.Attempts,
 	}
 }

@@ -128,7 +128,8 @@ type fakeKeeper struct {
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
 	refresh    func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error)
-	release    func(token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error)
+	release    func(cmd fsm.Release) (fsm.ReleaseResult, error)
+	takeOver   func(cmd fsm.TakeOver) (fsm.PermitResult, error)
 	operator   func(verb string, token uint64, author, reason string) (fsm.PermitResult, error)
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	verify     func(sem string, token uint64) (keeper.Verification, error)
@@ -198,8 +199,12 @@ func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, _ *semaphore.Iden
 	return k.refresh(ctx, t, r)
 }
 
-func (k *fakeKeeper) Release(_ context.Context, token uint64, _ *semaphore.Identity, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
-	return k.release(token, job)
+func (k *fakeKeeper) Release(_ context.Context, cmd fsm.Release, _ *semaphore.Identity) (fsm.ReleaseResult, error) {
+	return k.release(cmd)
+}
+
+func (k *fakeKeeper) TakeOver(_ context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
+	return k.takeOver(cmd)
 }
 
 func (k *fakeKeeper) Revoke(_ context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {

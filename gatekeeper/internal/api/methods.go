@@ -52,7 +52,8 @@ func traitsOf(fullMethod string) traits {
 	switch fullMethod {
 	case gatekeeperv1.PermitService_Acquire_FullMethodName:
 		return traits{kind: admission.Waiting}
-	case gatekeeperv1.WatchService_Watch_FullMethodName:
+	case gatekeeperv1.WatchService_Watch_FullMethodName,
+		gatekeeperv1.PermitService_AwaitFiring_FullMethodName:
 		return traits{kind: admission.Waiting, leaderFirst: true, changesNothing: true}
 	case gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,

@@ -65,11 +65,14 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err != nil {
 		return nil, err
 	}
+	if m.GetFailure() != "" && job != semaphore.JobFailed {
+		return nil, invalid("failure", m.GetFailure(), "must be empty unless outcome is RELEASE_OUTCOME_FAILED")
+	}
 	holder, err := holderFrom(m.GetIdentity())
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.keeper.Release(ctx, m.GetToken(), holder, job)
+	result, err := s.keeper.Release(ctx, fsm.Release{Token: m.GetToken(), Job: job, Failure: failureFrom(m.GetFailure())}, holder)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +101,25 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 		return nil, err
 	}
 	return &gatekeeperv1.RevokeResponse{Permit: toPermit(result.Permit), Revision: result.Revision}, nil
+}
+
+func (s *permitService) TakeOver(ctx context.Context, m *gatekeeperv1.TakeOverRequest) (*gatekeeperv1.TakeOverResponse, error) {
+	if err := validToken(m.GetToken()); err != nil {
+		return nil, err
+	}
+	by := identityFrom(m.GetIdentity())
+	if err := by.Validate(); err != nil {
+		return nil, err
+	}
+	reason, err := reasonFrom(m.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.keeper.TakeOver(ctx, fsm.TakeOver{Token: m.GetToken(), By: by, Reason: reason})
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.TakeOverResponse{Permit: toPermit(result.Permit), Revision: result.Revision}, nil
 }
 
 func (s *permitService) Clear(ctx context.Context, m *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {

@@ -120,9 +120,9 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
 	g := open(t)
 	var jobs []semaphore.JobEnd
-	g.keeper.release = func(token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
-		jobs = append(jobs, job)
-		return fsm.ReleaseResult{Released: token == 3, Revision: 5}, nil
+	g.keeper.release = func(cmd fsm.Release) (fsm.ReleaseResult, error) {
+		jobs = append(jobs, cmd.Job)
+		return fsm.ReleaseResult{Released: cmd.Token == 3, Revision: 5}, nil
 	}
 	for outcome := range gatekeeperv1.ReleaseOutcome(len(gatekeeperv1.ReleaseOutcome_name)) {
 		released, err := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 3, Outcome: outcome})
@@ -130,7 +130,7 @@ func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
 			t.Errorf("release, %s: got %v, %v", outcome, released, err)
 		}
 	}
-	if want := []semaphore.JobEnd{semaphore.JobDone, semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort}; !slices.Equal(jobs, want) {
+	if want := []semaphore.JobEnd{semaphore.JobDone, semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}; !slices.Equal(jobs, want) {
 		t.Errorf("the ends of the jobs: got %v, want %v", jobs, want)
 	}
 

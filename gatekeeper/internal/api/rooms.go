@@ -49,7 +49,8 @@ type permitKeeper interface {
 	Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
 	Listen() Listener
-	Release(ctx context.Context, token uint64, holder *semaphore.Identity, job semaphore.JobEnd) (fsm.ReleaseResult, error)
+	Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error)
+	TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error)
 	Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error)
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)

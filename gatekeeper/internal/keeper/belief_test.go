@@ -402,7 +402,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			time.Sleep(delay)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			_, _ = c.w.Release(ctx, p.Token, &p.Identity, job)
+			_, _ = c.w.Release(ctx, fsm.Release{Token: p.Token, Job: job}, &p.Identity)
 		}
 		if delay > 0 {
 			c.late.Go(release)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -181,7 +182,7 @@ func TestMinHold_ReleasedEarly_SlotStaysTaken(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
 		p := w.granted(ask("a", "1"))
 		w.sleep(10 * time.Second)
-		if r, err := w.Release(context.Background(), p.Token, nil, semaphore.JobDone); err != nil || !r.Released {
+		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil || !r.Released {
 			t.Fatal(r, err)
 		}
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)

@@ -62,7 +62,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
 				// What the old holder sends late changes nothing, and says so.
-				r, err := w.Release(context.Background(), first.Token, nil, semaphore.JobDone)
+				r, err := w.Release(context.Background(), fsm.Release{Token: first.Token, Job: semaphore.JobDone}, nil)
 				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
 					t.Errorf("the release of the old token is %+v, %v", r, err)
 				}
@@ -205,7 +205,7 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		other := semaphore.Identity{Group: "prod", Acquirer: "b"}
-		if _, err := w.Release(context.Background(), p.Token, &other, semaphore.JobDone); !errors.Is(err, ErrRefused) {
+		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, &other); !errors.Is(err, ErrRefused) {
 			t.Errorf("the release by another identity is %v", err)
 		}
 		w.sleep(30 * time.Second)

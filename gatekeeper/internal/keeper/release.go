@@ -13,18 +13,20 @@ import (
 )
 
 // Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
-// job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch, and for as long as a superseded
+// Its Job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch, and for as long as a superseded
 // token of the permit may still be counted on. holder is the identity whose permit it is; nil if the caller does not say. As long as a member
-// may not know what a job is that was cut short it counts as done. Who is next in the queue is granted in the same log entry if it can be.
-func (k *Keeper) Release(ctx context.Context, token uint64, holder *semaphore.Identity, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+// may not know what a job is that failed or was cut short it counts as done. Who is next in the queue is granted in the same log entry if it can
+// be. At and Cooling of the command are set here.
+func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error) {
 	// First of all: the state of a server that is being promoted may lack what was answered before.
 	if _, err := k.leading(); err != nil {
 		return fsm.ReleaseResult{}, err
 	}
-	cmd := fsm.Release{Token: token, Job: job, At: time.Now()}
+	token := cmd.Token
+	cmd.At = time.Now()
 	state := k.cfg.Machine.State()
 	if fsm.Level(cmd) > state.FeatureLevel() {
-		cmd.Job = semaphore.JobDone
+		cmd.Job, cmd.Failure = semaphore.JobDone, ""
 	}
 	if owner, known := ownerOf(state, token); known && holder != nil && *holder != owner {
 		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
@@ -94,6 +96,42 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 		return r, &NoSuchPermitError{token, "there is no live permit with this token to revoke" + stateOf(r.Permit)}
 	}
 	return r, err
+}
+
+// TakeOver tells the holder of a live permit to stop because another caller judges it dead. It frees nothing. The definition must allow
+// takeovers, and the caller must be one that it lets in. A permit that is being stopped already is left as it is and returned. At of the
+// command is set here.
+func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
+	if _, err := k.leading(); err != nil {
+		return fsm.PermitResult{}, err
+	}
+	cmd.At = time.Now()
+	state := k.cfg.Machine.State()
+	if p := state.Permit(cmd.Token); p != nil {
+		if err := k.mayTakeOver(state, p, cmd.By); err != nil {
+			return fsm.PermitResult{}, err
+		}
+	}
+	r, err := do[fsm.PermitResult](ctx, k, cmd)
+	switch {
+	case err != nil || r.Applied:
+	case r.Permit == nil || r.Permit.State != semaphore.Live:
+		return r, &NoSuchPermitError{cmd.Token, "there is no live permit with this token to take over" + stateOf(r.Permit)}
+	case r.Permit.Stop == semaphore.NotStopping:
+		return r, &RefusedError{fmt.Sprintf("semaphore %q does not allow takeovers any more", r.Permit.Semaphore)}
+	}
+	return r, err
+}
+
+func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore.Identity) error {
+	sd := state.Definition(p.Semaphore)
+	if sd == nil || !sd.Definition.Takeover {
+		return &RefusedError{fmt.Sprintf("semaphore %q does not allow takeovers; an operator can revoke permit %d", p.Semaphore, p.Token)}
+	}
+	if a := k.patterns.admission(state, sd, by); !a.Group || !a.Acquirer || len(a.Cordons) > 0 {
+		return &RefusedError{fmt.Sprintf("semaphore %q does not let %q in group %q in, so it cannot take over there", p.Semaphore, by.Acquirer, by.Group)}
+	}
+	return nil
 }
 
 // Clear frees a permit that on_expiry holds for an operator.

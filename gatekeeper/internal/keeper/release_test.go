@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -13,10 +14,10 @@ func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
 	for name, tc := range map[string]struct {
 		raised bool
 		onLoss semaphore.FiringOnLoss
-		claim  semaphore.ClaimState // 0: free
+		claim  semaphore.ClaimState
 	}{
-		"spent":                           {true, semaphore.FiringSpent, semaphore.ClaimSpent},
-		"free":                            {true, semaphore.FiringFree, 0},
+		"spent":                           {true, semaphore.FiringSpent, semaphore.ClaimCutShort},
+		"free":                            {true, semaphore.FiringFree, semaphore.ClaimOpen},
 		"a member may be of an old level": {false, semaphore.FiringFree, semaphore.ClaimDone},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +30,7 @@ func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
 				call := ask("a", "1")
 				call.Firing = firing
 				p := w.granted(call)
-				if r, err := w.Release(context.Background(), p.Token, nil, semaphore.JobCutShort); err != nil || !r.Released {
+				if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobCutShort}, nil); err != nil || !r.Released {
 					t.Fatalf("%+v, %v", r, err)
 				}
 				var got semaphore.ClaimState

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -42,7 +43,7 @@ func (tw *testWaiter) waits() bool { return len(tw.answer) == 0 && len(tw.err) =
 
 func (w *world) release(token uint64) {
 	w.t.Helper()
-	if r, err := w.Release(context.Background(), token, nil, semaphore.JobDone); err != nil || !r.Released {
+	if r, err := w.Release(context.Background(), fsm.Release{Token: token, Job: semaphore.JobDone}, nil); err != nil || !r.Released {
 		w.t.Fatal(r, err)
 	}
 	synctest.Wait()

@@ -129,6 +129,63 @@ func (FiringOnLoss) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{1}
 }
 
+// DefinitionRecord is a definition with what the cluster knows of it.
+type Misfire int32
+
+const (
+	// As MISFIRE_SKIP.
+	Misfire_MISFIRE_UNSPECIFIED Misfire = 0
+	// None of them runs.
+	Misfire_MISFIRE_SKIP Misfire = 1
+	// The last one runs.
+	Misfire_MISFIRE_ONCE Misfire = 2
+	// All of them run, in the order of their due times.
+	Misfire_MISFIRE_EACH Misfire = 3
+)
+
+// Enum value maps for Misfire.
+var (
+	Misfire_name = map[int32]string{
+		0: "MISFIRE_UNSPECIFIED",
+		1: "MISFIRE_SKIP",
+		2: "MISFIRE_ONCE",
+		3: "MISFIRE_EACH",
+	}
+	Misfire_value = map[string]int32{
+		"MISFIRE_UNSPECIFIED": 0,
+		"MISFIRE_SKIP":        1,
+		"MISFIRE_ONCE":        2,
+		"MISFIRE_EACH":        3,
+	}
+)
+
+func (x Misfire) Enum() *Misfire {
+	p := new(Misfire)
+	*p = x
+	return p
+}
+
+func (x Misfire) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Misfire) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
+}
+
+func (Misfire) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
+}
+
+func (x Misfire) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Misfire.Descriptor instead.
+func (Misfire) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+}
+
 // DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED and DENIED.
 type DefinitionState int32
 
@@ -192,11 +249,11 @@ func (x DefinitionState) String() string {
 }
 
 func (DefinitionState) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
+	return file_gatekeeper_v1_definition_proto_enumTypes[3].Descriptor()
 }
 
 func (DefinitionState) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
+	return &file_gatekeeper_v1_definition_proto_enumTypes[3]
 }
 
 func (x DefinitionState) Number() protoreflect.EnumNumber {
@@ -205,7 +262,7 @@ func (x DefinitionState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DefinitionState.Descriptor instead.
 func (DefinitionState) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
 }
 
 type MissedKind int32
@@ -251,11 +308,11 @@ func (x MissedKind) String() string {
 }
 
 func (MissedKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_definition_proto_enumTypes[3].Descriptor()
+	return file_gatekeeper_v1_definition_proto_enumTypes[4].Descriptor()
 }
 
 func (MissedKind) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_definition_proto_enumTypes[3]
+	return &file_gatekeeper_v1_definition_proto_enumTypes[4]
 }
 
 func (x MissedKind) Number() protoreflect.EnumNumber {
@@ -264,7 +321,7 @@ func (x MissedKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MissedKind.Descriptor instead.
 func (MissedKind) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
 // EventKind is what an event of a watch, or an entry of the journal, tells.
@@ -388,11 +445,11 @@ func (x EventKind) String() string {
 }
 
 func (EventKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_definition_proto_enumTypes[4].Descriptor()
+	return file_gatekeeper_v1_definition_proto_enumTypes[5].Descriptor()
 }
 
 func (EventKind) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_definition_proto_enumTypes[4]
+	return &file_gatekeeper_v1_definition_proto_enumTypes[5]
 }
 
 func (x EventKind) Number() protoreflect.EnumNumber {
@@ -401,7 +458,7 @@ func (x EventKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EventKind.Descriptor instead.
 func (EventKind) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{5}
 }
 
 // Definition is the editable rule of one semaphore.
@@ -444,8 +501,15 @@ type Definition struct {
 	// How far ahead of the leader's clock a firing may be due; one that is due later is denied as FIRING_TOO_FAR_AHEAD. Default 10 m, at
 	// least 1 s. 0 accepts every due time, for firings that are named by a business date.
 	FiringMaxAhead *durationpb.Duration `protobuf:"bytes,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// How many holders may attempt a firing, if each is lost or stops before the job's end and the firing is handed over; 0: any number.
+	// A firing whose last attempt is lost ends as spent. At most 1 000. Feature level 4, as the fields that follow.
+	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
+	// What becomes of firings that nobody claimed when they were due, for example because no host was up. Only MISFIRE_SKIP is supported yet.
+	Misfire Misfire `protobuf:"varint,19,opt,name=misfire,proto3,enum=gatekeeper.v1.Misfire" json:"misfire,omitempty"`
+	// How long ago such a firing may have been due. Default 1 h. At most firing_retention, unless misfire is skip.
+	MisfireWindow *durationpb.Duration `protobuf:"bytes,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Definition) Reset() {
@@ -597,7 +661,27 @@ func (x *Definition) GetFiringMaxAhead() *durationpb.Duration {
 	return nil
 }
 
-// DefinitionRecord is a definition with what the cluster knows of it.
+func (x *Definition) GetMaxAttempts() uint32 {
+	if x != nil {
+		return x.MaxAttempts
+	}
+	return 0
+}
+
+func (x *Definition) GetMisfire() Misfire {
+	if x != nil {
+		return x.Misfire
+	}
+	return Misfire_MISFIRE_UNSPECIFIED
+}
+
+func (x *Definition) GetMisfireWindow() *durationpb.Duration {
+	if x != nil {
+		return x.MisfireWindow
+	}
+	return nil
+}
+
 type DefinitionRecord struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -2157,7 +2241,7 @@ var File_gatekeeper_v1_definition_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\n" +
-	"\x1egatekeeper/v1/definition.proto\x12\rgatekeeper.v1\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\a\n" +
+	"\x1egatekeeper/v1/definition.proto\x12\rgatekeeper.v1\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf3\b\n" +
 	"\n" +
 	"Definition\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
@@ -2178,7 +2262,10 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\fexpect_every\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\vexpectEvery\x12D\n" +
 	"\x10firing_retention\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x0ffiringRetention\x12&\n" +
 	"\ffiring_limit\x18\x10 \x01(\rH\x03R\vfiringLimit\x88\x01\x01\x12C\n" +
-	"\x10firing_max_ahead\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\x0efiringMaxAhead\x1a9\n" +
+	"\x10firing_max_ahead\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\x0efiringMaxAhead\x12!\n" +
+	"\fmax_attempts\x18\x12 \x01(\rR\vmaxAttempts\x120\n" +
+	"\amisfire\x18\x13 \x01(\x0e2\x16.gatekeeper.v1.MisfireR\amisfire\x12@\n" +
+	"\x0emisfire_window\x18\x14 \x01(\v2\x19.google.protobuf.DurationR\rmisfireWindow\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x10\n" +
@@ -2323,7 +2410,12 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\fFiringOnLoss\x12\x1e\n" +
 	"\x1aFIRING_ON_LOSS_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_ON_LOSS_SPENT\x10\x01\x12\x17\n" +
-	"\x13FIRING_ON_LOSS_FREE\x10\x02*\xba\x02\n" +
+	"\x13FIRING_ON_LOSS_FREE\x10\x02*X\n" +
+	"\aMisfire\x12\x17\n" +
+	"\x13MISFIRE_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fMISFIRE_SKIP\x10\x01\x12\x10\n" +
+	"\fMISFIRE_ONCE\x10\x02\x12\x10\n" +
+	"\fMISFIRE_EACH\x10\x03*\xba\x02\n" +
 	"\x0fDefinitionState\x12 \n" +
 	"\x1cDEFINITION_STATE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18DEFINITION_STATE_RUNNING\x10\x01\x12\x19\n" +
@@ -2395,105 +2487,108 @@ func file_gatekeeper_v1_definition_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_definition_proto_rawDescData
 }
 
-var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(OnExpiry)(0),                     // 0: gatekeeper.v1.OnExpiry
 	(FiringOnLoss)(0),                 // 1: gatekeeper.v1.FiringOnLoss
-	(DefinitionState)(0),              // 2: gatekeeper.v1.DefinitionState
-	(MissedKind)(0),                   // 3: gatekeeper.v1.MissedKind
-	(EventKind)(0),                    // 4: gatekeeper.v1.EventKind
-	(*Definition)(nil),                // 5: gatekeeper.v1.Definition
-	(*DefinitionRecord)(nil),          // 6: gatekeeper.v1.DefinitionRecord
-	(*Missed)(nil),                    // 7: gatekeeper.v1.Missed
-	(*EditEnd)(nil),                   // 8: gatekeeper.v1.EditEnd
-	(*CreateDefinitionRequest)(nil),   // 9: gatekeeper.v1.CreateDefinitionRequest
-	(*CreateDefinitionResponse)(nil),  // 10: gatekeeper.v1.CreateDefinitionResponse
-	(*GetDefinitionRequest)(nil),      // 11: gatekeeper.v1.GetDefinitionRequest
-	(*GetDefinitionResponse)(nil),     // 12: gatekeeper.v1.GetDefinitionResponse
-	(*ListDefinitionsRequest)(nil),    // 13: gatekeeper.v1.ListDefinitionsRequest
-	(*ListDefinitionsResponse)(nil),   // 14: gatekeeper.v1.ListDefinitionsResponse
-	(*ReplaceDefinitionRequest)(nil),  // 15: gatekeeper.v1.ReplaceDefinitionRequest
-	(*ReplaceDefinitionResponse)(nil), // 16: gatekeeper.v1.ReplaceDefinitionResponse
-	(*DeleteDefinitionRequest)(nil),   // 17: gatekeeper.v1.DeleteDefinitionRequest
-	(*DeleteDefinitionResponse)(nil),  // 18: gatekeeper.v1.DeleteDefinitionResponse
-	(*Edit)(nil),                      // 19: gatekeeper.v1.Edit
-	(*BatchEditRequest)(nil),          // 20: gatekeeper.v1.BatchEditRequest
-	(*BatchEditResponse)(nil),         // 21: gatekeeper.v1.BatchEditResponse
-	(*ExplainRequest)(nil),            // 22: gatekeeper.v1.ExplainRequest
-	(*ExplainResponse)(nil),           // 23: gatekeeper.v1.ExplainResponse
-	(*Step)(nil),                      // 24: gatekeeper.v1.Step
-	nil,                               // 25: gatekeeper.v1.Definition.LabelsEntry
-	(*durationpb.Duration)(nil),       // 26: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),     // 27: google.protobuf.Timestamp
-	(*Pause)(nil),                     // 28: gatekeeper.v1.Pause
-	(*DeniedCaller)(nil),              // 29: gatekeeper.v1.DeniedCaller
-	(Reason)(0),                       // 30: gatekeeper.v1.Reason
-	(*Identity)(nil),                  // 31: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 32: gatekeeper.v1.Firing
-	(*Permit)(nil),                    // 33: gatekeeper.v1.Permit
+	(Misfire)(0),                      // 2: gatekeeper.v1.Misfire
+	(DefinitionState)(0),              // 3: gatekeeper.v1.DefinitionState
+	(MissedKind)(0),                   // 4: gatekeeper.v1.MissedKind
+	(EventKind)(0),                    // 5: gatekeeper.v1.EventKind
+	(*Definition)(nil),                // 6: gatekeeper.v1.Definition
+	(*DefinitionRecord)(nil),          // 7: gatekeeper.v1.DefinitionRecord
+	(*Missed)(nil),                    // 8: gatekeeper.v1.Missed
+	(*EditEnd)(nil),                   // 9: gatekeeper.v1.EditEnd
+	(*CreateDefinitionRequest)(nil),   // 10: gatekeeper.v1.CreateDefinitionRequest
+	(*CreateDefinitionResponse)(nil),  // 11: gatekeeper.v1.CreateDefinitionResponse
+	(*GetDefinitionRequest)(nil),      // 12: gatekeeper.v1.GetDefinitionRequest
+	(*GetDefinitionResponse)(nil),     // 13: gatekeeper.v1.GetDefinitionResponse
+	(*ListDefinitionsRequest)(nil),    // 14: gatekeeper.v1.ListDefinitionsRequest
+	(*ListDefinitionsResponse)(nil),   // 15: gatekeeper.v1.ListDefinitionsResponse
+	(*ReplaceDefinitionRequest)(nil),  // 16: gatekeeper.v1.ReplaceDefinitionRequest
+	(*ReplaceDefinitionResponse)(nil), // 17: gatekeeper.v1.ReplaceDefinitionResponse
+	(*DeleteDefinitionRequest)(nil),   // 18: gatekeeper.v1.DeleteDefinitionRequest
+	(*DeleteDefinitionResponse)(nil),  // 19: gatekeeper.v1.DeleteDefinitionResponse
+	(*Edit)(nil),                      // 20: gatekeeper.v1.Edit
+	(*BatchEditRequest)(nil),          // 21: gatekeeper.v1.BatchEditRequest
+	(*BatchEditResponse)(nil),         // 22: gatekeeper.v1.BatchEditResponse
+	(*ExplainRequest)(nil),            // 23: gatekeeper.v1.ExplainRequest
+	(*ExplainResponse)(nil),           // 24: gatekeeper.v1.ExplainResponse
+	(*Step)(nil),                      // 25: gatekeeper.v1.Step
+	nil,                               // 26: gatekeeper.v1.Definition.LabelsEntry
+	(*durationpb.Duration)(nil),       // 27: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),     // 28: google.protobuf.Timestamp
+	(*Pause)(nil),                     // 29: gatekeeper.v1.Pause
+	(*DeniedCaller)(nil),              // 30: gatekeeper.v1.DeniedCaller
+	(Reason)(0),                       // 31: gatekeeper.v1.Reason
+	(*Identity)(nil),                  // 32: gatekeeper.v1.Identity
+	(*Firing)(nil),                    // 33: gatekeeper.v1.Firing
+	(*Permit)(nil),                    // 34: gatekeeper.v1.Permit
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
-	25, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
-	26, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
-	26, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
-	26, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
-	26, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
+	26, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
+	27, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
+	27, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
+	27, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
+	27, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
 	0,  // 5: gatekeeper.v1.Definition.on_expiry:type_name -> gatekeeper.v1.OnExpiry
 	1,  // 6: gatekeeper.v1.Definition.firing_on_loss:type_name -> gatekeeper.v1.FiringOnLoss
-	26, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
-	26, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
-	26, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
-	5,  // 10: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
-	27, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
-	28, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
-	7,  // 13: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
-	8,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
-	29, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
-	2,  // 16: gatekeeper.v1.DefinitionRecord.states:type_name -> gatekeeper.v1.DefinitionState
-	3,  // 17: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
-	27, // 18: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
-	30, // 19: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
-	27, // 20: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
-	5,  // 21: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	6,  // 22: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	6,  // 23: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	2,  // 24: gatekeeper.v1.ListDefinitionsRequest.states:type_name -> gatekeeper.v1.DefinitionState
-	6,  // 25: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 26: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	6,  // 27: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 28: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	5,  // 29: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	5,  // 30: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	19, // 31: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	26, // 32: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	27, // 33: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	26, // 34: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	31, // 35: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	32, // 36: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	24, // 37: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	30, // 38: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	26, // 39: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	33, // 40: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	9,  // 41: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	11, // 42: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	13, // 43: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	15, // 44: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	17, // 45: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	20, // 46: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	22, // 47: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	10, // 48: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	12, // 49: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	14, // 50: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	16, // 51: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	18, // 52: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	21, // 53: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	23, // 54: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	48, // [48:55] is the sub-list for method output_type
-	41, // [41:48] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	27, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
+	27, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
+	27, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
+	2,  // 10: gatekeeper.v1.Definition.misfire:type_name -> gatekeeper.v1.Misfire
+	27, // 11: gatekeeper.v1.Definition.misfire_window:type_name -> google.protobuf.Duration
+	6,  // 12: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
+	28, // 13: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
+	29, // 14: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
+	8,  // 15: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
+	9,  // 16: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
+	30, // 17: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
+	3,  // 18: gatekeeper.v1.DefinitionRecord.states:type_name -> gatekeeper.v1.DefinitionState
+	4,  // 19: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
+	28, // 20: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
+	31, // 21: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
+	28, // 22: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	6,  // 23: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	7,  // 24: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	7,  // 25: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	3,  // 26: gatekeeper.v1.ListDefinitionsRequest.states:type_name -> gatekeeper.v1.DefinitionState
+	7,  // 27: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	6,  // 28: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	7,  // 29: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	6,  // 30: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	6,  // 31: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	6,  // 32: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	20, // 33: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	27, // 34: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	28, // 35: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	27, // 36: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	32, // 37: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	33, // 38: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	25, // 39: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	31, // 40: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	27, // 41: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	34, // 42: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	10, // 43: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	12, // 44: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	14, // 45: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	16, // 46: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	18, // 47: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	21, // 48: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	23, // 49: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	11, // 50: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	13, // 51: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	15, // 52: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	17, // 53: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	19, // 54: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	22, // 55: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	24, // 56: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	50, // [50:57] is the sub-list for method output_type
+	43, // [43:50] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }
@@ -2518,7 +2613,7 @@ func file_gatekeeper_v1_definition_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_definition_proto_rawDesc), len(file_gatekeeper_v1_definition_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,

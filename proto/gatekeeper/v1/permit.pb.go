@@ -318,6 +318,14 @@ const (
 	FiringState_FIRING_STATE_SPENT FiringState = 3
 	// It lies before what the semaphore remembers: whether it ran is not known.
 	FiringState_FIRING_STATE_FORGOTTEN FiringState = 4
+	// It ran to its end, and that was an error. Feature level 4, as the states that follow.
+	FiringState_FIRING_STATE_FAILED FiringState = 5
+	// Its holder stopped the job before its end, and it does not run again. Below feature level 4 it is SPENT.
+	FiringState_FIRING_STATE_CUT_SHORT FiringState = 6
+	// Another holder has claimed it since. Only in AwaitFiring, of the token that the call names.
+	FiringState_FIRING_STATE_TAKEN_OVER FiringState = 7
+	// Nobody runs it, and it may be claimed.
+	FiringState_FIRING_STATE_OPEN FiringState = 8
 )
 
 // Enum value maps for FiringState.
@@ -328,6 +336,10 @@ var (
 		2: "FIRING_STATE_DONE",
 		3: "FIRING_STATE_SPENT",
 		4: "FIRING_STATE_FORGOTTEN",
+		5: "FIRING_STATE_FAILED",
+		6: "FIRING_STATE_CUT_SHORT",
+		7: "FIRING_STATE_TAKEN_OVER",
+		8: "FIRING_STATE_OPEN",
 	}
 	FiringState_value = map[string]int32{
 		"FIRING_STATE_UNSPECIFIED": 0,
@@ -335,6 +347,10 @@ var (
 		"FIRING_STATE_DONE":        2,
 		"FIRING_STATE_SPENT":       3,
 		"FIRING_STATE_FORGOTTEN":   4,
+		"FIRING_STATE_FAILED":      5,
+		"FIRING_STATE_CUT_SHORT":   6,
+		"FIRING_STATE_TAKEN_OVER":  7,
+		"FIRING_STATE_OPEN":        8,
 	}
 )
 
@@ -435,6 +451,9 @@ const (
 	// The job was stopped before its end: its firing is treated as after a loss, by firing_on_loss. A cluster below feature level 2
 	// treats it as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
+	// The job ran to its end, and that was an error. Its firing does not run again. A cluster below feature level 4 treats it as
+	// RELEASE_OUTCOME_DONE.
+	ReleaseOutcome_RELEASE_OUTCOME_FAILED ReleaseOutcome = 4
 )
 
 // Enum value maps for ReleaseOutcome.
@@ -444,12 +463,14 @@ var (
 		1: "RELEASE_OUTCOME_DONE",
 		2: "RELEASE_OUTCOME_NOT_RUN",
 		3: "RELEASE_OUTCOME_CUT_SHORT",
+		4: "RELEASE_OUTCOME_FAILED",
 	}
 	ReleaseOutcome_value = map[string]int32{
 		"RELEASE_OUTCOME_UNSPECIFIED": 0,
 		"RELEASE_OUTCOME_DONE":        1,
 		"RELEASE_OUTCOME_NOT_RUN":     2,
 		"RELEASE_OUTCOME_CUT_SHORT":   3,
+		"RELEASE_OUTCOME_FAILED":      4,
 	}
 )
 
@@ -1575,7 +1596,11 @@ type FiringClaim struct {
 	State  FiringState            `protobuf:"varint,4,opt,name=state,proto3,enum=gatekeeper.v1.FiringState" json:"state,omitempty"`
 	// When it was claimed, by the clock of the leader of that time. Only in lists and in the history, and absent for old
 	// claims.
-	ClaimedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
+	ClaimedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
+	// What the holder of a failed run said of it.
+	Failure string `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
+	// How many holders have claimed it and may have begun its job; 0: it was claimed below feature level 4.
+	Attempts      uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1643,6 +1668,20 @@ func (x *FiringClaim) GetClaimedAt() *timestamppb.Timestamp {
 		return x.ClaimedAt
 	}
 	return nil
+}
+
+func (x *FiringClaim) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
+func (x *FiringClaim) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
 }
 
 type AcquireRequest struct {
@@ -2446,7 +2485,9 @@ type ReleaseRequest struct {
 	// What became of the permit's firing; ignored without one.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
 	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and changes nothing.
-	Identity      *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
+	Identity *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
+	// With RELEASE_OUTCOME_FAILED: why, for people. At most 256 bytes; a longer one is cut.
+	Failure       string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2500,6 +2541,13 @@ func (x *ReleaseRequest) GetIdentity() *Identity {
 		return x.Identity
 	}
 	return nil
+}
+
+func (x *ReleaseRequest) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
 }
 
 type ReleaseResponse struct {
@@ -2939,6 +2987,228 @@ func (x *RevokeResponse) GetRevision() uint64 {
 	return 0
 }
 
+type TakeOverRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the permit whose holder is judged dead.
+	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Who asks.
+	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	// Why the holder is judged dead, for people.
+	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeOverRequest) Reset() {
+	*x = TakeOverRequest{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeOverRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeOverRequest) ProtoMessage() {}
+
+func (x *TakeOverRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeOverRequest.ProtoReflect.Descriptor instead.
+func (*TakeOverRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *TakeOverRequest) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *TakeOverRequest) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *TakeOverRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type TakeOverResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The permit as it is now, with its stop cause. A holder that was being stopped already keeps that cause.
+	Permit        *Permit `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
+	Revision      uint64  `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeOverResponse) Reset() {
+	*x = TakeOverResponse{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeOverResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeOverResponse) ProtoMessage() {}
+
+func (x *TakeOverResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeOverResponse.ProtoReflect.Descriptor instead.
+func (*TakeOverResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *TakeOverResponse) GetPermit() *Permit {
+	if x != nil {
+		return x.Permit
+	}
+	return nil
+}
+
+func (x *TakeOverResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+type AwaitFiringRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Firing    *Firing                `protobuf:"bytes,2,opt,name=firing,proto3" json:"firing,omitempty"`
+	// The claim that is awaited: the stream ends with TAKEN_OVER when another token has the firing. 0: whichever claim.
+	Token         uint64 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AwaitFiringRequest) Reset() {
+	*x = AwaitFiringRequest{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AwaitFiringRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AwaitFiringRequest) ProtoMessage() {}
+
+func (x *AwaitFiringRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AwaitFiringRequest.ProtoReflect.Descriptor instead.
+func (*AwaitFiringRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *AwaitFiringRequest) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *AwaitFiringRequest) GetFiring() *Firing {
+	if x != nil {
+		return x.Firing
+	}
+	return nil
+}
+
+func (x *AwaitFiringRequest) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+type AwaitFiringResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Without a token while nobody has claimed the firing.
+	Claim         *FiringClaim `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AwaitFiringResponse) Reset() {
+	*x = AwaitFiringResponse{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AwaitFiringResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AwaitFiringResponse) ProtoMessage() {}
+
+func (x *AwaitFiringResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AwaitFiringResponse.ProtoReflect.Descriptor instead.
+func (*AwaitFiringResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *AwaitFiringResponse) GetClaim() *FiringClaim {
+	if x != nil {
+		return x.Claim
+	}
+	return nil
+}
+
 type ClearRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -2950,7 +3220,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2962,7 +3232,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2975,7 +3245,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -3008,7 +3278,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3020,7 +3290,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3033,7 +3303,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -3054,7 +3324,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3066,7 +3336,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3079,7 +3349,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -3114,7 +3384,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3126,7 +3396,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3139,7 +3409,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -3167,7 +3437,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3179,7 +3449,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3192,7 +3462,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -3227,7 +3497,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3239,7 +3509,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3252,7 +3522,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -3304,7 +3574,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3316,7 +3586,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3329,7 +3599,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -3401,7 +3671,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3413,7 +3683,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3426,7 +3696,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -3472,7 +3742,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3484,7 +3754,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3497,7 +3767,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -3550,7 +3820,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3562,7 +3832,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3575,7 +3845,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -3630,7 +3900,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3642,7 +3912,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3655,7 +3925,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -3781,14 +4051,16 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05cured\x18\n" +
 	" \x01(\bR\x05cured\x12.\n" +
 	"\x06let_in\x18\v \x01(\v2\x17.gatekeeper.v1.IdentityR\x05letIn\x12\x12\n" +
-	"\x04text\x18\f \x01(\tR\x04text\"\xf0\x01\n" +
+	"\x04text\x18\f \x01(\tR\x04text\"\xa6\x02\n" +
 	"\vFiringClaim\x12-\n" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
 	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\x129\n" +
 	"\n" +
-	"claimed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tclaimedAt\"\xe6\x04\n" +
+	"claimed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tclaimedAt\x12\x18\n" +
+	"\afailure\x18\x06 \x01(\tR\afailure\x12\x1a\n" +
+	"\battempts\x18\a \x01(\rR\battempts\"\xe6\x04\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3852,11 +4124,12 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05frame\x18\x01 \x01(\x04R\x05frame\x124\n" +
 	"\aresults\x18\x02 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\x124\n" +
 	"\anotices\x18\x03 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\anotices\x127\n" +
-	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"\x94\x01\n" +
+	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"\xae\x01\n" +
 	"\x0eReleaseRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x127\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1d.gatekeeper.v1.ReleaseOutcomeR\aoutcome\x123\n" +
-	"\bidentity\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\"\x93\x01\n" +
+	"\bidentity\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x18\n" +
+	"\afailure\x18\x04 \x01(\tR\afailure\"\x93\x01\n" +
 	"\x0fReleaseResponse\x12\x1a\n" +
 	"\breleased\x18\x01 \x01(\bR\breleased\x12.\n" +
 	"\x05ended\x18\x04 \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\x12\x18\n" +
@@ -3883,7 +4156,20 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"unsafe_now\x18\x05 \x01(\bR\tunsafeNow\"[\n" +
 	"\x0eRevokeResponse\x12-\n" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"T\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"t\n" +
+	"\x0fTakeOverRequest\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\x04R\x05token\x123\n" +
+	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"]\n" +
+	"\x10TakeOverResponse\x12-\n" +
+	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"w\n" +
+	"\x12AwaitFiringRequest\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12-\n" +
+	"\x06firing\x18\x02 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
+	"\x05token\x18\x03 \x01(\x04R\x05token\"G\n" +
+	"\x13AwaitFiringResponse\x120\n" +
+	"\x05claim\x18\x01 \x01(\v2\x1a.gatekeeper.v1.FiringClaimR\x05claim\"T\n" +
 	"\fClearRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -3978,24 +4264,29 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x12REASON_FIRING_DONE\x10\v\x12\x19\n" +
 	"\x15REASON_NO_FREE_PERMIT\x10\f\x12\x1f\n" +
 	"\x1bREASON_FIRING_TOO_FAR_AHEAD\x10\r\x12\x1b\n" +
-	"\x17REASON_FIRING_FORGOTTEN\x10\x0e*\x90\x01\n" +
+	"\x17REASON_FIRING_FORGOTTEN\x10\x0e*\xf9\x01\n" +
 	"\vFiringState\x12\x1c\n" +
 	"\x18FIRING_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_STATE_CLAIMED\x10\x01\x12\x15\n" +
 	"\x11FIRING_STATE_DONE\x10\x02\x12\x16\n" +
 	"\x12FIRING_STATE_SPENT\x10\x03\x12\x1a\n" +
-	"\x16FIRING_STATE_FORGOTTEN\x10\x04*\x9d\x01\n" +
+	"\x16FIRING_STATE_FORGOTTEN\x10\x04\x12\x17\n" +
+	"\x13FIRING_STATE_FAILED\x10\x05\x12\x1a\n" +
+	"\x16FIRING_STATE_CUT_SHORT\x10\x06\x12\x1b\n" +
+	"\x17FIRING_STATE_TAKEN_OVER\x10\a\x12\x15\n" +
+	"\x11FIRING_STATE_OPEN\x10\b*\x9d\x01\n" +
 	"\rRefreshStatus\x12\x1e\n" +
 	"\x1aREFRESH_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18REFRESH_STATUS_REFRESHED\x10\x01\x12\x1b\n" +
 	"\x17REFRESH_STATUS_STOPPING\x10\x02\x12\x17\n" +
 	"\x13REFRESH_STATUS_LOST\x10\x03\x12\x18\n" +
-	"\x14REFRESH_STATUS_RETRY\x10\x04*\x87\x01\n" +
+	"\x14REFRESH_STATUS_RETRY\x10\x04*\xa3\x01\n" +
 	"\x0eReleaseOutcome\x12\x1f\n" +
 	"\x1bRELEASE_OUTCOME_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELEASE_OUTCOME_DONE\x10\x01\x12\x1b\n" +
 	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x02\x12\x1d\n" +
-	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x032\xbd\a\n" +
+	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x03\x12\x1a\n" +
+	"\x16RELEASE_OUTCOME_FAILED\x10\x042\xe2\b\n" +
 	"\rPermitService\x12Q\n" +
 	"\n" +
 	"TryAcquire\x12 .gatekeeper.v1.TryAcquireRequest\x1a!.gatekeeper.v1.TryAcquireResponse\x12J\n" +
@@ -4004,7 +4295,9 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\tKeepAlive\x12\x1f.gatekeeper.v1.KeepAliveRequest\x1a .gatekeeper.v1.KeepAliveResponse(\x010\x01\x12H\n" +
 	"\aRelease\x12\x1d.gatekeeper.v1.ReleaseRequest\x1a\x1e.gatekeeper.v1.ReleaseResponse\x12`\n" +
 	"\x0fBatchTryAcquire\x12%.gatekeeper.v1.BatchTryAcquireRequest\x1a&.gatekeeper.v1.BatchTryAcquireResponse\x12E\n" +
-	"\x06Revoke\x12\x1c.gatekeeper.v1.RevokeRequest\x1a\x1d.gatekeeper.v1.RevokeResponse\x12B\n" +
+	"\x06Revoke\x12\x1c.gatekeeper.v1.RevokeRequest\x1a\x1d.gatekeeper.v1.RevokeResponse\x12K\n" +
+	"\bTakeOver\x12\x1e.gatekeeper.v1.TakeOverRequest\x1a\x1f.gatekeeper.v1.TakeOverResponse\x12V\n" +
+	"\vAwaitFiring\x12!.gatekeeper.v1.AwaitFiringRequest\x1a\".gatekeeper.v1.AwaitFiringResponse0\x01\x12B\n" +
 	"\x05Clear\x12\x1b.gatekeeper.v1.ClearRequest\x1a\x1c.gatekeeper.v1.ClearResponse\x12E\n" +
 	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12E\n" +
 	"\x06Verify\x12\x1c.gatekeeper.v1.VerifyRequest\x1a\x1d.gatekeeper.v1.VerifyResponse\x12T\n" +
@@ -4025,7 +4318,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitEnd)(0),                  // 0: gatekeeper.v1.PermitEnd
 	(PermitState)(0),                // 1: gatekeeper.v1.PermitState
@@ -4063,140 +4356,152 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*CallError)(nil),               // 33: gatekeeper.v1.CallError
 	(*RevokeRequest)(nil),           // 34: gatekeeper.v1.RevokeRequest
 	(*RevokeResponse)(nil),          // 35: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),            // 36: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),           // 37: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),           // 38: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),          // 39: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),           // 40: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),          // 41: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),      // 42: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),     // 43: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),      // 44: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                  // 45: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),     // 46: gatekeeper.v1.ListWaitersResponse
-	nil,                             // 47: gatekeeper.v1.Permit.MetadataEntry
-	nil,                             // 48: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                             // 49: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil),   // 50: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),     // 51: google.protobuf.Duration
-	(*anypb.Any)(nil),               // 52: google.protobuf.Any
+	(*TakeOverRequest)(nil),         // 36: gatekeeper.v1.TakeOverRequest
+	(*TakeOverResponse)(nil),        // 37: gatekeeper.v1.TakeOverResponse
+	(*AwaitFiringRequest)(nil),      // 38: gatekeeper.v1.AwaitFiringRequest
+	(*AwaitFiringResponse)(nil),     // 39: gatekeeper.v1.AwaitFiringResponse
+	(*ClearRequest)(nil),            // 40: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),           // 41: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),           // 42: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),          // 43: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),           // 44: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),          // 45: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),      // 46: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),     // 47: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),      // 48: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                  // 49: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),     // 50: gatekeeper.v1.ListWaitersResponse
+	nil,                             // 51: gatekeeper.v1.Permit.MetadataEntry
+	nil,                             // 52: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                             // 53: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil),   // 54: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),     // 55: google.protobuf.Duration
+	(*anypb.Any)(nil),               // 56: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	50, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
-	7,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	51, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
-	8,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
-	1,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
-	2,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	50, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	47, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	51, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	51, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	50, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
-	0,  // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
-	50, // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	51, // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	50, // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	51, // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
-	7,  // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	48, // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	50, // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	14, // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	15, // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	9,  // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	51, // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
-	3,  // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
-	9,  // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	51, // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
-	17, // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
-	2,  // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
-	10, // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	50, // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
-	50, // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
-	7,  // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
-	3,  // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
-	50, // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
-	50, // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
-	7,  // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
-	8,  // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
-	7,  // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
-	4,  // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	50, // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
-	7,  // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	49, // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	51, // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	50, // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	20, // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	14, // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	15, // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	10, // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	51, // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	51, // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	5,  // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	51, // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	2,  // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	51, // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	21, // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	7,  // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	22, // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	21, // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	26, // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	7,  // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	51, // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	22, // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	22, // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	26, // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	6,  // 67: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	7,  // 68: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	0,  // 69: gatekeeper.v1.ReleaseResponse.ended:type_name -> gatekeeper.v1.PermitEnd
-	12, // 70: gatekeeper.v1.BatchTryAcquireRequest.requests:type_name -> gatekeeper.v1.TryAcquireRequest
-	32, // 71: gatekeeper.v1.BatchTryAcquireResponse.results:type_name -> gatekeeper.v1.TryAcquireResult
-	15, // 72: gatekeeper.v1.TryAcquireResult.denial:type_name -> gatekeeper.v1.Denial
-	33, // 73: gatekeeper.v1.TryAcquireResult.error:type_name -> gatekeeper.v1.CallError
-	52, // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	51, // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	9,  // 76: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	7,  // 77: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	9,  // 78: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	50, // 79: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	1,  // 80: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
-	9,  // 81: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	50, // 82: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	7,  // 83: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	51, // 84: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	45, // 85: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	12, // 86: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	18, // 87: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	23, // 88: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	25, // 89: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	28, // 90: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	30, // 91: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
-	34, // 92: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	36, // 93: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	38, // 94: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	40, // 95: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	42, // 96: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	44, // 97: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	13, // 98: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	19, // 99: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	24, // 100: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	27, // 101: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	29, // 102: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	31, // 103: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
-	35, // 104: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	37, // 105: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	39, // 106: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	41, // 107: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	43, // 108: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	46, // 109: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	98, // [98:110] is the sub-list for method output_type
-	86, // [86:98] is the sub-list for method input_type
-	86, // [86:86] is the sub-list for extension type_name
-	86, // [86:86] is the sub-list for extension extendee
-	0,  // [0:86] is the sub-list for field type_name
+	54,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	7,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
+	55,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	8,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
+	1,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
+	2,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
+	54,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	51,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	55,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	55,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	54,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	0,   // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
+	54,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	55,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	54,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	55,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	7,   // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	52,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	54,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	14,  // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	15,  // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	9,   // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
+	55,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	3,   // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
+	9,   // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
+	55,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	17,  // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
+	2,   // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
+	10,  // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
+	54,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	54,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	7,   // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
+	3,   // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
+	54,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
+	54,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
+	7,   // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
+	8,   // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
+	7,   // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
+	4,   // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
+	54,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	7,   // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	53,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	55,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	54,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	20,  // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	14,  // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	15,  // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	10,  // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	55,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	55,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	5,   // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	55,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	2,   // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	55,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	21,  // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	7,   // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	22,  // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	21,  // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	26,  // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	7,   // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	55,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	22,  // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	22,  // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	26,  // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	6,   // 67: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	7,   // 68: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	0,   // 69: gatekeeper.v1.ReleaseResponse.ended:type_name -> gatekeeper.v1.PermitEnd
+	12,  // 70: gatekeeper.v1.BatchTryAcquireRequest.requests:type_name -> gatekeeper.v1.TryAcquireRequest
+	32,  // 71: gatekeeper.v1.BatchTryAcquireResponse.results:type_name -> gatekeeper.v1.TryAcquireResult
+	15,  // 72: gatekeeper.v1.TryAcquireResult.denial:type_name -> gatekeeper.v1.Denial
+	33,  // 73: gatekeeper.v1.TryAcquireResult.error:type_name -> gatekeeper.v1.CallError
+	56,  // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	55,  // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	9,   // 76: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	7,   // 77: gatekeeper.v1.TakeOverRequest.identity:type_name -> gatekeeper.v1.Identity
+	9,   // 78: gatekeeper.v1.TakeOverResponse.permit:type_name -> gatekeeper.v1.Permit
+	8,   // 79: gatekeeper.v1.AwaitFiringRequest.firing:type_name -> gatekeeper.v1.Firing
+	17,  // 80: gatekeeper.v1.AwaitFiringResponse.claim:type_name -> gatekeeper.v1.FiringClaim
+	7,   // 81: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	9,   // 82: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	54,  // 83: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	1,   // 84: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
+	9,   // 85: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	54,  // 86: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	7,   // 87: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	55,  // 88: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	49,  // 89: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	12,  // 90: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	18,  // 91: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	23,  // 92: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	25,  // 93: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	28,  // 94: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	30,  // 95: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
+	34,  // 96: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	36,  // 97: gatekeeper.v1.PermitService.TakeOver:input_type -> gatekeeper.v1.TakeOverRequest
+	38,  // 98: gatekeeper.v1.PermitService.AwaitFiring:input_type -> gatekeeper.v1.AwaitFiringRequest
+	40,  // 99: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	42,  // 100: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	44,  // 101: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	46,  // 102: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	48,  // 103: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	13,  // 104: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	19,  // 105: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	24,  // 106: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	27,  // 107: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	29,  // 108: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	31,  // 109: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
+	35,  // 110: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	37,  // 111: gatekeeper.v1.PermitService.TakeOver:output_type -> gatekeeper.v1.TakeOverResponse
+	39,  // 112: gatekeeper.v1.PermitService.AwaitFiring:output_type -> gatekeeper.v1.AwaitFiringResponse
+	41,  // 113: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	43,  // 114: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	45,  // 115: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	47,  // 116: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	50,  // 117: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	104, // [104:118] is the sub-list for method output_type
+	90,  // [90:104] is the sub-list for method input_type
+	90,  // [90:90] is the sub-list for extension type_name
+	90,  // [90:90] is the sub-list for extension extendee
+	0,   // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -4224,7 +4529,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   43,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

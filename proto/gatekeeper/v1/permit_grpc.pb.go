@@ -26,6 +26,8 @@ const (
 	PermitService_Release_FullMethodName         = "/gatekeeper.v1.PermitService/Release"
 	PermitService_BatchTryAcquire_FullMethodName = "/gatekeeper.v1.PermitService/BatchTryAcquire"
 	PermitService_Revoke_FullMethodName          = "/gatekeeper.v1.PermitService/Revoke"
+	PermitService_TakeOver_FullMethodName        = "/gatekeeper.v1.PermitService/TakeOver"
+	PermitService_AwaitFiring_FullMethodName     = "/gatekeeper.v1.PermitService/AwaitFiring"
 	PermitService_Clear_FullMethodName           = "/gatekeeper.v1.PermitService/Clear"
 	PermitService_Cancel_FullMethodName          = "/gatekeeper.v1.PermitService/Cancel"
 	PermitService_Verify_FullMethodName          = "/gatekeeper.v1.PermitService/Verify"
@@ -61,6 +63,13 @@ type PermitServiceClient interface {
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
 	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
+	// TakeOver tells a holder to stop because the caller judges it dead. Its refreshes are refused from now on, as after a revoke without
+	// a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline. The firing of a holder that is lost then
+	// may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
+	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
+	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that lost a claim learns
+	// without polling whether the winner finished, failed, or was lost, and whether it may claim the firing now (OPEN).
+	AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
 	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
@@ -167,6 +176,35 @@ func (c *permitServiceClient) Revoke(ctx context.Context, in *RevokeRequest, opt
 	return out, nil
 }
 
+func (c *permitServiceClient) TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TakeOverResponse)
+	err := c.cc.Invoke(ctx, PermitService_TakeOver_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *permitServiceClient) AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PermitService_ServiceDesc.Streams[2], PermitService_AwaitFiring_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[AwaitFiringRequest, AwaitFiringResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PermitService_AwaitFiringClient = grpc.ServerStreamingClient[AwaitFiringResponse]
+
 func (c *permitServiceClient) Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ClearResponse)
@@ -245,6 +283,13 @@ type PermitServiceServer interface {
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
 	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
+	// TakeOver tells a holder to stop because the caller judges it dead. Its refreshes are refused from now on, as after a revoke without
+	// a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline. The firing of a holder that is lost then
+	// may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
+	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
+	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that lost a claim learns
+	// without polling whether the winner finished, failed, or was lost, and whether it may claim the firing now (OPEN).
+	AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
 	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
@@ -289,6 +334,12 @@ func (UnimplementedPermitServiceServer) BatchTryAcquire(context.Context, *BatchT
 }
 func (UnimplementedPermitServiceServer) Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Revoke not implemented")
+}
+func (UnimplementedPermitServiceServer) TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TakeOver not implemented")
+}
+func (UnimplementedPermitServiceServer) AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error {
+	return status.Error(codes.Unimplemented, "method AwaitFiring not implemented")
 }
 func (UnimplementedPermitServiceServer) Clear(context.Context, *ClearRequest) (*ClearResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Clear not implemented")
@@ -434,6 +485,35 @@ func _PermitService_Revoke_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PermitService_TakeOver_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TakeOverRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PermitServiceServer).TakeOver(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PermitService_TakeOver_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PermitServiceServer).TakeOver(ctx, req.(*TakeOverRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PermitService_AwaitFiring_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(AwaitFiringRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(PermitServiceServer).AwaitFiring(m, &grpc.GenericServerStream[AwaitFiringRequest, AwaitFiringResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PermitService_AwaitFiringServer = grpc.ServerStreamingServer[AwaitFiringResponse]
+
 func _PermitService_Clear_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ClearRequest)
 	if err := dec(in); err != nil {
@@ -552,6 +632,10 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PermitService_Revoke_Handler,
 		},
 		{
+			MethodName: "TakeOver",
+			Handler:    _PermitService_TakeOver_Handler,
+		},
+		{
 			MethodName: "Clear",
 			Handler:    _PermitService_Clear_Handler,
 		},
@@ -583,6 +667,11 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 			Handler:       _PermitService_KeepAlive_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "AwaitFiring",
+			Handler:       _PermitService_AwaitFiring_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "gatekeeper/v1/permit.proto",

@@ -1,0 +1,88 @@
+package gatekeeper
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A host judges the holder of a firing dead, takes over, and runs the firing. Both learn what becomes of it on a stream.
+func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing.T) {
+	t.Parallel()
+	_, c := operated(t)
+	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
+		Name: "nightly", Takeover: true, MaxAttempts: 2, GroupPattern: new("prod"),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	firing := &gatekeeperv1.Firing{Name: "f"}
+	acquire := func(host string) uint64 {
+		t.Helper()
+		r, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+			Semaphore: "nightly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: host}, Firing: firing, RequestId: host,
+		})
+		if err != nil || r.GetGrant() == nil {
+			t.Fatalf("%v, %v", r, err)
+		}
+		return r.GetGrant().GetPermit().GetToken()
+	}
+	dead := acquire("dead")
+	await := func(token uint64) func(want gatekeeperv1.FiringState) *gatekeeperv1.FiringClaim {
+		stream, err := c.AwaitFiring(bounded(t), &gatekeeperv1.AwaitFiringRequest{Semaphore: "nightly", Firing: firing, Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(want gatekeeperv1.FiringState) *gatekeeperv1.FiringClaim {
+			t.Helper()
+			r, err := stream.Recv()
+			if err != nil || r.GetClaim().GetState() != want {
+				t.Fatalf("%v, %v, want %v", r, err, want)
+			}
+			return r.GetClaim()
+		}
+	}
+	ofDead, ofAny := await(dead), await(0)
+	ofDead(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+	ofAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+
+	takeOver := func(group string, token uint64) (*gatekeeperv1.TakeOverResponse, error) {
+		return c.TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{
+			Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "heir"}, Reason: "it does not answer",
+		})
+	}
+	if _, err := takeOver("dr", dead); status.Code(err) != codes.FailedPrecondition && status.Code(err) != codes.InvalidArgument {
+		t.Errorf("from a group that is not let in: %v", err)
+	}
+	r, err := takeOver("prod", dead)
+	if err != nil || r.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if again, err := takeOver("prod", dead); err != nil || again.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
+		t.Errorf("again: %v, %v", again, err)
+	}
+	// An operator who knows it to be dead does not wait for its deadline.
+	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // although firing_on_loss is spent
+	ofAny(gatekeeperv1.FiringState_FIRING_STATE_OPEN)
+	heir := acquire("heir")
+	ofDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)
+	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED); claim.GetToken() != heir || claim.GetAttempts() != 2 {
+		t.Errorf("%v", claim)
+	}
+	if _, err := c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{
+		Token: heir, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "exit code 3\n",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_FAILED); claim.GetFailure() != "exit code 3" {
+		t.Errorf("%v", claim)
+	}
+	if _, err := takeOver("prod", heir); status.Code(err) != codes.NotFound {
+		t.Errorf("of a permit that has ended: %v", err)
+	}
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// AwaitFiring streams what becomes of a firing. It reads what this server has applied, without a Confirm: whatever a claim ever said is true of
+// that moment, and a caller that is sent OPEN too late is denied when it claims.
+func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AwaitFiringResponse]) error {
+	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
+		return err
+	}
+	firing, err := firingFrom(m.GetFiring())
+	switch {
+	case err != nil:
+		return err
+	case firing == nil:
+		return invalid("firing", "", "must be given")
+	}
+	if err := firing.Validate(); err != nil {
+		return err
+	}
+	subscription := s.cfg.Hub.Subscribe(s.cfg.Machine.State().Revision())
+	defer subscription.Close()
+	var told *gatekeeperv1.FiringClaim
+	for {
+		claim, ended := awaited(s.cfg.Machine.State(), m.GetSemaphore(), firing, m.GetToken())
+		if told == nil || !proto.Equal(told, claim) {
+			if err := stream.Send(&gatekeeperv1.AwaitFiringResponse{Claim: claim}); err != nil {
+				return err
+			}
+			told = claim
+		}
+		if ended {
+			return nil
+		}
+		for concerned := false; !concerned; {
+			batch, err := subscription.Next(stream.Context())
+			if err != nil {
+				return err
+			}
+			concerned = batch.Missed
+			for i := range batch.Events {
+				concerned = concerned || batch.Events[i].Semaphore == m.GetSemaphore()
+			}
+		}
+	}
+}
+
+// awaited is what is known of a firing, and whether that is its end for a caller that awaits a token, or any if it is 0.
+func awaited(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
+	c := state.Claim(name, *firing)
+	switch {
+	case c == nil && firing.Forgotten(state.LowWater(name)):
+		return &gatekeeperv1.FiringClaim{Firing: toFiring(firing), State: gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN}, true
+	case c == nil:
+		return &gatekeeperv1.FiringClaim{Firing: toFiring(firing), State: gatekeeperv1.FiringState_FIRING_STATE_OPEN}, false
+	}
+	claim = toRemembered(c)
+	if token != 0 && c.Token != token {
+		claim.State = gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER
+		return claim, true
+	}
+	return claim, c.Ended()
+}

@@ -72,7 +72,8 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			return p, err
 		}
 		r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
-		if !sleep(limited, retryWait(err, n)) {
+		wait := retryWait(err, n)
+		if d.Reason == ReasonFiringClaimed && !r.awaitClaim(limited, d, maxRetry, wait) || d.Reason != ReasonFiringClaimed && !sleep(limited, wait) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}

@@ -99,9 +99,10 @@ func (d *DeniedError) canQueue() bool {
 	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
 }
 
-// firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever, or is not remembered.
+// firingIsOver says that nobody runs the firing any more: it has ended, or is not remembered, or is open and its attempts are over.
 func (d *DeniedError) firingIsOver() bool {
-	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
+	open := d.Reason == ReasonFiringClaimed && d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN
+	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open
 }
 
 // runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any more.

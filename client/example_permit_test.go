@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -85,7 +86,60 @@ func ExamplePermit_ReleaseCutShort() {
 	}
 	// Output:
 	// app1 is shut down half-way: <nil>
-	// firing_on_loss is spent: FIRING_STATE_SPENT
+	// firing_on_loss is spent: FIRING_STATE_CUT_SHORT
+}
+
+// A job that failed says so. Other hosts that wanted the firing learn how it ended without asking again and again.
+func ExamplePermit_ReleaseFailed() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	due := time.Date(2026, 6, 4, 2, 30, 0, 0, time.UTC)
+
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", due))
+	if err != nil {
+		panic(err)
+	}
+	for claim, err := range clients[1].Semaphore("nightly-export").WatchFiring(ctx, "nightly", due, permit.Token()) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(strings.TrimSpace(claim.GetState().String() + " " + claim.GetFailure()))
+		if claim.GetState() == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
+			if err := permit.ReleaseFailed(ctx, errors.New("the disk is full")); err != nil {
+				panic(err)
+			}
+		}
+	}
+	// Output:
+	// FIRING_STATE_CLAIMED
+	// FIRING_STATE_FAILED the disk is full
+}
+
+// ExampleSemaphore_WatchFiring waits until a firing that another host has claimed may be claimed, or has ended.
+func ExampleSemaphore_WatchFiring() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	due := time.Date(2026, 6, 5, 2, 30, 0, 0, time.UTC)
+
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", due))
+	if err != nil {
+		panic(err)
+	}
+	for claim, err := range clients[1].Semaphore("nightly-export").WatchFiring(ctx, "nightly", due, 0) {
+		if err != nil {
+			panic(err)
+		}
+		if claim.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN {
+			fmt.Println("it may be claimed")
+			return
+		}
+		if err := permit.ReleaseNotRun(ctx); err != nil {
+			panic(err)
+		}
+	}
+	// Output: it may be claimed
 }
 
 // A run that found nothing to do gives its firing back.

@@ -112,7 +112,7 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // example: nobody else runs it. It is also a *DeniedError when the firing is due too far ahead, or is not remembered, so that whether it ran is
 // not known. A zero due is Run.
 //
-// A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
+// A firing is done when the job has returned nil, and has failed when it returned an error: neither is run again. A job that
 // returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one that returns ErrCutShort.
 // Its firing then goes by firing_on_loss, as after a loss: with free, another host may claim it now, but a host that was already
 // denied it asks again only under DenialRunLate. A job that returns nil came to its end all the same.

@@ -19,6 +19,7 @@ import (
 
 const (
 	doneOutcome   = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	failedOutcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED
 	notRunOutcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
 	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
@@ -117,7 +118,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 		if err := run(context.WithValue(t.Context(), key{}, "value")); !errors.Is(err, failed) {
 			t.Errorf("%v", err)
 		}
-		s.wantReleased(doneOutcome)
+		s.wantReleased(failedOutcome)
 	})
 }
 
@@ -526,13 +527,13 @@ func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	})
 }
 
-func TestRunner_FailsBeforeANotice_ItsFiringIsDone(t *testing.T) {
+func TestRunner_FailsBeforeANotice_ItsFiringHasFailed(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		failed := errors.New("the job failed")
 		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
 			t.Errorf("%v", err)
 		}
-		s.wantReleased(doneOutcome)
+		s.wantReleased(failedOutcome)
 	})
 }
 
@@ -560,7 +561,7 @@ func TestRunner_Panic_ReleasesThePermitAndGoesOn(t *testing.T) {
 			_ = r.Run(t.Context())
 		}()
 		s.wantTold("granted", "finished")
-		s.wantReleased(doneOutcome)
+		s.wantReleased(failedOutcome)
 		if !s.report.Panicked {
 			t.Errorf("%+v", s.report)
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -219,21 +220,31 @@ func (p *Permit) stallsAt() time.Duration {
 // before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called again, and
 // otherwise the slot is free when the permit expires. A firing is done; see ReleaseCutShort and ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {
-	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE)
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
+}
+
+// ReleaseFailed is Release of a permit whose job ran to its end, and that was an error: its firing has failed and does not run again. cause
+// is kept with it for people, cut to 256 bytes; nil: nothing is said. Servers below feature level 4 take the firing for done.
+func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
+	text := ""
+	if cause != nil {
+		text = cause.Error()
+	}
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, text)
 }
 
 // ReleaseNotRun is Release of a permit whose job did not run: its firing may be claimed again.
 func (p *Permit) ReleaseNotRun(ctx context.Context) error {
-	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN)
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, "")
 }
 
 // ReleaseCutShort is Release of a permit whose job was stopped before its end: what becomes of its firing, whether it is spent or may be
 // claimed again, is for the definition's firing_on_loss to say, as after a loss.
 func (p *Permit) ReleaseCutShort(ctx context.Context) error {
-	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT)
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, "")
 }
 
-func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome) error {
+func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome, failure string) error {
 	defer p.renewer.speak(p.claim)()
 	bound := p.renewer.drop(p) // before the lock: belief ends also while another release is under way
 	p.releasing.Lock()
@@ -244,7 +255,9 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	if ctx.Err() != nil {
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome, Identity: p.identity})
+	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{
+		Token: p.Token(), Outcome: outcome, Identity: p.identity, Failure: cutText(failure, maxFailure),
+	})
 	if err != nil {
 		return err
 	}
@@ -254,6 +267,14 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	}
 	p.released = true
 	return nil
+}
+
+// maxFailure is how much of an error is sent with a release. Servers keep less of it.
+const maxFailure = 1024
+
+// cutText is the beginning of a text, as valid UTF-8.
+func cutText(s string, most int) string {
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
 // sendRelease makes attempts for as long as within. It is Permits().Release, without what that takes for any call.

@@ -104,8 +104,8 @@ func (r *Run) stopped() error {
 	return context.Cause(r.permit.Context())
 }
 
-// End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done, whether the job
-// succeeded or failed, with two exceptions. It was cut short if the job returned an error after the run's context had ended,
+// End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done if the error is nil, and has
+// failed otherwise, with two exceptions. It was cut short if the job returned an error after the run's context had ended,
 // or an error that is ErrCutShort. It is given back if the job was not started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
@@ -123,7 +123,7 @@ func (r *Run) end(jobErr error, panicked bool) error {
 			report.Stopped = context.Cause(p.Context())
 			report.Err = outcome(jobErr, report.Stopped, p.Held())
 			r.unfollow()
-			report.Release = r.release(cutShort)
+			report.Release = r.release(jobErr, panicked, cutShort)
 		}
 		r.cancel(context.Canceled)
 		r.err = report.Err
@@ -162,7 +162,7 @@ func outcome(jobErr, stopped error, held bool) error {
 }
 
 // release gives the permit back, on a context of its own: the job's may have ended.
-func (r *Run) release(cutShort bool) error {
+func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
 	if limit := r.runner.releasesFor(); limit > 0 {
@@ -174,14 +174,18 @@ func (r *Run) release(cutShort bool) error {
 		sleep(ctx, releaseAfterEnd)
 		cancel()
 	})()
-	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	outcome, failure := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, ""
 	switch {
 	case !r.began:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
 	case cutShort:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
+	case panicked:
+		outcome, failure = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, "the job panicked"
+	case jobErr != nil:
+		outcome, failure = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, jobErr.Error()
 	}
-	err := r.permit.release(ctx, outcome)
+	err := r.permit.release(ctx, outcome, failure)
 	if err != nil {
 		r.runner.log().Warn("gatekeeper: the release did not free the slot", "token", r.permit.Token(), "error", err)
 	}

@@ -17,39 +17,49 @@ import (
 func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter.Seq2[*gatekeeperv1.WatchResponse, error] {
 	return func(yield func(*gatekeeperv1.WatchResponse, error) bool) {
 		next := proto.CloneOf(req)
-		for ctx.Err() == nil {
-			stopped := false
-			err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
-				ctx, cancel := context.WithCancel(ctx)
-				defer cancel()
-				stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, next)
-				told := false
-				for err == nil {
-					var r *gatekeeperv1.WatchResponse
-					if r, err = stream.Recv(); err != nil {
-						break
-					}
-					told = true
-					next.FromRevision = r.GetRevision() + 1 // also after a live report, whose revision is that of the message before
-					if stopped = !yield(r, nil); stopped {
-						return nil
-					}
+		c.follow(ctx, func(ctx context.Context, conn *link) (over, told bool, err error) {
+			stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, next)
+			for err == nil {
+				var r *gatekeeperv1.WatchResponse
+				if r, err = stream.Recv(); err != nil {
+					break
 				}
-				if told && !judge(err).final {
-					return nil // it worked: what comes next is a new call, not a repeat of this one
+				told = true
+				next.FromRevision = r.GetRevision() + 1 // also after a live report, whose revision is that of the message before
+				if !yield(r, nil) {
+					return true, true, nil
 				}
-				return err
-			})
-			if stopped || ctx.Err() != nil {
-				return
 			}
-			if err != nil {
-				yield(nil, err)
-				return
+			return false, told, err
+		}, func(err error) { yield(nil, err) })
+	}
+}
+
+// follow keeps a stream open until it is over or ctx ends: one that breaks is opened again, on another member if need be. open runs one
+// stream; it says whether the whole is over, and whether the stream told anything. refused is called with the error of a server that
+// refuses the request.
+func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, told bool, err error), refused func(error)) {
+	for ctx.Err() == nil {
+		over := false
+		err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			var told bool
+			var err error
+			if over, told, err = open(ctx, conn); told && !judge(err).final {
+				return nil // it worked: what comes next is a new call, not a repeat of this one
 			}
-			// The server that told so far went away, or was told to; others serve as well.
-			c.router.failed(c.router.pick())
-			sleep(ctx, backoff(1))
+			return err
+		})
+		if over || ctx.Err() != nil {
+			return
 		}
+		if err != nil {
+			refused(err)
+			return
+		}
+		// The server that told so far went away, or was told to; others serve as well.
+		c.router.failed(c.router.pick())
+		sleep(ctx, backoff(1))
 	}
 }

@@ -40,6 +40,9 @@ func TestMarshal_EveryField_IsWrittenInOrderAndReadBack(t *testing.T) {
     firing_retention: 48h
     firing_limit: 10
     firing_max_ahead: 0s
+    max_attempts: 3
+    misfire: once
+    misfire_window: 2h
   - name: bare
 `
 	if diff := cmp.Diff(want, string(data)); diff != "" {

@@ -34,6 +34,9 @@ definitions:
     firing_retention: 48h
     firing_limit: 10
     firing_max_ahead: 0
+    max_attempts: 3
+    misfire: once
+    misfire_window: 2h
   - name: bare
 `
 
@@ -57,6 +60,9 @@ func everythingWant() []*gatekeeperv1.Definition {
 			FiringRetention: durationpb.New(48 * time.Hour),
 			FiringLimit:     proto.Uint32(10),
 			FiringMaxAhead:  durationpb.New(0),
+			MaxAttempts:     3,
+			Misfire:         gatekeeperv1.Misfire_MISFIRE_ONCE,
+			MisfireWindow:   durationpb.New(2 * time.Hour),
 		},
 		{Name: "bare"},
 	}
@@ -83,7 +89,7 @@ func TestParse_EveryKey_IsReadWithItsPlace(t *testing.T) {
 			t.Errorf("Position(%q) = %v, want %v", field, got, want)
 		}
 	}
-	if got, want := bare.Position("permits"), (deffile.Position{Line: 20, Column: 5}); got != want {
+	if got, want := bare.Position("permits"), (deffile.Position{Line: 23, Column: 5}); got != want {
 		t.Errorf("Position of an absent field = %v, want %v", got, want)
 	}
 	if got, want := file.Errorf(0, "group_pattern", "bad %s", "thing").Error(), "defs.yaml:6:20: bad thing"; got != want {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,8 +84,8 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 			o.f.Say("%s", memoryText(o.semaphore, last))
 		}
 		return o.f.Print(o.output, ui.Listing{
-			Headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
-			More:    []string{"HOLDER"},
+			Headers: []string{"FIRING", "STATE", "ATTEMPTS", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
+			More:    []string{"HOLDER", "FAILURE"},
 			Rows:    words.Mapped(firings, firingRow),
 			Object:  newFiringsJSON(firings, last),
 		})
@@ -137,10 +139,23 @@ func firingRow(f *gatekeeperv1.FiringClaim) ui.Row {
 	return ui.Row{
 		Name: words.Firing(f.GetFiring()),
 		Cells: []string{
-			words.Firing(f.GetFiring()), words.Word(f.GetState(), "FIRING_STATE_"), id.GetGroup(), id.GetAcquirer(), words.Number(f.GetToken()), words.When(f.GetClaimedAt()),
+			words.Firing(f.GetFiring()), stateText(f), attemptsText(f), id.GetGroup(), id.GetAcquirer(), words.Number(f.GetToken()), words.When(f.GetClaimedAt()),
 		},
-		More: []string{id.GetHolderId()},
+		More: []string{id.GetHolderId(), f.GetFailure()},
 	}
+}
+
+// stateText is what became of a firing, for example "cut short".
+func stateText(f *gatekeeperv1.FiringClaim) string {
+	return strings.ReplaceAll(words.Word(f.GetState(), "FIRING_STATE_"), "_", " ")
+}
+
+// attemptsText is empty for a firing that was claimed before attempts were counted.
+func attemptsText(f *gatekeeperv1.FiringClaim) string {
+	if f.GetAttempts() == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(f.GetAttempts()))
 }
 
 type firingsShowOptions struct {
@@ -211,9 +226,15 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 		return text + " is forgotten, as all that is due until " + words.DueText(mark) + ": whether it ran is not known"
 	}
 	id := f.GetWinner()
-	text += fmt.Sprintf(" is %s: %s in %s (token %d)", words.Word(f.GetState(), "FIRING_STATE_"), id.GetAcquirer(), id.GetGroup(), f.GetToken())
+	text += fmt.Sprintf(" is %s: %s in %s (token %d)", stateText(f), id.GetAcquirer(), id.GetGroup(), f.GetToken())
 	if f.GetClaimedAt() != nil {
 		text += ", claimed at " + words.When(f.GetClaimedAt())
+	}
+	if f.GetAttempts() > 1 {
+		text += fmt.Sprintf(", in attempt %d", f.GetAttempts())
+	}
+	if f.GetFailure() != "" {
+		text += ": " + f.GetFailure()
 	}
 	return text
 }

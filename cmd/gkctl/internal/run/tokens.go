@@ -104,13 +104,15 @@ func completeTokens(f *conn.Factory) cobra.CompletionFunc {
 type releaseOptions struct {
 	notRun bool
 	cut    bool
+	failed bool
+	f      *conn.Factory
 }
 
 func newRelease(f *conn.Factory) *cobra.Command {
-	o := &releaseOptions{}
+	o := &releaseOptions{f: f}
 	cmd := tokenCommand(f, &cobra.Command{
 		GroupID:    ui.GroupPermits,
-		Use:        "release TOKEN... [--not-run|--cut-short]",
+		Use:        "release TOKEN... [--not-run|--cut-short|--failed [--reason TEXT]]",
 		SuggestFor: []string{"unlock", "free"},
 		Short:      "Give permits back",
 		Long:       `Gives permits back. What ran under them must have stopped. Exits with 1 when one of them had ended before, and says how.`,
@@ -119,6 +121,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
 	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "what ran was stopped before its end: firing_on_loss of the definition decides about the firing")
+	cmd.Flags().BoolVar(&o.failed, "failed", false, "what ran ended with an error: the firing has failed, and --reason is kept with it")
 	return cmd
 }
 
@@ -126,18 +129,23 @@ func (o *releaseOptions) check(context.Context) error {
 	if o.notRun && o.cut {
 		return ui.Usagef("--not-run does not go with --cut-short: what was cut short has run")
 	}
+	if o.failed && (o.notRun || o.cut) {
+		return ui.Usagef("--failed goes with neither --not-run nor --cut-short: what failed has run to its end")
+	}
 	return nil
 }
 
 func (o *releaseOptions) release(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
-	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	outcome, failure := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, ""
 	switch {
+	case o.failed:
+		outcome, failure = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, o.f.Global.Reason
 	case o.notRun:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
 	case o.cut:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 	}
-	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: outcome})
+	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: outcome, Failure: failure})
 	if err == nil && !r.GetReleased() {
 		err = &client.EndedError{Token: token, Ended: r.GetEnded(), Message: r.GetMessage()}
 	}

@@ -23,6 +23,7 @@ const (
 	defaultFiringRetention = 24 * time.Hour
 	defaultFiringLimit     = 1000
 	defaultFiringMaxAhead  = 10 * time.Minute
+	defaultMisfireWindow   = time.Hour
 )
 
 // Complete is a definition as the servers store it and give it back: every default is filled in, and durations that say nothing
@@ -46,6 +47,15 @@ func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 		if (*p).AsDuration() == 0 {
 			*p = nil
 		}
+	}
+	if d.Misfire == gatekeeperv1.Misfire_MISFIRE_SKIP { // which says nothing
+		d.Misfire = gatekeeperv1.Misfire_MISFIRE_UNSPECIFIED
+	}
+	switch runs := d.Misfire != gatekeeperv1.Misfire_MISFIRE_UNSPECIFIED; {
+	case runs && d.MisfireWindow == nil:
+		d.MisfireWindow = durationpb.New(defaultMisfireWindow)
+	case !runs && d.GetMisfireWindow().AsDuration() == defaultMisfireWindow:
+		d.MisfireWindow = nil
 	}
 	if d.OnExpiry == gatekeeperv1.OnExpiry_ON_EXPIRY_UNSPECIFIED {
 		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_FREE

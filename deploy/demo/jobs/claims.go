@@ -27,7 +27,7 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 		denied, no := errors.AsType[*client.DeniedError](err)
 		switch {
 		case no && denied.Firing != nil:
-			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: denied.Firing.GetState()}
+			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: ended(denied.Firing.GetState())}
 		case err != nil:
 			return nil, fmt.Errorf("ask for %s of %s: %w", f.job, f.due.Format(time.RFC3339), err)
 		default:
@@ -37,6 +37,18 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 		}
 	}
 	return claims, nil
+}
+
+// ended is DONE for a job that came to its end, and SPENT for one that was lost or stopped before: the applications write down no more.
+func ended(state gatekeeperv1.FiringState) gatekeeperv1.FiringState {
+	switch state {
+	case gatekeeperv1.FiringState_FIRING_STATE_FAILED:
+		return gatekeeperv1.FiringState_FIRING_STATE_DONE
+	case gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT:
+		return gatekeeperv1.FiringState_FIRING_STATE_SPENT
+	default:
+		return state
+	}
 }
 
 // audit holds what the applications wrote down against the servers' word. died counts the firings whose claim the application did not

@@ -12,7 +12,7 @@ import (
 
 // WatchFiring tells what becomes of a firing: its state now, then each change, until it has ended. name and due are as in WithFiring. With a
 // token it follows the claim of that token, and ends with FIRING_STATE_TAKEN_OVER when another holder has claimed the firing since; with 0 it
-// follows whoever claims it. A firing that nobody runs is FIRING_STATE_OPEN, which is not an end: it may be claimed.
+// follows every claim. A firing that nobody runs is FIRING_STATE_OPEN, which is not an end: it may be claimed.
 //
 // A stream that breaks is opened again, on another member if need be, until ctx ends; a state may then be told twice. An error is the last
 // element; there is one only when a server refuses the request. Servers below feature level 4 refuse it with codes.Unimplemented.

@@ -204,7 +204,7 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
 		Short:      "Delete definitions; their permits live on until they end",
-		Long: `Deletes definitions, all in one step, or none. Holders are told to stop; their permits take no new slots and live on until they
+		Long: `Deletes definitions, all in one step, or none. Holders must stop; their permits take no new slots and live on until they
 are released or expire; with --drain holders may go on for so long first.
 
 ` + change.AsksText,

@@ -218,7 +218,7 @@ func newResume(f *conn.Factory, run func(*resumeOptions, context.Context) error)
 		GroupID: ui.GroupChange,
 		Use:     "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
 		Short:   "End pauses",
-		Long: `Ends pauses, all of the chosen in one step, whoever set them. What is not paused is passed over. With --change it ends only what is still
+		Long: `Ends pauses, all of the chosen in one step, no matter who set them. What is not paused is passed over. With --change it ends only what is still
 paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`" + ` does so too, and brings back what was paused before it.
 
 It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,

@@ -94,7 +94,7 @@ func (s Settings) validate() error {
 	case bounds.RequestBytes < MinRequestBytes || bounds.EditBytes < MinRequestBytes:
 		return fmt.Errorf("the memory of requests is %d bytes, and that of edits %d: each must be %d or more", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
 	}
-	return nil
+	return s.Work.Validate()
 }
 
 // MinRequestBytes has room for a request with the longest names. Settings with less are refused.

@@ -12,6 +12,7 @@ type ending struct {
 	kind    EventKind        // of the journal, and of the event unless the slot cools
 	job     semaphore.JobEnd // of a release
 	failure string           // of a failed job
+	result  []byte           // of a task
 	cooling time.Duration    // above 0 the slot stays taken that much longer
 	author  string
 	reason  string
@@ -25,6 +26,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	// Noted first: of a name whose definition is deleted, the journal may be all that is left after this.
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
+	d.settleTask(p.Token, semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}, e)
 	d.rememberEnd(p, e.how) // before the permit goes: with it all else of the name may go
 	after, kind := p, e.kind
 	if e.cooling > 0 {
@@ -37,6 +39,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 		d.setPermit(p, nil)
 	}
 	d.emit(Event{Kind: kind, Semaphore: p.Semaphore, Permit: after, Author: e.author, Reason: e.reason, At: e.at})
+	d.submitterGone(p.Token, e.at)
 	return after, revision
 }
 
@@ -73,12 +76,19 @@ func (d *draft) release(c Release) Result {
 	if d.invalidCooling(c.Cooling) {
 		return invalid("release: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
+	if why := d.invalidResult(c); why != "" {
+		return invalid("release: %s", why)
+	}
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live {
-		return ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
+		late := ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
+		if late.Revision == 0 {
+			late.Revision = d.settleLate(c)
+		}
+		return d.reported(c, late)
 	}
-	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, job: c.Job, failure: c.Failure, cooling: c.Cooling, at: c.At})
-	return ReleaseResult{Released: true, Permit: after, Revision: revision}
+	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, job: c.Job, failure: c.Failure, result: c.Result, cooling: c.Cooling, at: c.At})
+	return d.reported(c, ReleaseResult{Released: true, Permit: after, Revision: revision})
 }
 
 // completeLate returns the revision of the change, or 0.
@@ -172,6 +182,8 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		after.State = semaphore.ClaimOpen
 		d.turnClaim(claim, after)
 	}
+	// A worker whose slot cools was lost, or has stopped before the end of its task.
+	d.settleTask(p.Token, semaphore.Run{End: p.Ended, Job: semaphore.JobCutShort}, ending{})
 	d.setPermit(p, nil)
 }
 

@@ -11,15 +11,18 @@ func (d *draft) grant(c Grant) Result {
 	if c.Firing != nil && c.Firing.Name == "" {
 		return invalid("grant: its firing has no name")
 	}
+	if c.Firing != nil && c.Worker {
+		return invalid("grant: it asks for a firing and for a task")
+	}
 	// A request that has ended never grants again, however late its retry comes.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		outcome := GrantRequestEnded
-		if !ended.Matches(AskedBy(c.Weight, c.Firing)) {
+		if !ended.Matches(AskedBy(c.Weight, c.Firing, c.Worker)) {
 			outcome = GrantRequestReused
 		}
 		return d.refuse(c, GrantResult{Outcome: outcome, Ended: ended})
 	}
-	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing}
+	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing, Worker: c.Worker}
 	facts := d.Facts(&req, c.RequestID)
 	facts.Admission = semaphore.Admitted()
 	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet that it
@@ -76,7 +79,11 @@ func (d *draft) grant(c Grant) Result {
 		}
 		d.setClaim(facts.Claim, claim)
 	}
-	d.emit(Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At})
+	e := Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At}
+	if c.Worker {
+		e.Job, e.Task = d.handOut(p)
+	}
+	d.emit(e)
 	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
 }
 
@@ -103,6 +110,7 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	d.rememberEnd(own, semaphore.EndSuperseded)
 	d.setPermit(own, nil)
 	d.setPermit(nil, &now)
+	d.submitterSuperseded(own.Token, now.Token)
 	d.emit(Event{Kind: SupersededEvent, Semaphore: own.Semaphore, Permit: &now, Superseded: own, Replaces: c.Replaces, At: c.At})
 	return GrantResult{
 		Outcome: GrantReacquired, Permit: &now, Superseded: own, Decision: semaphore.Decision{Outcome: semaphore.Reacquired}, PermitRevision: revision,

@@ -10,6 +10,7 @@ import (
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // The codec files (codec.go, codec_value.go, codec_record.go) are the only ones that know bytes of the log and of
@@ -87,14 +88,14 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), Weight: c.Weight, Firing: w.firing(c.Firing),
 			RequestId: c.RequestID, Metadata: metadataToProto(c.Metadata), DefinitionVersion: c.DefinitionVersion,
 			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At), RequestRevision: c.RequestRevision,
-			Supersedes: c.Supersedes, Replaces: c.Replaces,
+			Supersedes: c.Supersedes, Replaces: c.Replaces, Worker: c.Worker,
 		}}
 	case Extend:
 		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration), Term: c.Term}}
 	case Release:
 		out.Kind = &logv1.Command_Release{Release: &logv1.Release{
 			Token: c.Token, NotRun: c.Job == semaphore.JobNotRun, CutShort: c.Job == semaphore.JobCutShort, Cooling: int64(c.Cooling), At: w.time(c.At),
-			Failed: c.Job == semaphore.JobFailed, Failure: c.Failure,
+			Failed: c.Job == semaphore.JobFailed, Failure: c.Failure, Result: c.Result,
 		}}
 	case Expire:
 		out.Kind = &logv1.Command_Expire{Expire: &logv1.Expire{
@@ -112,6 +113,22 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		}}
 	case TakeOver:
 		out.Kind = &logv1.Command_TakeOver{TakeOver: &logv1.TakeOver{Token: c.Token, By: identityToProto(c.By), Reason: c.Reason, At: w.time(c.At)}}
+	case SubmitJob:
+		out.Kind = &logv1.Command_SubmitJob{SubmitJob: &logv1.SubmitJob{
+			Spec: specToProto(c.Spec), Submitter: c.Submitter, Tasks: c.Tasks, Digest: []byte(c.Digest), At: w.time(c.At),
+		}}
+	case SubmitTasks:
+		out.Kind = &logv1.Command_SubmitTasks{SubmitTasks: &logv1.SubmitTasks{
+			Job: c.Job, Offset: c.Offset, Tasks: c.Tasks, Digest: []byte(c.Digest), At: w.time(c.At),
+		}}
+	case CancelJob:
+		out.Kind = &logv1.Command_CancelJob{CancelJob: &logv1.CancelJob{
+			Job: c.Job, Term: c.Term, Cause: uint32(c.Cause), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+		}}
+	case ChangeTasks:
+		out.Kind = &logv1.Command_ChangeTasks{ChangeTasks: &logv1.ChangeTasks{Job: c.Job, Indexes: c.Indexes, Drop: c.Drop, At: w.time(c.At)}}
+	case DeleteJob:
+		out.Kind = &logv1.Command_DeleteJob{DeleteJob: &logv1.DeleteJob{Job: c.Job, Term: c.Term, At: w.time(c.At)}}
 	case Cancel:
 		out.Kind = &logv1.Command_Cancel{Cancel: &logv1.Cancel{
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID, Token: c.Token, Cooling: int64(c.Cooling),
@@ -195,13 +212,16 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), Weight: c.GetWeight(), Firing: r.firing(c.GetFiring()),
 			RequestID: c.GetRequestId(), Metadata: r.labels(c.GetMetadata()).Map(), DefinitionVersion: c.GetDefinitionVersion(),
 			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()), RequestRevision: c.GetRequestRevision(),
-			Supersedes: c.GetSupersedes(), Replaces: c.GetReplaces(),
+			Supersedes: c.GetSupersedes(), Replaces: c.GetReplaces(), Worker: c.GetWorker(),
 		}
 	case *logv1.Command_Extend:
 		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration()), Term: k.Extend.GetTerm()}
 	case *logv1.Command_Release:
 		c := k.Release
-		cmd = Release{Token: c.GetToken(), Job: r.job(c), Failure: c.GetFailure(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
+		cmd = Release{
+			Token: c.GetToken(), Job: r.job(c), Failure: c.GetFailure(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt()),
+			Result: bytesOf(c.GetResult()),
+		}
 	case *logv1.Command_Expire:
 		c := k.Expire
 		cmd = Expire{Token: c.GetToken(), Term: c.GetTerm(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
@@ -221,6 +241,28 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 	case *logv1.Command_TakeOver:
 		c := k.TakeOver
 		cmd = TakeOver{Token: c.GetToken(), By: r.identity(c.GetBy()), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_SubmitJob:
+		c := k.SubmitJob
+		cmd = SubmitJob{
+			Spec: r.spec(c.GetSpec()), Submitter: c.GetSubmitter(), Tasks: payloads(c.GetTasks()), Digest: string(c.GetDigest()),
+			At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_SubmitTasks:
+		c := k.SubmitTasks
+		cmd = SubmitTasks{
+			Job: c.GetJob(), Offset: c.GetOffset(), Tasks: payloads(c.GetTasks()), Digest: string(c.GetDigest()), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_CancelJob:
+		c := k.CancelJob
+		cmd = CancelJob{
+			Job: c.GetJob(), Term: c.GetTerm(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+			Cause: work.CancelCause(r.small(c.GetCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cause of a cancel")),
+		}
+	case *logv1.Command_ChangeTasks:
+		c := k.ChangeTasks
+		cmd = ChangeTasks{Job: c.GetJob(), Indexes: c.GetIndexes(), Drop: c.GetDrop(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_DeleteJob:
+		cmd = DeleteJob{Job: k.DeleteJob.GetJob(), Term: k.DeleteJob.GetTerm(), At: timeFromProto(k.DeleteJob.GetAt())}
 	case *logv1.Command_Cancel:
 		c := k.Cancel
 		cmd = Cancel{

@@ -127,7 +127,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
 		Duration: duration(in.GetDuration()), Owes: in.GetOwes(), Firing: r.firing(in.GetFiring()),
 		State:           semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
-		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
+		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopTaskCancelled), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
 		Metadata: r.labels(in.GetMetadata()).Map(),
 		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
@@ -137,6 +137,9 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 		if out.State != semaphore.Live || out.Firing != nil {
 			r.fail("permit %d has superseded another token, and is not live or has a firing", out.Token)
 		}
+	}
+	if out.Stop == semaphore.StopTaskCancelled {
+		r.needs(4)
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {

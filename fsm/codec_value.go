@@ -6,6 +6,7 @@ import (
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // writer turns values into messages and keeps the first error.
@@ -237,6 +238,9 @@ func settingsToProto(s Settings) *logv1.Settings {
 	if b := s.Requests; b != (RequestBounds{}) {
 		out.Requests = &logv1.RequestBounds{Lifetime: int64(b.Lifetime), Kept: b.Kept, RequestBytes: b.RequestBytes, EditBytes: b.EditBytes}
 	}
+	if l := s.Work; l != (work.Limits{}) {
+		out.Work = &logv1.WorkLimits{TaskBytes: l.TaskBytes, JobBytes: l.JobBytes, SemaphoreBytes: l.SemaphoreBytes, ClusterBytes: l.ClusterBytes}
+	}
 	return out
 }
 
@@ -248,11 +252,18 @@ func (r *reader) settings(in *logv1.Settings) Settings {
 	if b != nil {
 		r.needs(3)
 	}
+	l := in.GetWork()
+	if l != nil {
+		r.needs(4)
+	}
 	return Settings{
 		MaxDuration: duration(in.GetMaxDuration()), JournalPerSemaphore: in.GetJournalPerSemaphore(), JournalTotal: in.GetJournalTotal(),
 		JournalLifetime:    duration(in.GetJournalLifetime()),
 		RememberedRequests: in.GetRememberedRequests(), RememberedDeletions: in.GetRememberedDeletions(),
 		Requests: RequestBounds{Lifetime: duration(b.GetLifetime()), Kept: b.GetKept(), RequestBytes: b.GetRequestBytes(), EditBytes: b.GetEditBytes()},
+		Work: work.Limits{
+			TaskBytes: l.GetTaskBytes(), JobBytes: l.GetJobBytes(), SemaphoreBytes: l.GetSemaphoreBytes(), ClusterBytes: l.GetClusterBytes(),
+		},
 	}
 }
 

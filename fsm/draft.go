@@ -20,6 +20,7 @@ type draft struct {
 	deletionAges *btree.BTreeG[deletion]   // by (revision, name)
 	sightingAges *btree.BTreeG[Sighting]   // the longest unseen first
 	memorySizes  *btree.BTreeG[memorySize] // of semaphores; the fewest requests first
+	submitters   *btree.BTreeG[submitter]  // by token
 
 	entries uint64 // how many were begun; see write
 	events  []Event
@@ -47,6 +48,7 @@ func newDraft(clusterID string) *draft {
 		deletionAges: newTree(deletionBefore),
 		sightingAges: newTree(sightingOlder),
 		memorySizes:  newTree(fewerRequests),
+		submitters:   newTree(submitterBefore),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // EventKind is what an Event tells. The numbers are frozen: they are in the journal.
@@ -52,6 +53,16 @@ const (
 	FiringsRemembered
 	// LateEnd: a holder that had lost its permit said how its job ended, and the claim of its firing says so now. Not in the journal.
 	LateEnd
+	// JobSubmitted: a job is complete; Job has it. Neither this kind nor those below are in the journal.
+	JobSubmitted
+	// TaskSettled: a task was held, and is not any more; Task and Job are as they are now.
+	TaskSettled
+	// JobCancelled: a job was cancelled.
+	JobCancelled
+	// TasksChanged: failed tasks of a job were handed out again, or dropped.
+	TasksChanged
+	// JobDeleted: a job was removed; Job is as it last was.
+	JobDeleted
 )
 
 // End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given
@@ -99,6 +110,9 @@ type Event struct {
 	Cordon     *Cordon
 	// Change is the change whose drain or time is over, of DrainedEvent and RevertedEvent.
 	Change uint64
+	// Job and Task are those of a permit that carries one, when it is granted, and of the kinds from JobSubmitted on.
+	Job    *work.Job
+	Task   *work.Task
 	Missed Missed
 	Author string
 	Reason string

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
@@ -27,10 +28,14 @@ func Level(cmd Command) uint32 {
 
 func needsLevel4(cmd Command) bool {
 	switch c := cmd.(type) {
-	case TakeOver:
+	case TakeOver, SubmitJob, SubmitTasks, CancelJob, ChangeTasks, DeleteJob:
 		return true
+	case Grant:
+		return c.Worker
+	case Configure:
+		return c.Settings.Work != (work.Limits{})
 	case Release:
-		return c.Job == semaphore.JobFailed
+		return c.Job == semaphore.JobFailed || len(c.Result) > 0
 	case EditBatch:
 		return slices.ContainsFunc(c.Changes, Change.boundsRuns)
 	case Undo:

@@ -326,7 +326,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 	if r.Ended = m.request(c.Semaphore, c.Identity, c.RequestID); r.Ended != nil {
 		r.Outcome = fsm.GrantRequestEnded
-		if r.Ended.Asked != 0 && r.Ended.Asked != fsm.AskedBy(c.Weight, c.Firing) {
+		if r.Ended.Asked != 0 && r.Ended.Asked != fsm.AskedBy(c.Weight, c.Firing, c.Worker) {
 			r.Outcome = fsm.GrantRequestReused
 		}
 		return r
@@ -462,7 +462,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 		m.dropPermit(p.Token)
 	}
 	m.remember(fsm.Remembered{
-		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: fsm.AskedBy(p.Weight, p.Firing), Outcome: how, Token: p.Token,
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: fsm.AskedBy(p.Weight, p.Firing, false), Outcome: how, Token: p.Token,
 	})
 	e.Semaphore, e.Permit = p.Semaphore, p
 	m.note(e)
@@ -675,7 +675,7 @@ func (m *model) reacquire(c fsm.Grant, own *semaphore.Permit, def *semaphore.Def
 	m.revision++
 	m.token++
 	m.remember(fsm.Remembered{
-		Semaphore: own.Semaphore, Identity: own.Identity, RequestID: own.RequestID, Asked: fsm.AskedBy(own.Weight, own.Firing),
+		Semaphore: own.Semaphore, Identity: own.Identity, RequestID: own.RequestID, Asked: fsm.AskedBy(own.Weight, own.Firing, false),
 		Outcome: semaphore.EndSuperseded, Token: own.Token,
 	})
 	m.note(fsm.JournalEntry{Kind: fsm.SupersededEvent, Semaphore: own.Semaphore, Permit: own, At: c.At})

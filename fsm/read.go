@@ -405,6 +405,10 @@ func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts 
 	if req.Firing != nil {
 		f.Claim = s.Claim(req.Semaphore, *req.Firing)
 	}
+	if s.featureLevel >= 4 {
+		f.Tasks = s.Work(req.Semaphore).Waiting
+		f.OwnTask = f.Own != nil && s.TaskOf(f.Own.Token) != nil
+	}
 	return f
 }
 

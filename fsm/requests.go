@@ -89,7 +89,7 @@ func (r *Remembered) Matches(asked uint64) bool {
 
 // AskedBy is the hash of what an acquire asks for, besides what its key says: semaphore, identity and request id. It is never 0.
 // Metadata is not part of it: a retry may describe itself differently. Frozen: hashes are in snapshots.
-func AskedBy(weight uint32, firing *semaphore.Firing) uint64 {
+func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	h := fnvOffset
 	number := func(n uint64) {
 		for range 8 {
@@ -103,6 +103,9 @@ func AskedBy(weight uint32, firing *semaphore.Firing) uint64 {
 			number(uint64(firing.Due.UnixNano()))
 		}
 		h = hashText(h, firing.Name)
+	}
+	if worker {
+		number(1)
 	}
 	return max(h, 1)
 }
@@ -215,7 +218,7 @@ func (d *draft) remember(r Remembered) {
 // rememberEnd remembers the request of a permit that has ended.
 func (d *draft) rememberEnd(p *semaphore.Permit, how semaphore.End) {
 	d.remember(Remembered{
-		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: AskedBy(p.Weight, p.Firing), Outcome: how, Token: p.Token,
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: AskedBy(p.Weight, p.Firing, d.TaskOf(p.Token) != nil), Outcome: how, Token: p.Token,
 	})
 }
 

@@ -97,7 +97,7 @@ func TestRequests_SameIDThatAsksForSomethingElse_IsRefusedAsSuch(t *testing.T) {
 	}
 	g.Metadata = map[string]string{"attempt": "2"}
 	equal(t, "other metadata", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
-	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").Asked, fsm.AskedBy(1, g.Firing))
+	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").Asked, fsm.AskedBy(1, g.Firing, false))
 }
 
 func TestTrim_KeepsTheNewestOfEachSemaphore_AndNoneOfADeletedOne(t *testing.T) {
@@ -290,7 +290,7 @@ func TestAskedBy_TellsRequestsApart(t *testing.T) {
 	seen := map[uint64]string{0: "no request"}
 	for weight := range uint32(3) {
 		for _, f := range []*semaphore.Firing{nil, fire("f", 0), fire("g", 0), fire("f", 60), fire("f", 61), fire("g", 61)} {
-			asked, this := fsm.AskedBy(weight, f), fmt.Sprint(weight, f)
+			asked, this := fsm.AskedBy(weight, f, false), fmt.Sprint(weight, f)
 			if other, ok := seen[asked]; ok {
 				t.Errorf("%s has the hash of %s", this, other)
 			}

@@ -161,6 +161,10 @@ func (in *restoring) record(record *logv1.Record) {
 		in.retired(k.RetiredMember.GetId())
 	case *logv1.Record_Sighting:
 		in.sighting(sightingFromProto(k.Sighting))
+	case *logv1.Record_Job:
+		in.job(in.r.storedJob(k.Job))
+	case *logv1.Record_Task:
+		in.task(in.r.task(k.Task))
 	}
 }
 
@@ -495,6 +499,7 @@ func (in *restoring) crossCheck() {
 	in.require(d.over(&JournalEntry{}, &JournalEntry{}, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal) == nil,
 		"it has %d edits and %d runs as journal entries, the bound is %d", d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
 	in.requestBounds()
+	in.jobs()
 	in.require(d.changesForgotten <= d.revision, "changes were forgotten up to revision %d, the last one is %d", d.changesForgotten, d.revision)
 	in.require(in.r.level <= d.featureLevel, "it holds what feature level %d brought, and its own is %d", in.r.level, d.featureLevel)
 }

@@ -1,6 +1,9 @@
 package fsm
 
-import "github.com/gatekeeperd/gatekeeper/semaphore"
+import (
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
 
 // Result is what a command did. Every command has exactly one type of result, named at the command.
 type Result interface{ result() }
@@ -63,8 +66,49 @@ type ReleaseResult struct {
 	// Ended is how it had ended before, when that is still remembered.
 	Ended *Remembered
 	// Revision is that of the change; 0 when nothing happened. It is set without Released when the release came too late for
-	// the permit but completed its firing.
+	// the permit but completed its firing or task.
 	Revision uint64
+	// Task is the one that the permit carried, as it is after the command; nil: none, or its job was removed. Recorded: the end of the task
+	// that this holder has reported, now or in a release before, is the one that stands.
+	Task     *work.Task
+	Recorded bool
+}
+
+// SubmitOutcome is what became of a SubmitJob or SubmitTasks.
+type SubmitOutcome uint8
+
+const (
+	// SubmitAccepted: the tasks are stored.
+	SubmitAccepted SubmitOutcome = iota + 1
+	// SubmitExists: a job of that id was submitted before; see Job. Nothing happened.
+	SubmitExists
+	// SubmitNoSemaphore: there is no such semaphore. Nothing happened.
+	SubmitNoSemaphore
+	// SubmitNoSubmitter: the token of the submitter is not that of a live permit. Nothing happened.
+	SubmitNoSubmitter
+	// SubmitLimit: a limit does not let the tasks in; see Limit. Nothing happened.
+	SubmitLimit
+	// SubmitLost: there is no such unfinished submission, or it is at another task. Nothing happened.
+	SubmitLost
+)
+
+// SubmitResult is the result of a SubmitJob and of a SubmitTasks.
+type SubmitResult struct {
+	Outcome SubmitOutcome
+	Job     *work.Job
+	Limit   *work.LimitError
+}
+
+// JobResult is the result of the other commands of jobs.
+type JobResult struct {
+	// Applied is false when nothing happened: there is no such job, it is not as the command needs it, or its term is over.
+	Applied bool
+	// Job is the job as it is after the command, or as it last was; nil: there is none.
+	Job *work.Job
+	// Tasks is how many tasks were changed.
+	Tasks uint32
+	// Limit is the limit that does not let tasks be handed out again.
+	Limit *work.LimitError
 }
 
 // CancelResult is the result of a Cancel.
@@ -162,3 +206,5 @@ func (UndoResult) result()     {}
 func (FiringsResult) result()  {}
 func (RevisionResult) result() {}
 func (InvalidResult) result()  {}
+func (SubmitResult) result()   {}
+func (JobResult) result()      {}

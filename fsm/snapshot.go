@@ -8,6 +8,7 @@ import (
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // snapshotFormat is the version of the layout of snapshots. Every one that was ever released stays readable.
@@ -83,6 +84,12 @@ func (s *State) records(w *recordWriter) {
 	}
 	s.sightings.Scan(func(seen Sighting) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Sighting{Sighting: w.sighting(seen)}})
+	})
+	for j := range s.Jobs(0) {
+		w.write(&logv1.Record{Kind: &logv1.Record_Job{Job: w.job(j)}})
+	}
+	s.jobs.tasks.Scan(func(t *work.Task) bool {
+		return w.write(&logv1.Record{Kind: &logv1.Record_Task{Task: taskToProto(t)}})
 	})
 }
 

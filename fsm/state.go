@@ -50,6 +50,8 @@ type State struct {
 	// changesForgotten is the newest revision of a forgotten journal entry that had no WholeChange.
 	changesForgotten uint64
 
+	jobs jobTrees
+
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0: none
 	// historyBegins is when a recovery last lost permits, of which the journal says nothing; zero: none did.
@@ -123,6 +125,7 @@ func newState(clusterID string) *State {
 		edits:         newTree(journalBefore),
 		runs:          newTree(journalBefore),
 		sightings:     newTree(sightingBefore),
+		jobs:          newJobTrees(),
 	}
 }
 
@@ -149,6 +152,7 @@ func (s *State) fork() *State {
 	c.edits = s.edits.Copy()
 	c.runs = s.runs.Copy()
 	c.sightings = s.sightings.Copy()
+	c.jobs = s.jobs.fork()
 	return &c
 }
 

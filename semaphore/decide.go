@@ -10,7 +10,7 @@ const (
 	stepOpen     step = 4 // neither a cordon nor a pause with stop shuts the caller out
 	stepOwn      step = 5 // what the caller holds already
 	stepPaused   step = 6 // it is not paused, and the weight can ever fit
-	stepFiring   step = 7 // nobody else has the firing
+	stepFiring   step = 7 // nobody else has the firing, and there is a task for a worker
 	stepFree     step = 8 // there is room, and nobody waits ahead
 	stepFull     step = 9 // there is none
 
@@ -32,18 +32,18 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
-// DecideWaiting answers a caller that would rather wait than be denied for want of a free permit, or because of a pause. It is Decide, but
+// DecideWaiting answers a caller that would rather wait than be denied for want of a free permit or of a task, or because of a pause. It is Decide, but
 // waits reports whether the caller waits instead of taking the denial. A caller waits out a pause only if it would be granted a permit, or
 // wait for one, without the pause. Otherwise the denial is the one that it would get then, because the end of the pause does not help.
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
-		return d, d.Reason == NoFreePermit
+		return d, d.Reason.Passes()
 	}
 	resumed := *f
 	resumed.Pause = nil
 	after := Decide(req, &resumed)
-	if after.Outcome == Denied && after.Reason != NoFreePermit {
+	if after.Outcome == Denied && !after.Reason.Passes() {
 		return after, false
 	}
 	return d, true
@@ -123,6 +123,9 @@ func (s step) decide(req *Request, f *Facts) Decision {
 		if req.Firing != nil {
 			return decideFiring(req.Firing, f)
 		}
+		if req.Worker && f.Tasks == 0 {
+			return Decision{Outcome: Denied, Reason: NoTask}
+		}
 	case stepFree:
 		if f.Used+uint64(req.Weight) <= uint64(f.Definition.Permits) && !f.WaitsAhead {
 			return Decision{Outcome: Granted}
@@ -145,7 +148,7 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 
 // decideOwn answers an identity that has a permit here already. A repeat of the request that got the permit refreshes it. Any other
 // request is another acquisition: somebody may still count on the answer to the earlier one, so the permit continues under a new token. A
-// permit with a firing is for one run, so it has one acquisition.
+// permit with a firing or a task is for one run, so it has one acquisition.
 func decideOwn(req *Request, f *Facts) Decision {
 	own := f.Own
 	switch own.State {
@@ -161,12 +164,14 @@ func decideOwn(req *Request, f *Facts) Decision {
 		return Decision{Outcome: Denied, Reason: Stopping, Stop: own.Stop}
 	case f.OwnOverheld:
 		return Decision{Outcome: Denied, Reason: Stopping, Stop: StopHeldTooLong}
-	case own.Weight != req.Weight || !own.Firing.Equal(req.Firing):
+	case own.Weight != req.Weight || !own.Firing.Equal(req.Firing) || f.OwnTask != req.Worker:
 		return Decision{Outcome: Denied, Reason: AlreadyHeld}
 	case f.Repeat:
 		return Decision{Outcome: Refreshed}
 	case own.Firing != nil:
 		return Decision{Outcome: Denied, Reason: FiringClaimed, Claim: f.Claim}
+	case f.OwnTask:
+		return Decision{Outcome: Denied, Reason: AlreadyHeld}
 	}
 	return Decision{Outcome: Reacquired}
 }

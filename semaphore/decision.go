@@ -24,7 +24,12 @@ const (
 	FiringTooFarAhead
 	// FiringForgotten: the firing is due at or before the low-water mark. Whether it ran is not known.
 	FiringForgotten
+	// NoTask: no task waits for a worker.
+	NoTask
 )
+
+// Passes reports whether a caller that would rather wait than be denied waits for this reason to pass.
+func (r Reason) Passes() bool { return r == NoFreePermit || r == NoTask }
 
 // Outcome is what was decided. The zero value is no decision.
 type Outcome uint8
@@ -43,6 +48,8 @@ type Request struct {
 	Identity  Identity
 	Weight    uint32
 	Firing    *Firing
+	// Worker: the caller asks for a task with the permit. It then has no firing.
+	Worker bool
 }
 
 // Admission is what the patterns say of a caller. Only the leader matches patterns; when a command is applied, the
@@ -79,10 +86,14 @@ type Facts struct {
 	Repeat bool
 	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is applied.
 	OwnOverheld bool
+	// OwnTask: Own carries a task, or did when it was granted.
+	OwnTask bool
 	// Used is the weight of all permits that take slots: live, held and cooling.
 	Used uint64
 	// Claim is the claim of the asked firing, or nil.
 	Claim *Claim
+	// Tasks is how many tasks of the semaphore wait for a worker.
+	Tasks uint64
 	// LowWater is the newest due time that has been forgotten; zero when none was.
 	LowWater time.Time
 	// LeaderClock is the wall-clock time of the leader that decides, against which due times are compared. Zero when a command is

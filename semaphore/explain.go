@@ -75,7 +75,10 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	case stepPaused:
 		return "It is not paused, and weight " + count(uint64(req.Weight)) + " is within its " + permitCount(uint64(f.Definition.Permits)) + "."
 	case stepFiring:
-		if req.Firing == nil {
+		switch {
+		case req.Worker:
+			return tasksWait(f.Tasks)
+		case req.Firing == nil:
 			return "No firing is asked for."
 		}
 		return "Firing " + req.Firing.text() + " is not claimed."
@@ -93,4 +96,11 @@ func compareRoom(req *Request, f *Facts) string {
 		return s + " does not fit."
 	}
 	return s + " would fit, but others wait ahead."
+}
+
+func tasksWait(n uint64) string {
+	if n == 1 {
+		return "1 task waits for a worker."
+	}
+	return count(n) + " tasks wait for a worker."
 }

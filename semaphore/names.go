@@ -38,6 +38,8 @@ func (r Reason) String() string {
 		return "FIRING_TOO_FAR_AHEAD"
 	case FiringForgotten:
 		return "FIRING_FORGOTTEN"
+	case NoTask:
+		return "NO_TASK"
 	}
 	return unknown("REASON_", uint8(r))
 }
@@ -78,6 +80,8 @@ func (c StopCause) String() string {
 		return "paused"
 	case StopCordoned:
 		return "cordoned"
+	case StopTaskCancelled:
+		return "task cancelled"
 	}
 	return unknown("stop cause ", uint8(c))
 }

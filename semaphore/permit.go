@@ -39,6 +39,8 @@ const (
 	StopNoLongerAdmitted
 	StopPaused
 	StopCordoned
+	// StopTaskCancelled: the job of its task was cancelled. Feature level 4.
+	StopTaskCancelled
 )
 
 // Permit is one grant. It is immutable once it is stored.

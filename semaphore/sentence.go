@@ -69,6 +69,8 @@ func (d Decision) denial(req *Request, f *Facts) string {
 		return forgottenSentence(req, f)
 	case NoFreePermit:
 		return noRoom(req, f)
+	case NoTask:
+		return "No task waits for a worker of " + name
 	case NoReason:
 	}
 	return "The request was denied"
@@ -103,6 +105,10 @@ func alreadyHeldSentence(req *Request, f *Facts) string {
 		return s
 	case f.Own.Weight != req.Weight:
 		return s + " with weight " + count(uint64(f.Own.Weight)) + ", and cannot have weight " + count(uint64(req.Weight)) + " beside it"
+	case f.OwnTask:
+		return s + " with a task, and cannot have another one beside it"
+	case req.Worker:
+		return s + " without a task, and cannot have one with a task beside it"
 	case req.Firing == nil:
 		return s + " for firing " + f.Own.Firing.text() + ", and cannot have one without a firing beside it"
 	case f.Own.Firing == nil:

@@ -141,7 +141,7 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	switch {
 	case ended == nil:
 		return nil
-	case !ended.Matches(fsm.AskedBy(call.Weight, call.Firing)):
+	case !ended.Matches(fsm.AskedBy(call.Weight, call.Firing, call.Worker)):
 		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and had asked for another weight or firing: "+
 			"a request id belongs to one request; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
 	default:

@@ -109,6 +109,11 @@ type Command struct {
 	//	*Command_Trim
 	//	*Command_ForgetFirings
 	//	*Command_TakeOver
+	//	*Command_SubmitJob
+	//	*Command_SubmitTasks
+	//	*Command_CancelJob
+	//	*Command_ChangeTasks
+	//	*Command_DeleteJob
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -394,6 +399,51 @@ func (x *Command) GetTakeOver() *TakeOver {
 	return nil
 }
 
+func (x *Command) GetSubmitJob() *SubmitJob {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_SubmitJob); ok {
+			return x.SubmitJob
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetSubmitTasks() *SubmitTasks {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_SubmitTasks); ok {
+			return x.SubmitTasks
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetCancelJob() *CancelJob {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_CancelJob); ok {
+			return x.CancelJob
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetChangeTasks() *ChangeTasks {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_ChangeTasks); ok {
+			return x.ChangeTasks
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDeleteJob() *DeleteJob {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_DeleteJob); ok {
+			return x.DeleteJob
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -509,6 +559,26 @@ type Command_TakeOver struct {
 	TakeOver *TakeOver `protobuf:"bytes,27,opt,name=take_over,json=takeOver,proto3,oneof"`
 }
 
+type Command_SubmitJob struct {
+	SubmitJob *SubmitJob `protobuf:"bytes,28,opt,name=submit_job,json=submitJob,proto3,oneof"`
+}
+
+type Command_SubmitTasks struct {
+	SubmitTasks *SubmitTasks `protobuf:"bytes,29,opt,name=submit_tasks,json=submitTasks,proto3,oneof"`
+}
+
+type Command_CancelJob struct {
+	CancelJob *CancelJob `protobuf:"bytes,30,opt,name=cancel_job,json=cancelJob,proto3,oneof"`
+}
+
+type Command_ChangeTasks struct {
+	ChangeTasks *ChangeTasks `protobuf:"bytes,31,opt,name=change_tasks,json=changeTasks,proto3,oneof"`
+}
+
+type Command_DeleteJob struct {
+	DeleteJob *DeleteJob `protobuf:"bytes,32,opt,name=delete_job,json=deleteJob,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -562,6 +632,16 @@ func (*Command_Trim) isCommand_Kind() {}
 func (*Command_ForgetFirings) isCommand_Kind() {}
 
 func (*Command_TakeOver) isCommand_Kind() {}
+
+func (*Command_SubmitJob) isCommand_Kind() {}
+
+func (*Command_SubmitTasks) isCommand_Kind() {}
+
+func (*Command_CancelJob) isCommand_Kind() {}
+
+func (*Command_ChangeTasks) isCommand_Kind() {}
+
+func (*Command_DeleteJob) isCommand_Kind() {}
 
 type Identity struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -948,8 +1028,10 @@ type Grant struct {
 	Replaces bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	// A cluster revision as of which this request had no permit; 0: not known. Feature level 3.
 	RequestRevision uint64 `protobuf:"varint,13,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The caller is a worker and asks for a task with the permit; there is no firing. Feature level 4.
+	Worker        bool `protobuf:"varint,14,opt,name=worker,proto3" json:"worker,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Grant) Reset() {
@@ -1073,6 +1155,13 @@ func (x *Grant) GetRequestRevision() uint64 {
 	return 0
 }
 
+func (x *Grant) GetWorker() bool {
+	if x != nil {
+		return x.Worker
+	}
+	return false
+}
+
 type Extend struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Token    uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1143,6 +1232,7 @@ type Release struct {
 	CutShort      bool                   `protobuf:"varint,5,opt,name=cut_short,json=cutShort,proto3" json:"cut_short,omitempty"` // feature level 2
 	Failed        bool                   `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`                     // beside neither of the two; feature level 4
 	Failure       string                 `protobuf:"bytes,7,opt,name=failure,proto3" json:"failure,omitempty"`                    // of a failed job; feature level 4
+	Result        []byte                 `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`                      // of the permit's task; feature level 4
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1224,6 +1314,13 @@ func (x *Release) GetFailure() string {
 		return x.Failure
 	}
 	return ""
+}
+
+func (x *Release) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
 }
 
 type Expire struct {
@@ -2761,8 +2858,10 @@ type Settings struct {
 	Requests *RequestBounds `protobuf:"bytes,6,opt,name=requests,proto3" json:"requests,omitempty"`
 	// How long the journal tells of anything, nanoseconds; 0 means the default: 366 days. Feature level 3.
 	JournalLifetime int64 `protobuf:"varint,9,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Feature level 4.
+	Work          *WorkLimits `protobuf:"bytes,10,opt,name=work,proto3" json:"work,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -2844,6 +2943,82 @@ func (x *Settings) GetJournalLifetime() int64 {
 	return 0
 }
 
+func (x *Settings) GetWork() *WorkLimits {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+// WorkLimits bounds what is stored for jobs, in bytes. 0 means the default: 64 KiB, 64 MiB, 128 MiB and 256 MiB.
+type WorkLimits struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	TaskBytes      uint64                 `protobuf:"varint,1,opt,name=task_bytes,json=taskBytes,proto3" json:"task_bytes,omitempty"`
+	JobBytes       uint64                 `protobuf:"varint,2,opt,name=job_bytes,json=jobBytes,proto3" json:"job_bytes,omitempty"`
+	SemaphoreBytes uint64                 `protobuf:"varint,3,opt,name=semaphore_bytes,json=semaphoreBytes,proto3" json:"semaphore_bytes,omitempty"`
+	ClusterBytes   uint64                 `protobuf:"varint,4,opt,name=cluster_bytes,json=clusterBytes,proto3" json:"cluster_bytes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *WorkLimits) Reset() {
+	*x = WorkLimits{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkLimits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkLimits) ProtoMessage() {}
+
+func (x *WorkLimits) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkLimits.ProtoReflect.Descriptor instead.
+func (*WorkLimits) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *WorkLimits) GetTaskBytes() uint64 {
+	if x != nil {
+		return x.TaskBytes
+	}
+	return 0
+}
+
+func (x *WorkLimits) GetJobBytes() uint64 {
+	if x != nil {
+		return x.JobBytes
+	}
+	return 0
+}
+
+func (x *WorkLimits) GetSemaphoreBytes() uint64 {
+	if x != nil {
+		return x.SemaphoreBytes
+	}
+	return 0
+}
+
+func (x *WorkLimits) GetClusterBytes() uint64 {
+	if x != nil {
+		return x.ClusterBytes
+	}
+	return 0
+}
+
 // RequestBounds bounds what is remembered of requests. 0 means the default: 10 minutes, 1 000, 64 MiB and 16 MiB.
 type RequestBounds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2860,7 +3035,7 @@ type RequestBounds struct {
 
 func (x *RequestBounds) Reset() {
 	*x = RequestBounds{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2872,7 +3047,7 @@ func (x *RequestBounds) String() string {
 func (*RequestBounds) ProtoMessage() {}
 
 func (x *RequestBounds) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2885,7 +3060,7 @@ func (x *RequestBounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestBounds.ProtoReflect.Descriptor instead.
 func (*RequestBounds) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RequestBounds) GetLifetime() int64 {
@@ -2925,7 +3100,7 @@ type RetireMember struct {
 
 func (x *RetireMember) Reset() {
 	*x = RetireMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2937,7 +3112,7 @@ func (x *RetireMember) String() string {
 func (*RetireMember) ProtoMessage() {}
 
 func (x *RetireMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2950,7 +3125,7 @@ func (x *RetireMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireMember.ProtoReflect.Descriptor instead.
 func (*RetireMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RetireMember) GetId() string {
@@ -2969,7 +3144,7 @@ type RaiseFeatureLevel struct {
 
 func (x *RaiseFeatureLevel) Reset() {
 	*x = RaiseFeatureLevel{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2981,7 +3156,7 @@ func (x *RaiseFeatureLevel) String() string {
 func (*RaiseFeatureLevel) ProtoMessage() {}
 
 func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2994,7 +3169,7 @@ func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseFeatureLevel.ProtoReflect.Descriptor instead.
 func (*RaiseFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RaiseFeatureLevel) GetLevel() uint32 {
@@ -3024,7 +3199,7 @@ type EndDrain struct {
 
 func (x *EndDrain) Reset() {
 	*x = EndDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3036,7 +3211,7 @@ func (x *EndDrain) String() string {
 func (*EndDrain) ProtoMessage() {}
 
 func (x *EndDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3049,7 +3224,7 @@ func (x *EndDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndDrain.ProtoReflect.Descriptor instead.
 func (*EndDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EndDrain) GetRevision() uint64 {
@@ -3108,7 +3283,7 @@ type Revert struct {
 
 func (x *Revert) Reset() {
 	*x = Revert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3295,7 @@ func (x *Revert) String() string {
 func (*Revert) ProtoMessage() {}
 
 func (x *Revert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3308,7 @@ func (x *Revert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Revert.ProtoReflect.Descriptor instead.
 func (*Revert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Revert) GetRevision() uint64 {
@@ -3175,7 +3350,7 @@ type Sight struct {
 
 func (x *Sight) Reset() {
 	*x = Sight{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3187,7 +3362,7 @@ func (x *Sight) String() string {
 func (*Sight) ProtoMessage() {}
 
 func (x *Sight) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3200,7 +3375,7 @@ func (x *Sight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sight.ProtoReflect.Descriptor instead.
 func (*Sight) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Sight) GetTerm() uint64 {
@@ -3229,7 +3404,7 @@ type Sighting struct {
 
 func (x *Sighting) Reset() {
 	*x = Sighting{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3416,7 @@ func (x *Sighting) String() string {
 func (*Sighting) ProtoMessage() {}
 
 func (x *Sighting) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3429,7 @@ func (x *Sighting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sighting.ProtoReflect.Descriptor instead.
 func (*Sighting) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Sighting) GetGroup() string {
@@ -3294,7 +3469,7 @@ type NoteMissed struct {
 
 func (x *NoteMissed) Reset() {
 	*x = NoteMissed{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3306,7 +3481,7 @@ func (x *NoteMissed) String() string {
 func (*NoteMissed) ProtoMessage() {}
 
 func (x *NoteMissed) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3319,7 +3494,7 @@ func (x *NoteMissed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteMissed.ProtoReflect.Descriptor instead.
 func (*NoteMissed) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *NoteMissed) GetSemaphore() string {
@@ -3368,7 +3543,7 @@ type EndQuarantine struct {
 
 func (x *EndQuarantine) Reset() {
 	*x = EndQuarantine{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3380,7 +3555,7 @@ func (x *EndQuarantine) String() string {
 func (*EndQuarantine) ProtoMessage() {}
 
 func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3393,7 +3568,7 @@ func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndQuarantine.ProtoReflect.Descriptor instead.
 func (*EndQuarantine) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *EndQuarantine) GetTerm() uint64 {
@@ -3439,7 +3614,7 @@ type Undo struct {
 
 func (x *Undo) Reset() {
 	*x = Undo{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3451,7 +3626,7 @@ func (x *Undo) String() string {
 func (*Undo) ProtoMessage() {}
 
 func (x *Undo) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3464,7 +3639,7 @@ func (x *Undo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undo.ProtoReflect.Descriptor instead.
 func (*Undo) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Undo) GetChange() uint64 {
@@ -3580,7 +3755,7 @@ type UndoEdit struct {
 
 func (x *UndoEdit) Reset() {
 	*x = UndoEdit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3592,7 +3767,7 @@ func (x *UndoEdit) String() string {
 func (*UndoEdit) ProtoMessage() {}
 
 func (x *UndoEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3605,7 +3780,7 @@ func (x *UndoEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoEdit.ProtoReflect.Descriptor instead.
 func (*UndoEdit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UndoEdit) GetChange() *Change {
@@ -3648,7 +3823,7 @@ type UndoPause struct {
 
 func (x *UndoPause) Reset() {
 	*x = UndoPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3660,7 +3835,7 @@ func (x *UndoPause) String() string {
 func (*UndoPause) ProtoMessage() {}
 
 func (x *UndoPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3673,7 +3848,7 @@ func (x *UndoPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoPause.ProtoReflect.Descriptor instead.
 func (*UndoPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *UndoPause) GetPause() *StoredPause {
@@ -3701,7 +3876,7 @@ type ExpectedPause struct {
 
 func (x *ExpectedPause) Reset() {
 	*x = ExpectedPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3713,7 +3888,7 @@ func (x *ExpectedPause) String() string {
 func (*ExpectedPause) ProtoMessage() {}
 
 func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3726,7 +3901,7 @@ func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedPause.ProtoReflect.Descriptor instead.
 func (*ExpectedPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ExpectedPause) GetName() string {
@@ -3757,7 +3932,7 @@ type UndoCordon struct {
 
 func (x *UndoCordon) Reset() {
 	*x = UndoCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3769,7 +3944,7 @@ func (x *UndoCordon) String() string {
 func (*UndoCordon) ProtoMessage() {}
 
 func (x *UndoCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3782,7 +3957,7 @@ func (x *UndoCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoCordon.ProtoReflect.Descriptor instead.
 func (*UndoCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *UndoCordon) GetId() string {
@@ -3823,7 +3998,7 @@ type UndoFirings struct {
 
 func (x *UndoFirings) Reset() {
 	*x = UndoFirings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3835,7 +4010,7 @@ func (x *UndoFirings) String() string {
 func (*UndoFirings) ProtoMessage() {}
 
 func (x *UndoFirings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3848,7 +4023,7 @@ func (x *UndoFirings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoFirings.ProtoReflect.Descriptor instead.
 func (*UndoFirings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *UndoFirings) GetSemaphore() string {
@@ -3900,7 +4075,7 @@ type Trim struct {
 
 func (x *Trim) Reset() {
 	*x = Trim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3912,7 +4087,7 @@ func (x *Trim) String() string {
 func (*Trim) ProtoMessage() {}
 
 func (x *Trim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3925,7 +4100,7 @@ func (x *Trim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trim.ProtoReflect.Descriptor instead.
 func (*Trim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Trim) GetTerm() uint64 {
@@ -3966,6 +4141,8 @@ type Record struct {
 	//	*Record_Semaphore
 	//	*Record_RetiredMember
 	//	*Record_Sighting
+	//	*Record_Job
+	//	*Record_Task
 	//	*Record_Trailer
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
@@ -3974,7 +4151,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3986,7 +4163,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3999,7 +4176,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -4108,6 +4285,24 @@ func (x *Record) GetSighting() *Sighting {
 	return nil
 }
 
+func (x *Record) GetJob() *StoredJob {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Job); ok {
+			return x.Job
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetTask() *StoredTask {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Task); ok {
+			return x.Task
+		}
+	}
+	return nil
+}
+
 func (x *Record) GetTrailer() *Trailer {
 	if x != nil {
 		if x, ok := x.Kind.(*Record_Trailer); ok {
@@ -4166,6 +4361,15 @@ type Record_Sighting struct {
 	Sighting *Sighting `protobuf:"bytes,11,opt,name=sighting,proto3,oneof"`
 }
 
+type Record_Job struct {
+	// Feature level 4.
+	Job *StoredJob `protobuf:"bytes,12,opt,name=job,proto3,oneof"`
+}
+
+type Record_Task struct {
+	Task *StoredTask `protobuf:"bytes,13,opt,name=task,proto3,oneof"`
+}
+
 type Record_Trailer struct {
 	Trailer *Trailer `protobuf:"bytes,15,opt,name=trailer,proto3,oneof"`
 }
@@ -4191,6 +4395,10 @@ func (*Record_Semaphore) isRecord_Kind() {}
 func (*Record_RetiredMember) isRecord_Kind() {}
 
 func (*Record_Sighting) isRecord_Kind() {}
+
+func (*Record_Job) isRecord_Kind() {}
+
+func (*Record_Task) isRecord_Kind() {}
 
 func (*Record_Trailer) isRecord_Kind() {}
 
@@ -4224,7 +4432,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4236,7 +4444,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4249,7 +4457,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -4372,7 +4580,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4384,7 +4592,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4397,7 +4605,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -4466,7 +4674,7 @@ type StoredPause struct {
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4478,7 +4686,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4491,7 +4699,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -4564,7 +4772,7 @@ type StoredSemaphore struct {
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4576,7 +4784,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4589,7 +4797,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -4653,7 +4861,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4665,7 +4873,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4678,7 +4886,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -4711,7 +4919,7 @@ type StoredRevert struct {
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4723,7 +4931,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4736,7 +4944,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -4803,7 +5011,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4815,7 +5023,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4828,7 +5036,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -4950,6 +5158,58 @@ func (x *StoredPermit) GetOwes() bool {
 	return false
 }
 
+type TaskRef struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"` // its number
+	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRef) Reset() {
+	*x = TaskRef{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRef) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRef) ProtoMessage() {}
+
+func (x *TaskRef) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRef.ProtoReflect.Descriptor instead.
+func (*TaskRef) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *TaskRef) GetJob() uint64 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *TaskRef) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 type StoredClaim struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -4971,7 +5231,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4983,7 +5243,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4996,7 +5256,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -5080,7 +5340,7 @@ type StoredCordon struct {
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5092,7 +5352,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5105,7 +5365,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -5208,7 +5468,7 @@ type StoredRequest struct {
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5220,7 +5480,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5233,7 +5493,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -5351,7 +5611,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5363,7 +5623,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5376,7 +5636,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -5402,7 +5662,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5414,7 +5674,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5427,7 +5687,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *StoredMember) GetId() string {
@@ -5480,7 +5740,7 @@ type JournalEntry struct {
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5492,7 +5752,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5505,7 +5765,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -5683,7 +5943,7 @@ type FiringsChange struct {
 
 func (x *FiringsChange) Reset() {
 	*x = FiringsChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5695,7 +5955,7 @@ func (x *FiringsChange) String() string {
 func (*FiringsChange) ProtoMessage() {}
 
 func (x *FiringsChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5708,7 +5968,7 @@ func (x *FiringsChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
 func (*FiringsChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *FiringsChange) GetClaims() []*StoredClaim {
@@ -5747,7 +6007,7 @@ type JournalChange struct {
 
 func (x *JournalChange) Reset() {
 	*x = JournalChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5759,7 +6019,7 @@ func (x *JournalChange) String() string {
 func (*JournalChange) ProtoMessage() {}
 
 func (x *JournalChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5772,7 +6032,7 @@ func (x *JournalChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalChange.ProtoReflect.Descriptor instead.
 func (*JournalChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *JournalChange) GetNames() []string {
@@ -5808,7 +6068,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5820,7 +6080,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5833,7 +6093,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{60}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -5850,6 +6110,754 @@ func (x *Trailer) GetChecksum() []byte {
 	return nil
 }
 
+// JobSpec is what a submitter says of a job.
+type JobSpec struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Semaphore     string                 `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Labels        []*Label               `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
+	Author        string                 `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	Timeout       int64                  `protobuf:"varint,5,opt,name=timeout,proto3" json:"timeout,omitempty"` // nanoseconds, as all durations
+	Retention     int64                  `protobuf:"varint,6,opt,name=retention,proto3" json:"retention,omitempty"`
+	Priority      int32                  `protobuf:"zigzag32,7,opt,name=priority,proto3" json:"priority,omitempty"`
+	MaxAttempts   uint32                 `protobuf:"varint,8,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
+	MaxResult     uint32                 `protobuf:"varint,9,opt,name=max_result,json=maxResult,proto3" json:"max_result,omitempty"`
+	RetryFailed   bool                   `protobuf:"varint,10,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
+	Own           string                 `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"` // the semaphore that was made for the job
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JobSpec) Reset() {
+	*x = JobSpec{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JobSpec) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JobSpec) ProtoMessage() {}
+
+func (x *JobSpec) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JobSpec.ProtoReflect.Descriptor instead.
+func (*JobSpec) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *JobSpec) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *JobSpec) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *JobSpec) GetLabels() []*Label {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *JobSpec) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *JobSpec) GetTimeout() int64 {
+	if x != nil {
+		return x.Timeout
+	}
+	return 0
+}
+
+func (x *JobSpec) GetRetention() int64 {
+	if x != nil {
+		return x.Retention
+	}
+	return 0
+}
+
+func (x *JobSpec) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *JobSpec) GetMaxAttempts() uint32 {
+	if x != nil {
+		return x.MaxAttempts
+	}
+	return 0
+}
+
+func (x *JobSpec) GetMaxResult() uint32 {
+	if x != nil {
+		return x.MaxResult
+	}
+	return 0
+}
+
+func (x *JobSpec) GetRetryFailed() bool {
+	if x != nil {
+		return x.RetryFailed
+	}
+	return false
+}
+
+func (x *JobSpec) GetOwn() string {
+	if x != nil {
+		return x.Own
+	}
+	return ""
+}
+
+// SubmitJob begins the submission of a job, with its first tasks, or all of them.
+type SubmitJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Spec          *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	Submitter     uint64                 `protobuf:"varint,2,opt,name=submitter,proto3" json:"submitter,omitempty"` // the token of a live permit; 0: none
+	Tasks         [][]byte               `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"` // with the last tasks: the SHA-256 of it all
+	At            int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubmitJob) Reset() {
+	*x = SubmitJob{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubmitJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubmitJob) ProtoMessage() {}
+
+func (x *SubmitJob) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubmitJob.ProtoReflect.Descriptor instead.
+func (*SubmitJob) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *SubmitJob) GetSpec() *JobSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *SubmitJob) GetSubmitter() uint64 {
+	if x != nil {
+		return x.Submitter
+	}
+	return 0
+}
+
+func (x *SubmitJob) GetTasks() [][]byte {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
+func (x *SubmitJob) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *SubmitJob) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// SubmitTasks goes on with a submission.
+type SubmitTasks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`       // its number
+	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"` // the index of the first task
+	Tasks         [][]byte               `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"` // with the last tasks
+	At            int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubmitTasks) Reset() {
+	*x = SubmitTasks{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubmitTasks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubmitTasks) ProtoMessage() {}
+
+func (x *SubmitTasks) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubmitTasks.ProtoReflect.Descriptor instead.
+func (*SubmitTasks) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *SubmitTasks) GetJob() uint64 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *SubmitTasks) GetOffset() uint32 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *SubmitTasks) GetTasks() [][]byte {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
+func (x *SubmitTasks) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *SubmitTasks) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+type CancelJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`   // of a leader's command; 0: somebody asked for it
+	Cause         uint32                 `protobuf:"varint,3,opt,name=cause,proto3" json:"cause,omitempty"` // 1 asked for, 2 timeout, 3 submitter gone
+	Author        string                 `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	At            int64                  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelJob) Reset() {
+	*x = CancelJob{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelJob) ProtoMessage() {}
+
+func (x *CancelJob) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelJob.ProtoReflect.Descriptor instead.
+func (*CancelJob) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *CancelJob) GetJob() uint64 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *CancelJob) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *CancelJob) GetCause() uint32 {
+	if x != nil {
+		return x.Cause
+	}
+	return 0
+}
+
+func (x *CancelJob) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *CancelJob) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *CancelJob) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// ChangeTasks retries failed tasks, or drops them.
+type ChangeTasks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
+	Indexes       []uint32               `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"` // none: all that failed
+	Drop          bool                   `protobuf:"varint,3,opt,name=drop,proto3" json:"drop,omitempty"`
+	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeTasks) Reset() {
+	*x = ChangeTasks{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeTasks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeTasks) ProtoMessage() {}
+
+func (x *ChangeTasks) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeTasks.ProtoReflect.Descriptor instead.
+func (*ChangeTasks) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *ChangeTasks) GetJob() uint64 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *ChangeTasks) GetIndexes() []uint32 {
+	if x != nil {
+		return x.Indexes
+	}
+	return nil
+}
+
+func (x *ChangeTasks) GetDrop() bool {
+	if x != nil {
+		return x.Drop
+	}
+	return false
+}
+
+func (x *ChangeTasks) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+type DeleteJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"` // as in CancelJob
+	At            int64                  `protobuf:"fixed64,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteJob) Reset() {
+	*x = DeleteJob{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteJob) ProtoMessage() {}
+
+func (x *DeleteJob) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteJob.ProtoReflect.Descriptor instead.
+func (*DeleteJob) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{68}
+}
+
+func (x *DeleteJob) GetJob() uint64 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *DeleteJob) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *DeleteJob) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+type StoredJob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Spec          *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	Number        uint64                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Submitted     uint64                 `protobuf:"varint,3,opt,name=submitted,proto3" json:"submitted,omitempty"`
+	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	Submitter     uint64                 `protobuf:"varint,6,opt,name=submitter,proto3" json:"submitter,omitempty"`
+	SubmittedAt   int64                  `protobuf:"fixed64,7,opt,name=submitted_at,json=submittedAt,proto3" json:"submitted_at,omitempty"`
+	EndedAt       int64                  `protobuf:"fixed64,8,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
+	State         uint32                 `protobuf:"varint,9,opt,name=state,proto3" json:"state,omitempty"` // 1 receiving, 2 open, 3 ended, 4 cancelled
+	CancelCause   uint32                 `protobuf:"varint,10,opt,name=cancel_cause,json=cancelCause,proto3" json:"cancel_cause,omitempty"`
+	CancelAuthor  string                 `protobuf:"bytes,11,opt,name=cancel_author,json=cancelAuthor,proto3" json:"cancel_author,omitempty"`
+	CancelReason  string                 `protobuf:"bytes,12,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
+	Payload       uint64                 `protobuf:"varint,13,opt,name=payload,proto3" json:"payload,omitempty"`
+	Tasks         uint32                 `protobuf:"varint,14,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	Fresh         uint32                 `protobuf:"varint,15,opt,name=fresh,proto3" json:"fresh,omitempty"` // the first task that was never handed out
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredJob) Reset() {
+	*x = StoredJob{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredJob) ProtoMessage() {}
+
+func (x *StoredJob) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredJob.ProtoReflect.Descriptor instead.
+func (*StoredJob) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *StoredJob) GetSpec() *JobSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *StoredJob) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *StoredJob) GetSubmitted() uint64 {
+	if x != nil {
+		return x.Submitted
+	}
+	return 0
+}
+
+func (x *StoredJob) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredJob) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *StoredJob) GetSubmitter() uint64 {
+	if x != nil {
+		return x.Submitter
+	}
+	return 0
+}
+
+func (x *StoredJob) GetSubmittedAt() int64 {
+	if x != nil {
+		return x.SubmittedAt
+	}
+	return 0
+}
+
+func (x *StoredJob) GetEndedAt() int64 {
+	if x != nil {
+		return x.EndedAt
+	}
+	return 0
+}
+
+func (x *StoredJob) GetState() uint32 {
+	if x != nil {
+		return x.State
+	}
+	return 0
+}
+
+func (x *StoredJob) GetCancelCause() uint32 {
+	if x != nil {
+		return x.CancelCause
+	}
+	return 0
+}
+
+func (x *StoredJob) GetCancelAuthor() string {
+	if x != nil {
+		return x.CancelAuthor
+	}
+	return ""
+}
+
+func (x *StoredJob) GetCancelReason() string {
+	if x != nil {
+		return x.CancelReason
+	}
+	return ""
+}
+
+func (x *StoredJob) GetPayload() uint64 {
+	if x != nil {
+		return x.Payload
+	}
+	return 0
+}
+
+func (x *StoredJob) GetTasks() uint32 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *StoredJob) GetFresh() uint32 {
+	if x != nil {
+		return x.Fresh
+	}
+	return 0
+}
+
+type StoredTask struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ref           *TaskRef               `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Attempts      uint32                 `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	State         uint32                 `protobuf:"varint,3,opt,name=state,proto3" json:"state,omitempty"` // 1 waiting, 2 held, 3 done, 4 failed, 5 dropped
+	Token         uint64                 `protobuf:"varint,4,opt,name=token,proto3" json:"token,omitempty"`
+	Revision      uint64                 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	Payload       []byte                 `protobuf:"bytes,6,opt,name=payload,proto3" json:"payload,omitempty"`
+	Result        []byte                 `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
+	Failure       string                 `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredTask) Reset() {
+	*x = StoredTask{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[70]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredTask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredTask) ProtoMessage() {}
+
+func (x *StoredTask) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[70]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredTask.ProtoReflect.Descriptor instead.
+func (*StoredTask) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{70}
+}
+
+func (x *StoredTask) GetRef() *TaskRef {
+	if x != nil {
+		return x.Ref
+	}
+	return nil
+}
+
+func (x *StoredTask) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *StoredTask) GetState() uint32 {
+	if x != nil {
+		return x.State
+	}
+	return 0
+}
+
+func (x *StoredTask) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *StoredTask) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredTask) GetPayload() []byte {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+func (x *StoredTask) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *StoredTask) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
 var File_gatekeeper_log_v1_log_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
@@ -5857,7 +6865,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xb9\f\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\x80\x0f\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -5889,7 +6897,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undo\x12-\n" +
 	"\x04trim\x18\x19 \x01(\v2\x17.gatekeeper.log.v1.TrimH\x00R\x04trim\x12I\n" +
 	"\x0eforget_firings\x18\x1a \x01(\v2 .gatekeeper.log.v1.ForgetFiringsH\x00R\rforgetFirings\x12:\n" +
-	"\ttake_over\x18\x1b \x01(\v2\x1b.gatekeeper.log.v1.TakeOverH\x00R\btakeOverB\x06\n" +
+	"\ttake_over\x18\x1b \x01(\v2\x1b.gatekeeper.log.v1.TakeOverH\x00R\btakeOver\x12=\n" +
+	"\n" +
+	"submit_job\x18\x1c \x01(\v2\x1c.gatekeeper.log.v1.SubmitJobH\x00R\tsubmitJob\x12C\n" +
+	"\fsubmit_tasks\x18\x1d \x01(\v2\x1e.gatekeeper.log.v1.SubmitTasksH\x00R\vsubmitTasks\x12=\n" +
+	"\n" +
+	"cancel_job\x18\x1e \x01(\v2\x1c.gatekeeper.log.v1.CancelJobH\x00R\tcancelJob\x12C\n" +
+	"\fchange_tasks\x18\x1f \x01(\v2\x1e.gatekeeper.log.v1.ChangeTasksH\x00R\vchangeTasks\x12=\n" +
+	"\n" +
+	"delete_job\x18  \x01(\v2\x1c.gatekeeper.log.v1.DeleteJobH\x00R\tdeleteJobB\x06\n" +
 	"\x04kind\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
@@ -5925,7 +6941,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x10firing_max_ahead\x18\x11 \x01(\x03R\x0efiringMaxAhead\x12!\n" +
 	"\fmax_attempts\x18\x12 \x01(\rR\vmaxAttempts\x12\x18\n" +
 	"\amisfire\x18\x13 \x01(\rR\amisfire\x12%\n" +
-	"\x0emisfire_window\x18\x14 \x01(\x03R\rmisfireWindow\"\x95\x04\n" +
+	"\x0emisfire_window\x18\x14 \x01(\x03R\rmisfireWindow\"\xad\x04\n" +
 	"\x05Grant\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -5943,12 +6959,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"supersedes\x18\v \x01(\x04R\n" +
 	"supersedes\x12\x1a\n" +
 	"\breplaces\x18\f \x01(\bR\breplaces\x12)\n" +
-	"\x10request_revision\x18\r \x01(\x04R\x0frequestRevisionB\x14\n" +
+	"\x10request_revision\x18\r \x01(\x04R\x0frequestRevision\x12\x16\n" +
+	"\x06worker\x18\x0e \x01(\bR\x06workerB\x14\n" +
 	"\x12_expected_revision\"N\n" +
 	"\x06Extend\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
 	"\bduration\x18\x02 \x01(\x03R\bduration\x12\x12\n" +
-	"\x04term\x18\x03 \x01(\x04R\x04term\"\xb1\x01\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\"\xc9\x01\n" +
 	"\aRelease\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x17\n" +
 	"\anot_run\x18\x02 \x01(\bR\x06notRun\x12\x18\n" +
@@ -5956,7 +6973,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x1b\n" +
 	"\tcut_short\x18\x05 \x01(\bR\bcutShort\x12\x16\n" +
 	"\x06failed\x18\x06 \x01(\bR\x06failed\x12\x18\n" +
-	"\afailure\x18\a \x01(\tR\afailure\"\\\n" +
+	"\afailure\x18\a \x01(\tR\afailure\x12\x16\n" +
+	"\x06result\x18\b \x01(\fR\x06result\"\\\n" +
 	"\x06Expire\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
@@ -6093,7 +7111,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\bsettings\x18\x01 \x01(\v2\x1b.gatekeeper.log.v1.SettingsR\bsettings\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"\xd3\x02\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"\x86\x03\n" +
 	"\bSettings\x12!\n" +
 	"\fmax_duration\x18\x01 \x01(\x03R\vmaxDuration\x122\n" +
 	"\x15journal_per_semaphore\x18\x02 \x01(\rR\x13journalPerSemaphore\x12#\n" +
@@ -6101,7 +7119,16 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x13remembered_requests\x18\x04 \x01(\rR\x12rememberedRequests\x121\n" +
 	"\x14remembered_deletions\x18\x05 \x01(\rR\x13rememberedDeletions\x12<\n" +
 	"\brequests\x18\x06 \x01(\v2 .gatekeeper.log.v1.RequestBoundsR\brequests\x12)\n" +
-	"\x10journal_lifetime\x18\t \x01(\x03R\x0fjournalLifetime\"\x83\x01\n" +
+	"\x10journal_lifetime\x18\t \x01(\x03R\x0fjournalLifetime\x121\n" +
+	"\x04work\x18\n" +
+	" \x01(\v2\x1d.gatekeeper.log.v1.WorkLimitsR\x04work\"\x96\x01\n" +
+	"\n" +
+	"WorkLimits\x12\x1d\n" +
+	"\n" +
+	"task_bytes\x18\x01 \x01(\x04R\ttaskBytes\x12\x1b\n" +
+	"\tjob_bytes\x18\x02 \x01(\x04R\bjobBytes\x12'\n" +
+	"\x0fsemaphore_bytes\x18\x03 \x01(\x04R\x0esemaphoreBytes\x12#\n" +
+	"\rcluster_bytes\x18\x04 \x01(\x04R\fclusterBytes\"\x83\x01\n" +
 	"\rRequestBounds\x12\x1a\n" +
 	"\blifetime\x18\x01 \x01(\x03R\blifetime\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\rR\x04kept\x12#\n" +
@@ -6183,7 +7210,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04Trim\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x13\n" +
 	"\x05up_to\x18\x02 \x01(\x04R\x04upTo\x12\x14\n" +
-	"\x05names\x18\x03 \x03(\tR\x05names\"\xf7\x05\n" +
+	"\x05names\x18\x03 \x03(\tR\x05names\"\xde\x06\n" +
 	"\x06Record\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.HeaderH\x00R\x06header\x12E\n" +
 	"\n" +
@@ -6198,7 +7225,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\tsemaphore\x18\t \x01(\v2\".gatekeeper.log.v1.StoredSemaphoreH\x00R\tsemaphore\x12H\n" +
 	"\x0eretired_member\x18\n" +
 	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x129\n" +
-	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x126\n" +
+	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x120\n" +
+	"\x03job\x18\f \x01(\v2\x1c.gatekeeper.log.v1.StoredJobH\x00R\x03job\x123\n" +
+	"\x04task\x18\r \x01(\v2\x1d.gatekeeper.log.v1.StoredTaskH\x00R\x04task\x126\n" +
 	"\atrailer\x18\x0f \x01(\v2\x1a.gatekeeper.log.v1.TrailerH\x00R\atrailerB\x06\n" +
 	"\x04kind\"\xc3\x04\n" +
 	"\x06Header\x12\x16\n" +
@@ -6281,7 +7310,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05ended\x18\x0f \x01(\rR\x05ended\x12\x1d\n" +
 	"\n" +
 	"stop_drain\x18\x10 \x01(\x03R\tstopDrain\x12\x12\n" +
-	"\x04owes\x18\x11 \x01(\bR\x04owes\"\xa1\x02\n" +
+	"\x04owes\x18\x11 \x01(\bR\x04owes\"1\n" +
+	"\aTaskRef\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\rR\x05index\"\xa1\x02\n" +
 	"\vStoredClaim\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06firing\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +
@@ -6363,7 +7395,76 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\apartial\x18\x03 \x01(\bR\apartial\"?\n" +
 	"\aTrailer\x12\x18\n" +
 	"\arecords\x18\x01 \x01(\x04R\arecords\x12\x1a\n" +
-	"\bchecksum\x18\x02 \x01(\fR\bchecksumBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
+	"\bchecksum\x18\x02 \x01(\fR\bchecksum\"\xcc\x02\n" +
+	"\aJobSpec\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
+	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x120\n" +
+	"\x06labels\x18\x03 \x03(\v2\x18.gatekeeper.log.v1.LabelR\x06labels\x12\x16\n" +
+	"\x06author\x18\x04 \x01(\tR\x06author\x12\x18\n" +
+	"\atimeout\x18\x05 \x01(\x03R\atimeout\x12\x1c\n" +
+	"\tretention\x18\x06 \x01(\x03R\tretention\x12\x1a\n" +
+	"\bpriority\x18\a \x01(\x11R\bpriority\x12!\n" +
+	"\fmax_attempts\x18\b \x01(\rR\vmaxAttempts\x12\x1d\n" +
+	"\n" +
+	"max_result\x18\t \x01(\rR\tmaxResult\x12!\n" +
+	"\fretry_failed\x18\n" +
+	" \x01(\bR\vretryFailed\x12\x10\n" +
+	"\x03own\x18\v \x01(\tR\x03own\"\x97\x01\n" +
+	"\tSubmitJob\x12.\n" +
+	"\x04spec\x18\x01 \x01(\v2\x1a.gatekeeper.log.v1.JobSpecR\x04spec\x12\x1c\n" +
+	"\tsubmitter\x18\x02 \x01(\x04R\tsubmitter\x12\x14\n" +
+	"\x05tasks\x18\x03 \x03(\fR\x05tasks\x12\x16\n" +
+	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x10R\x02at\"u\n" +
+	"\vSubmitTasks\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x14\n" +
+	"\x05tasks\x18\x03 \x03(\fR\x05tasks\x12\x16\n" +
+	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x10R\x02at\"\x87\x01\n" +
+	"\tCancelJob\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x14\n" +
+	"\x05cause\x18\x03 \x01(\rR\x05cause\x12\x16\n" +
+	"\x06author\x18\x04 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\"]\n" +
+	"\vChangeTasks\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x18\n" +
+	"\aindexes\x18\x02 \x03(\rR\aindexes\x12\x12\n" +
+	"\x04drop\x18\x03 \x01(\bR\x04drop\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"A\n" +
+	"\tDeleteJob\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x10R\x02at\"\xca\x03\n" +
+	"\tStoredJob\x12.\n" +
+	"\x04spec\x18\x01 \x01(\v2\x1a.gatekeeper.log.v1.JobSpecR\x04spec\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\x12\x1c\n" +
+	"\tsubmitted\x18\x03 \x01(\x04R\tsubmitted\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\fR\x06digest\x12\x1c\n" +
+	"\tsubmitter\x18\x06 \x01(\x04R\tsubmitter\x12!\n" +
+	"\fsubmitted_at\x18\a \x01(\x10R\vsubmittedAt\x12\x19\n" +
+	"\bended_at\x18\b \x01(\x10R\aendedAt\x12\x14\n" +
+	"\x05state\x18\t \x01(\rR\x05state\x12!\n" +
+	"\fcancel_cause\x18\n" +
+	" \x01(\rR\vcancelCause\x12#\n" +
+	"\rcancel_author\x18\v \x01(\tR\fcancelAuthor\x12#\n" +
+	"\rcancel_reason\x18\f \x01(\tR\fcancelReason\x12\x18\n" +
+	"\apayload\x18\r \x01(\x04R\apayload\x12\x14\n" +
+	"\x05tasks\x18\x0e \x01(\rR\x05tasks\x12\x14\n" +
+	"\x05fresh\x18\x0f \x01(\rR\x05fresh\"\xea\x01\n" +
+	"\n" +
+	"StoredTask\x12,\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1a.gatekeeper.log.v1.TaskRefR\x03ref\x12\x1a\n" +
+	"\battempts\x18\x02 \x01(\rR\battempts\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\rR\x05state\x12\x14\n" +
+	"\x05token\x18\x04 \x01(\x04R\x05token\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\x12\x18\n" +
+	"\apayload\x18\x06 \x01(\fR\apayload\x12\x16\n" +
+	"\x06result\x18\a \x01(\fR\x06result\x12\x18\n" +
+	"\afailure\x18\b \x01(\tR\afailureBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
 
 var (
 	file_gatekeeper_log_v1_log_proto_rawDescOnce sync.Once
@@ -6377,7 +7478,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -6407,142 +7508,164 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*ExpectedClaim)(nil),     // 25: gatekeeper.log.v1.ExpectedClaim
 	(*Configure)(nil),         // 26: gatekeeper.log.v1.Configure
 	(*Settings)(nil),          // 27: gatekeeper.log.v1.Settings
-	(*RequestBounds)(nil),     // 28: gatekeeper.log.v1.RequestBounds
-	(*RetireMember)(nil),      // 29: gatekeeper.log.v1.RetireMember
-	(*RaiseFeatureLevel)(nil), // 30: gatekeeper.log.v1.RaiseFeatureLevel
-	(*EndDrain)(nil),          // 31: gatekeeper.log.v1.EndDrain
-	(*Revert)(nil),            // 32: gatekeeper.log.v1.Revert
-	(*Sight)(nil),             // 33: gatekeeper.log.v1.Sight
-	(*Sighting)(nil),          // 34: gatekeeper.log.v1.Sighting
-	(*NoteMissed)(nil),        // 35: gatekeeper.log.v1.NoteMissed
-	(*EndQuarantine)(nil),     // 36: gatekeeper.log.v1.EndQuarantine
-	(*Undo)(nil),              // 37: gatekeeper.log.v1.Undo
-	(*UndoEdit)(nil),          // 38: gatekeeper.log.v1.UndoEdit
-	(*UndoPause)(nil),         // 39: gatekeeper.log.v1.UndoPause
-	(*ExpectedPause)(nil),     // 40: gatekeeper.log.v1.ExpectedPause
-	(*UndoCordon)(nil),        // 41: gatekeeper.log.v1.UndoCordon
-	(*UndoFirings)(nil),       // 42: gatekeeper.log.v1.UndoFirings
-	(*Trim)(nil),              // 43: gatekeeper.log.v1.Trim
-	(*Record)(nil),            // 44: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 45: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 46: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 47: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 48: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 49: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 50: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 51: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 52: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 53: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 54: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 55: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 56: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 57: gatekeeper.log.v1.JournalEntry
-	(*FiringsChange)(nil),     // 58: gatekeeper.log.v1.FiringsChange
-	(*JournalChange)(nil),     // 59: gatekeeper.log.v1.JournalChange
-	(*Trailer)(nil),           // 60: gatekeeper.log.v1.Trailer
+	(*WorkLimits)(nil),        // 28: gatekeeper.log.v1.WorkLimits
+	(*RequestBounds)(nil),     // 29: gatekeeper.log.v1.RequestBounds
+	(*RetireMember)(nil),      // 30: gatekeeper.log.v1.RetireMember
+	(*RaiseFeatureLevel)(nil), // 31: gatekeeper.log.v1.RaiseFeatureLevel
+	(*EndDrain)(nil),          // 32: gatekeeper.log.v1.EndDrain
+	(*Revert)(nil),            // 33: gatekeeper.log.v1.Revert
+	(*Sight)(nil),             // 34: gatekeeper.log.v1.Sight
+	(*Sighting)(nil),          // 35: gatekeeper.log.v1.Sighting
+	(*NoteMissed)(nil),        // 36: gatekeeper.log.v1.NoteMissed
+	(*EndQuarantine)(nil),     // 37: gatekeeper.log.v1.EndQuarantine
+	(*Undo)(nil),              // 38: gatekeeper.log.v1.Undo
+	(*UndoEdit)(nil),          // 39: gatekeeper.log.v1.UndoEdit
+	(*UndoPause)(nil),         // 40: gatekeeper.log.v1.UndoPause
+	(*ExpectedPause)(nil),     // 41: gatekeeper.log.v1.ExpectedPause
+	(*UndoCordon)(nil),        // 42: gatekeeper.log.v1.UndoCordon
+	(*UndoFirings)(nil),       // 43: gatekeeper.log.v1.UndoFirings
+	(*Trim)(nil),              // 44: gatekeeper.log.v1.Trim
+	(*Record)(nil),            // 45: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 46: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 47: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 48: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 49: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 50: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 51: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 52: gatekeeper.log.v1.StoredPermit
+	(*TaskRef)(nil),           // 53: gatekeeper.log.v1.TaskRef
+	(*StoredClaim)(nil),       // 54: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 55: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 56: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 57: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 58: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 59: gatekeeper.log.v1.JournalEntry
+	(*FiringsChange)(nil),     // 60: gatekeeper.log.v1.FiringsChange
+	(*JournalChange)(nil),     // 61: gatekeeper.log.v1.JournalChange
+	(*Trailer)(nil),           // 62: gatekeeper.log.v1.Trailer
+	(*JobSpec)(nil),           // 63: gatekeeper.log.v1.JobSpec
+	(*SubmitJob)(nil),         // 64: gatekeeper.log.v1.SubmitJob
+	(*SubmitTasks)(nil),       // 65: gatekeeper.log.v1.SubmitTasks
+	(*CancelJob)(nil),         // 66: gatekeeper.log.v1.CancelJob
+	(*ChangeTasks)(nil),       // 67: gatekeeper.log.v1.ChangeTasks
+	(*DeleteJob)(nil),         // 68: gatekeeper.log.v1.DeleteJob
+	(*StoredJob)(nil),         // 69: gatekeeper.log.v1.StoredJob
+	(*StoredTask)(nil),        // 70: gatekeeper.log.v1.StoredTask
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
-	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
-	6,  // 1: gatekeeper.log.v1.Command.grant:type_name -> gatekeeper.log.v1.Grant
-	7,  // 2: gatekeeper.log.v1.Command.extend:type_name -> gatekeeper.log.v1.Extend
-	8,  // 3: gatekeeper.log.v1.Command.release:type_name -> gatekeeper.log.v1.Release
-	9,  // 4: gatekeeper.log.v1.Command.expire:type_name -> gatekeeper.log.v1.Expire
-	10, // 5: gatekeeper.log.v1.Command.abandon:type_name -> gatekeeper.log.v1.Abandon
-	11, // 6: gatekeeper.log.v1.Command.end_cooling:type_name -> gatekeeper.log.v1.EndCooling
-	12, // 7: gatekeeper.log.v1.Command.clear:type_name -> gatekeeper.log.v1.Clear
-	13, // 8: gatekeeper.log.v1.Command.revoke:type_name -> gatekeeper.log.v1.Revoke
-	15, // 9: gatekeeper.log.v1.Command.cancel:type_name -> gatekeeper.log.v1.Cancel
-	16, // 10: gatekeeper.log.v1.Command.edit_batch:type_name -> gatekeeper.log.v1.EditBatch
-	18, // 11: gatekeeper.log.v1.Command.cordon:type_name -> gatekeeper.log.v1.Cordon
-	19, // 12: gatekeeper.log.v1.Command.uncordon:type_name -> gatekeeper.log.v1.Uncordon
-	20, // 13: gatekeeper.log.v1.Command.pause:type_name -> gatekeeper.log.v1.Pause
-	22, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
-	23, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
-	26, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
-	29, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
-	30, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
-	31, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
-	32, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
-	33, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
-	35, // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
-	36, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
-	37, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
-	43, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
-	24, // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
-	14, // 27: gatekeeper.log.v1.Command.take_over:type_name -> gatekeeper.log.v1.TakeOver
-	4,  // 28: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,  // 29: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 30: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 31: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,  // 32: gatekeeper.log.v1.TakeOver.by:type_name -> gatekeeper.log.v1.Identity
-	2,  // 33: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	17, // 34: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,  // 35: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	21, // 36: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
-	21, // 37: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
-	3,  // 38: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
-	25, // 39: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
-	3,  // 40: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	27, // 41: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	28, // 42: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
-	34, // 43: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	38, // 44: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	39, // 45: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	41, // 46: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	42, // 47: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
-	17, // 48: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	47, // 49: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	50, // 50: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	47, // 51: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	40, // 52: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	53, // 53: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	52, // 54: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
-	25, // 55: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
-	45, // 56: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	46, // 57: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	51, // 58: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	52, // 59: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	53, // 60: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	54, // 61: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	55, // 62: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	57, // 63: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	48, // 64: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	56, // 65: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	34, // 66: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	60, // 67: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	27, // 68: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 69: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	47, // 70: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	49, // 71: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	50, // 72: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 73: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 74: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 75: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 76: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 77: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 78: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 79: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 80: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	46, // 81: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	53, // 82: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	58, // 83: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	5,  // 84: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 85: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	51, // 86: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	53, // 87: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	47, // 88: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	47, // 89: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	53, // 90: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	50, // 91: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	50, // 92: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	58, // 93: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	59, // 94: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
-	52, // 95: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
-	96, // [96:96] is the sub-list for method output_type
-	96, // [96:96] is the sub-list for method input_type
-	96, // [96:96] is the sub-list for extension type_name
-	96, // [96:96] is the sub-list for extension extendee
-	0,  // [0:96] is the sub-list for field type_name
+	1,   // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
+	6,   // 1: gatekeeper.log.v1.Command.grant:type_name -> gatekeeper.log.v1.Grant
+	7,   // 2: gatekeeper.log.v1.Command.extend:type_name -> gatekeeper.log.v1.Extend
+	8,   // 3: gatekeeper.log.v1.Command.release:type_name -> gatekeeper.log.v1.Release
+	9,   // 4: gatekeeper.log.v1.Command.expire:type_name -> gatekeeper.log.v1.Expire
+	10,  // 5: gatekeeper.log.v1.Command.abandon:type_name -> gatekeeper.log.v1.Abandon
+	11,  // 6: gatekeeper.log.v1.Command.end_cooling:type_name -> gatekeeper.log.v1.EndCooling
+	12,  // 7: gatekeeper.log.v1.Command.clear:type_name -> gatekeeper.log.v1.Clear
+	13,  // 8: gatekeeper.log.v1.Command.revoke:type_name -> gatekeeper.log.v1.Revoke
+	15,  // 9: gatekeeper.log.v1.Command.cancel:type_name -> gatekeeper.log.v1.Cancel
+	16,  // 10: gatekeeper.log.v1.Command.edit_batch:type_name -> gatekeeper.log.v1.EditBatch
+	18,  // 11: gatekeeper.log.v1.Command.cordon:type_name -> gatekeeper.log.v1.Cordon
+	19,  // 12: gatekeeper.log.v1.Command.uncordon:type_name -> gatekeeper.log.v1.Uncordon
+	20,  // 13: gatekeeper.log.v1.Command.pause:type_name -> gatekeeper.log.v1.Pause
+	22,  // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
+	23,  // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
+	26,  // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
+	30,  // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
+	31,  // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
+	32,  // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
+	33,  // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
+	34,  // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
+	36,  // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
+	37,  // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
+	38,  // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
+	44,  // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
+	24,  // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
+	14,  // 27: gatekeeper.log.v1.Command.take_over:type_name -> gatekeeper.log.v1.TakeOver
+	64,  // 28: gatekeeper.log.v1.Command.submit_job:type_name -> gatekeeper.log.v1.SubmitJob
+	65,  // 29: gatekeeper.log.v1.Command.submit_tasks:type_name -> gatekeeper.log.v1.SubmitTasks
+	66,  // 30: gatekeeper.log.v1.Command.cancel_job:type_name -> gatekeeper.log.v1.CancelJob
+	67,  // 31: gatekeeper.log.v1.Command.change_tasks:type_name -> gatekeeper.log.v1.ChangeTasks
+	68,  // 32: gatekeeper.log.v1.Command.delete_job:type_name -> gatekeeper.log.v1.DeleteJob
+	4,   // 33: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,   // 34: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,   // 35: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,   // 36: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,   // 37: gatekeeper.log.v1.TakeOver.by:type_name -> gatekeeper.log.v1.Identity
+	2,   // 38: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	17,  // 39: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,   // 40: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	21,  // 41: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
+	21,  // 42: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
+	3,   // 43: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
+	25,  // 44: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
+	3,   // 45: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	27,  // 46: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	29,  // 47: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	28,  // 48: gatekeeper.log.v1.Settings.work:type_name -> gatekeeper.log.v1.WorkLimits
+	35,  // 49: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	39,  // 50: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	40,  // 51: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	42,  // 52: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	43,  // 53: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
+	17,  // 54: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	48,  // 55: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	51,  // 56: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	48,  // 57: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	41,  // 58: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	55,  // 59: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	54,  // 60: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
+	25,  // 61: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
+	46,  // 62: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	47,  // 63: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	52,  // 64: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	54,  // 65: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	55,  // 66: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	56,  // 67: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	57,  // 68: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	59,  // 69: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	49,  // 70: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	58,  // 71: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	35,  // 72: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	69,  // 73: gatekeeper.log.v1.Record.job:type_name -> gatekeeper.log.v1.StoredJob
+	70,  // 74: gatekeeper.log.v1.Record.task:type_name -> gatekeeper.log.v1.StoredTask
+	62,  // 75: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	27,  // 76: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,   // 77: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	48,  // 78: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	50,  // 79: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	51,  // 80: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,   // 81: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,   // 82: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,   // 83: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,   // 84: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,   // 85: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,   // 86: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,   // 87: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,   // 88: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	47,  // 89: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	55,  // 90: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	60,  // 91: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	5,   // 92: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,   // 93: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	52,  // 94: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	55,  // 95: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	48,  // 96: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	48,  // 97: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	55,  // 98: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	51,  // 99: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	51,  // 100: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	60,  // 101: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	61,  // 102: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	54,  // 103: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
+	4,   // 104: gatekeeper.log.v1.JobSpec.labels:type_name -> gatekeeper.log.v1.Label
+	63,  // 105: gatekeeper.log.v1.SubmitJob.spec:type_name -> gatekeeper.log.v1.JobSpec
+	63,  // 106: gatekeeper.log.v1.StoredJob.spec:type_name -> gatekeeper.log.v1.JobSpec
+	53,  // 107: gatekeeper.log.v1.StoredTask.ref:type_name -> gatekeeper.log.v1.TaskRef
+	108, // [108:108] is the sub-list for method output_type
+	108, // [108:108] is the sub-list for method input_type
+	108, // [108:108] is the sub-list for extension type_name
+	108, // [108:108] is the sub-list for extension extendee
+	0,   // [0:108] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -6578,10 +7701,15 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_Trim)(nil),
 		(*Command_ForgetFirings)(nil),
 		(*Command_TakeOver)(nil),
+		(*Command_SubmitJob)(nil),
+		(*Command_SubmitTasks)(nil),
+		(*Command_CancelJob)(nil),
+		(*Command_ChangeTasks)(nil),
+		(*Command_DeleteJob)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[44].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[45].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -6593,6 +7721,8 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Record_Semaphore)(nil),
 		(*Record_RetiredMember)(nil),
 		(*Record_Sighting)(nil),
+		(*Record_Job)(nil),
+		(*Record_Task)(nil),
 		(*Record_Trailer)(nil),
 	}
 	type x struct{}
@@ -6601,7 +7731,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   61,
+			NumMessages:   71,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

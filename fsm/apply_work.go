@@ -1,0 +1,328 @@
+package fsm
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// submitJob begins a submission. A limit counts what an unfinished submission of the same id has stored no more, because that is dropped.
+func (d *draft) submitJob(c SubmitJob) Result {
+	if err := c.Spec.Validate(); err != nil {
+		return invalid("submit job: %v", err)
+	}
+	if why := d.invalidTasks(nil, c.Tasks, c.Digest); why != "" {
+		return invalid("submit job: %s", why)
+	}
+	before := d.Job(c.Spec.ID)
+	if before != nil && before.State != work.Receiving {
+		return SubmitResult{Outcome: SubmitExists, Job: before}
+	}
+	def := d.Definition(c.Spec.Semaphore)
+	if def == nil {
+		return SubmitResult{Outcome: SubmitNoSemaphore}
+	}
+	if p := d.Permit(c.Submitter); c.Submitter != 0 && (p == nil || p.State != semaphore.Live) {
+		return SubmitResult{Outcome: SubmitNoSubmitter}
+	}
+	stored, all := d.Work(c.Spec.Semaphore).Bytes, d.WorkBytes()
+	if before != nil {
+		all -= before.Bytes
+		if before.Semaphore == c.Spec.Semaphore {
+			stored -= before.Bytes
+		}
+	}
+	if limit := d.settings.Work.Check(c.Spec, nil, c.Tasks, stored, all); limit != nil {
+		return SubmitResult{Outcome: SubmitLimit, Limit: limit}
+	}
+	revision := d.advance()
+	if before != nil {
+		d.removeJob(before, c.At)
+	}
+	spec := *c.Spec
+	spec.Semaphore = def.Definition.Name
+	j := &work.Job{Spec: &spec, Number: revision, State: work.Receiving, Submitter: c.Submitter, SubmittedAt: c.At, Bytes: spec.Reserved()}
+	return d.receive(nil, j, c.Tasks, c.Digest, c.At)
+}
+
+// submitTasks goes on with a submission.
+func (d *draft) submitTasks(c SubmitTasks) Result {
+	before := d.JobOf(c.Job)
+	if before == nil || before.State != work.Receiving || before.Tasks != c.Offset {
+		return SubmitResult{Outcome: SubmitLost, Job: before}
+	}
+	if why := d.invalidTasks(before, c.Tasks, c.Digest); why != "" {
+		return invalid("submit tasks: %s", why)
+	}
+	if limit := d.settings.Work.Check(before.Spec, before, c.Tasks, d.Work(before.Semaphore).Bytes, d.WorkBytes()); limit != nil {
+		return SubmitResult{Outcome: SubmitLimit, Job: before, Limit: limit}
+	}
+	d.advance()
+	after := *before
+	return d.receive(before, &after, c.Tasks, c.Digest, c.At)
+}
+
+// invalidTasks says what is wrong with the tasks that a submission brings; empty: nothing.
+func (d *draft) invalidTasks(j *work.Job, tasks [][]byte, digest string) string {
+	switch {
+	case digest != "" && len(digest) != sha256.Size:
+		return fmt.Sprintf("its digest has %d bytes", len(digest))
+	case len(tasks) == 0 && (digest == "" || j == nil || j.Tasks == 0):
+		return "it brings no tasks"
+	}
+	return ""
+}
+
+// receive adds tasks to a job, and with a digest lets workers have them.
+func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at time.Time) Result {
+	for _, payload := range tasks {
+		t := &work.Task{Ref: work.Ref{Job: j.Number, Index: j.Tasks}, State: work.Waiting, Payload: payload}
+		j.Tasks++
+		d.setTask(j, nil, t)
+		j.Payload += uint64(len(payload))
+	}
+	j.Revision = d.revision
+	if digest != "" {
+		j.State, j.Digest, j.Submitted, j.SubmittedAt = work.Open, digest, d.revision, at
+	}
+	d.setJob(before, j)
+	if digest != "" {
+		d.emit(Event{Kind: JobSubmitted, Semaphore: j.Semaphore, Job: j, Author: j.Author, At: at})
+	}
+	return SubmitResult{Outcome: SubmitAccepted, Job: j}
+}
+
+// handOut gives the next task of its semaphore to a new permit. The decision has seen that one waits.
+func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
+	before, waiting := d.NextTask(p.Semaphore)
+	after := *before
+	if waiting.Index == after.Fresh {
+		after.Fresh++
+		after.Returned++ // setTask takes it off
+	}
+	held := *waiting
+	held.State, held.Token = work.Held, p.Token
+	held.Attempts++
+	d.setTask(&after, waiting, &held)
+	d.setJob(before, &after)
+	return &after, &held
+}
+
+// settleTask decides what becomes of the task that a permit carries, when that ends or has cooled. A task that would be handed out again
+// while its old worker may still be running stays held while the slot cools.
+func (d *draft) settleTask(token uint64, run semaphore.Run, e ending) {
+	t := d.TaskOf(token)
+	if t == nil || t.State != work.Held {
+		return // its worker said how it ended while the permit was held for an operator
+	}
+	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
+	if after.State == work.Waiting && run.CutShort() && e.cooling > 0 {
+		return
+	}
+	d.turnTask(t, &after, e.at)
+}
+
+// settleLate records the report of a worker that had lost its permit, if its task is still without an end. It returns the revision of the
+// change, or 0.
+func (d *draft) settleLate(c Release) uint64 {
+	t := d.TaskOf(c.Token)
+	if t == nil || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
+		return 0
+	}
+	j := d.JobOf(t.Job)
+	if !j.Late(t, c.Token) {
+		return 0
+	}
+	after := j.Settle(t, semaphore.Run{End: semaphore.EndReleased, Job: c.Job}, work.Report{Result: c.Result, Failure: c.Failure})
+	if after.State == work.Waiting && t.State == work.Waiting {
+		return 0 // it waits for its next attempt already
+	}
+	revision := d.advance()
+	d.turnTask(t, &after, c.At)
+	return revision
+}
+
+// turnTask stores what has become of a task, and of its job with it.
+func (d *draft) turnTask(t, after *work.Task, at time.Time) {
+	before := d.JobOf(t.Job)
+	j := *before
+	d.setTask(&j, t, after)
+	if j.State == work.Open && j.Waiting() == 0 && j.Held == 0 {
+		j.State, j.EndedAt = work.Ended, at
+	}
+	d.setJob(before, &j)
+	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
+}
+
+// reported completes the result of a release with what it did to a task.
+func (d *draft) reported(c Release, r ReleaseResult) Result {
+	r.Task = d.TaskOf(c.Token)
+	if r.Task != nil {
+		r.Recorded = c.Job == semaphore.JobDone && r.Task.State == work.Done || c.Job == semaphore.JobFailed && r.Task.State == work.Failed
+	}
+	return r
+}
+
+// invalidResult says what is wrong with the result of a release; empty: nothing. That of a task which is gone is passed over.
+func (d *draft) invalidResult(c Release) string {
+	t := d.TaskOf(c.Token)
+	if t == nil || len(c.Result) == 0 {
+		return ""
+	}
+	switch j := d.JobOf(t.Job); {
+	case uint64(len(c.Result)) > uint64(j.MaxResult):
+		return fmt.Sprintf("its result has %d bytes, and max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
+	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
+		return "a task that did not end has no result"
+	}
+	return ""
+}
+
+// askedToCancel cancels a job.
+func (d *draft) askedToCancel(c CancelJob) Result {
+	if c.Cause < work.CancelAsked || c.Cause > work.CancelSubmitterGone {
+		return invalid("cancel job: unknown cause %d", c.Cause)
+	}
+	j := d.JobOf(c.Job)
+	if c.Term != 0 && !d.timely(c.Term) || j == nil || j.State != work.Open {
+		return JobResult{Job: j}
+	}
+	d.advance()
+	return JobResult{Applied: true, Job: d.cancelJob(j, work.Cancel{Cause: c.Cause, Author: c.Author, Reason: c.Reason}, c.At)}
+}
+
+// cancelJob cancels an open job within the current change.
+func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work.Job {
+	j := *before
+	j.State, j.Cancel, j.EndedAt, j.Revision = work.Cancelled, &why, at, d.revision
+	d.setJob(before, &j)
+	d.emit(Event{Kind: JobCancelled, Semaphore: j.Semaphore, Job: &j, Author: why.Author, Reason: why.Reason, At: at})
+	if j.Held == 0 {
+		return &j
+	}
+	for _, p := range slices.Collect(d.Holders(j.Semaphore)) {
+		t := d.TaskOf(p.Token)
+		if t == nil || t.Job != j.Number || t.State != work.Held || p.State != semaphore.Live || p.Stop != semaphore.NotStopping && p.StopOrder().Drain == 0 {
+			continue
+		}
+		stopping := *p
+		stopping.Stop, stopping.Order = semaphore.StopTaskCancelled, &semaphore.StopOrder{Reason: why.Reason, Revision: d.revision}
+		d.setPermit(p, &stopping)
+		d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: why.Author, Reason: why.Reason, At: at})
+	}
+	return &j
+}
+
+// submitterGone cancels the jobs whose submitter held the permit that has ended. A submission that was not finished is dropped.
+func (d *draft) submitterGone(token uint64, at time.Time) {
+	var gone []uint64
+	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {
+		if s.token == token {
+			gone = append(gone, s.job)
+		}
+		return s.token == token
+	})
+	for _, number := range gone {
+		switch j := d.JobOf(number); j.State {
+		case work.Receiving:
+			d.removeJob(j, at)
+		case work.Open:
+			d.cancelJob(j, work.Cancel{Cause: work.CancelSubmitterGone}, at)
+		case work.Ended, work.Cancelled:
+		}
+	}
+}
+
+// submitterSuperseded binds jobs to the new token of their submitter.
+func (d *draft) submitterSuperseded(old, now uint64) {
+	var bound []uint64
+	d.submitters.Ascend(submitter{token: old}, func(s submitter) bool {
+		if s.token == old {
+			bound = append(bound, s.job)
+		}
+		return s.token == old
+	})
+	for _, number := range bound {
+		before := d.JobOf(number)
+		j := *before
+		j.Submitter, j.Revision = now, d.revision
+		d.setJob(before, &j)
+	}
+}
+
+// changeTasks hands failed tasks out again, or gives them up.
+func (d *draft) changeTasks(c ChangeTasks) Result {
+	before := d.JobOf(c.Job)
+	if before == nil || before.State != work.Open && before.State != work.Ended {
+		return JobResult{Job: before}
+	}
+	var failed []*work.Task
+	if len(c.Indexes) == 0 {
+		for t := range d.Tasks(before.Number, 0) {
+			if t.State == work.Failed {
+				failed = append(failed, t)
+			}
+		}
+	}
+	for _, index := range c.Indexes {
+		if t := d.Task(work.Ref{Job: before.Number, Index: index}); t != nil && t.State == work.Failed && !slices.Contains(failed, t) {
+			failed = append(failed, t)
+		}
+	}
+	if len(failed) == 0 {
+		return JobResult{Job: before}
+	}
+	after := make([]*work.Task, len(failed))
+	var was, will uint64
+	for i, t := range failed {
+		now := *t
+		now.Attempts, now.State, now.Result = 0, work.Waiting, nil
+		if c.Drop {
+			now.Attempts, now.State, now.Payload = t.Attempts, work.Dropped, nil
+		}
+		after[i] = &now
+		was += before.Stored(t)
+		will += before.Stored(&now)
+	}
+	if will > was {
+		if limit := d.settings.Work.Grow(before.Spec, will-was, d.Work(before.Semaphore).Bytes, d.WorkBytes()); limit != nil {
+			return JobResult{Job: before, Limit: limit}
+		}
+	}
+	d.advance()
+	j := *before
+	for i, t := range failed {
+		d.setTask(&j, t, after[i])
+	}
+	if !c.Drop {
+		j.State, j.EndedAt = work.Open, time.Time{}
+	}
+	d.setJob(before, &j)
+	d.emit(Event{Kind: TasksChanged, Semaphore: j.Semaphore, Job: &j, At: c.At})
+	return JobResult{Applied: true, Job: &j, Tasks: uint32(len(failed))}
+}
+
+// deleteJob removes a job that is over, or on a leader's word a submission that was not finished.
+func (d *draft) deleteJob(c DeleteJob) Result {
+	j := d.JobOf(c.Job)
+	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
+		return JobResult{Job: j}
+	}
+	d.advance()
+	d.removeJob(j, c.At)
+	return JobResult{Applied: true, Job: j}
+}
+
+// removeJob removes a job with its tasks, none of which is held.
+func (d *draft) removeJob(j *work.Job, at time.Time) {
+	last := *j
+	for _, t := range slices.Collect(d.Tasks(j.Number, 0)) {
+		d.setTask(&last, t, nil)
+	}
+	d.setJob(j, nil)
+	d.emit(Event{Kind: JobDeleted, Semaphore: j.Semaphore, Job: j, At: at})
+}

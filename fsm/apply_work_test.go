@@ -1,0 +1,319 @@
+package fsm_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// newWorkLog is one of a cluster that knows jobs, with semaphore s of nine permits.
+func newWorkLog(tb tester) *log {
+	l := newLog(tb)
+	l.apply(fsm.RaiseFeatureLevel{Level: 4})
+	l.define("s", permits(9))
+	return l
+}
+
+func digest() string { return strings.Repeat("d", 32) }
+
+func tasks(payloads ...string) [][]byte {
+	var all [][]byte
+	for _, p := range payloads {
+		all = append(all, []byte(p))
+	}
+	return all
+}
+
+// submit submits a job of semaphore s, whole.
+func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob)) *work.Job {
+	l.tb.Helper()
+	c := fsm.SubmitJob{Spec: &work.Spec{ID: id, Semaphore: "s", MaxResult: 10}, Tasks: payloads, Digest: digest(), At: at(5)}
+	for _, ch := range change {
+		ch(&c)
+	}
+	r := one[fsm.SubmitResult](l, c)
+	if r.Outcome != fsm.SubmitAccepted {
+		l.tb.Fatalf("submit %s: %+v", id, r)
+	}
+	return r.Job
+}
+
+func worker(g *fsm.Grant) { g.Worker = true }
+
+// take has a worker take the next task.
+func (l *log) take(holder string) (uint64, *work.Task) {
+	l.tb.Helper()
+	p := l.grant("s", holder, worker)
+	return p.Token, l.state().TaskOf(p.Token)
+}
+
+func (l *log) job(id string) *work.Job { return l.state().Job(id) }
+
+func TestGrant_Worker_GetsTheTasksInOrder(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("late", tasks("a", "b"))
+	l.submit("urgent", tasks("c"), func(c *fsm.SubmitJob) { c.Spec.Priority = 1 })
+	l.submit("idle", tasks("d"), func(c *fsm.SubmitJob) { c.Spec.Priority = -1 })
+	var got []string
+	for i := range 4 {
+		_, task := l.take(string(rune('k' + i)))
+		got = append(got, string(task.Payload))
+	}
+	equal(t, "order", got, []string{"c", "a", "b", "d"})
+	r := one[fsm.GrantResult](l, l.request("s", "z", worker))
+	if r.Outcome != fsm.GrantDenied || r.Decision.Reason != semaphore.NoTask {
+		t.Fatalf("without a task: %+v", r)
+	}
+	l.grant("s", "y") // a caller that is no worker does not care
+}
+
+func TestRelease_OfAWorker_SettlesItsTask(t *testing.T) {
+	for name, of := range map[string]struct {
+		end      fsm.Command
+		state    work.TaskState
+		attempts uint32
+	}{
+		"done":        {fsm.Release{Result: []byte("r")}, work.Done, 1},
+		"failed":      {fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: []byte("r")}, work.Failed, 1},
+		"not run":     {fsm.Release{Job: semaphore.JobNotRun}, work.Waiting, 0},
+		"cut short":   {fsm.Release{Job: semaphore.JobCutShort}, work.Waiting, 0},
+		"expired":     {fsm.Expire{}, work.Waiting, 1},
+		"abandoned":   {fsm.Abandon{}, work.Waiting, 0},
+		"freed":       {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1},
+		"cools, lost": {fsm.Expire{Cooling: time.Minute}, work.Held, 1},
+		"cools, done": {fsm.Release{Cooling: time.Minute}, work.Done, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newWorkLog(t)
+			l.submit("j", tasks("a"))
+			token, _ := l.take("w")
+			switch c := of.end.(type) {
+			case fsm.Release:
+				c.Token, c.At = token, at(9)
+				l.apply(c)
+			case fsm.Expire:
+				c.Token, c.Term, c.At = token, l.term, at(9)
+				l.apply(c)
+			case fsm.Abandon:
+				c.Token, c.Term = token, l.term
+				l.apply(c)
+			case fsm.Revoke:
+				c.Token, c.At = token, at(9)
+				l.apply(c)
+			}
+			task := l.state().Task(work.Ref{Job: l.job("j").Number})
+			if task.State != of.state || task.Attempts != of.attempts {
+				t.Fatalf("task: %+v", task)
+			}
+			if ended := l.job("j").State == work.Ended; ended != task.Over() {
+				t.Fatalf("job: %+v", l.job("j"))
+			}
+			restored(t, l.state())
+			l.apply(fsm.EndCooling{Token: token, Term: l.term})
+			if p := l.state().Permit(token); p == nil && task.State == work.Held && l.state().Task(task.Ref).State != work.Waiting {
+				t.Fatalf("after the cooling: %+v", l.state().Task(task.Ref))
+			}
+		})
+	}
+}
+
+func TestRelease_OfALostWorker_RecordsItsResultUntilAnotherHasTheTask(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a", "b"))
+	first, _ := l.take("w")
+	second, _ := l.take("x")
+	l.apply(fsm.Expire{Token: first, Term: l.term}, fsm.Expire{Token: second, Term: l.term})
+	third, task := l.take("y")
+	if task.Index != 0 || task.Attempts != 2 {
+		t.Fatalf("handed out again: %+v", task)
+	}
+	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: first, Result: []byte("old")}); r.Recorded || r.Task != nil {
+		t.Fatalf("an old token: %+v", r)
+	}
+	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("late")}); !r.Recorded || r.Task.State != work.Done {
+		t.Fatalf("nobody has it: %+v", r)
+	}
+	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("again")}); !r.Recorded || string(r.Task.Result) != "late" {
+		t.Fatalf("a repeat: %+v", r)
+	}
+	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: third, Result: []byte("new"), At: at(7)}); !r.Recorded {
+		t.Fatalf("the holder: %+v", r)
+	}
+	if j := l.job("j"); j.State != work.Ended || j.Done != 2 || j.EndedAt != at(7) {
+		t.Fatalf("job: %+v", j)
+	}
+}
+
+func TestExpire_OfTheLastAttempt_FailsTheTask(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 2 })
+	for range 2 {
+		token, _ := l.take("w")
+		l.apply(fsm.Expire{Token: token, Term: l.term, At: at(9)})
+	}
+	j := l.job("j")
+	if j.State != work.Ended || j.Failed != 1 || j.EndedAt != at(9) {
+		t.Fatalf("job: %+v", j)
+	}
+	r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number})
+	if !r.Applied || r.Tasks != 1 || r.Job.State != work.Open {
+		t.Fatalf("retry: %+v", r)
+	}
+	token, task := l.take("w")
+	if task.Attempts != 1 || string(task.Payload) != "a" {
+		t.Fatalf("retried: %+v", task)
+	}
+	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
+	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
+		t.Fatalf("drop: %+v", r)
+	}
+	l.apply(fsm.DeleteJob{Job: j.Number})
+	if w := l.state().Work("s"); w != (fsm.Work{}) || l.state().WorkBytes() != 0 || l.state().JobCount() != 0 {
+		t.Fatalf("after the deletion: %+v", w)
+	}
+}
+
+func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed, c.Spec.MaxAttempts = true, 2 })
+	for range 2 {
+		token, _ := l.take("w")
+		l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
+	}
+	if j := l.job("j"); j.Failed != 1 || j.State != work.Ended {
+		t.Fatalf("job: %+v", j)
+	}
+}
+
+func TestSubmit_InChunks_IsSeenOnlyWhenComplete(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	if l.state().Work("s").Waiting != 0 || j.State != work.Receiving {
+		t.Fatalf("half of it: %+v", j)
+	}
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
+		t.Fatalf("a hole: %+v", r)
+	}
+	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
+		t.Fatalf("of a submission that was begun again: %+v", r)
+	}
+	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
+		t.Fatalf("complete: %+v", r)
+	}
+	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
+		t.Fatalf("waiting: %+v", w)
+	}
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("z"), Digest: digest()}); r.Outcome != fsm.SubmitExists || r.Job.ID != "j" {
+		t.Fatalf("a repeat: %+v", r)
+	}
+	dropped := l.submit("k", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
+	if r := one[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
+		t.Fatalf("dropped: %+v", r)
+	}
+}
+
+func TestSubmit_AboveALimit_SaysWhich(t *testing.T) {
+	l := newWorkLog(t)
+	settings := l.state().Settings()
+	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 3000, ClusterBytes: 4000}
+	l.apply(fsm.Configure{Settings: settings})
+	l.define("t")
+	long := strings.Repeat("x", 100)
+	for limit, c := range map[string]fsm.SubmitJob{
+		"max_task_bytes":           {Spec: &work.Spec{ID: "j", Semaphore: "s"}, Tasks: tasks(long + "x")},
+		"max_job_bytes":            {Spec: &work.Spec{ID: "j", Semaphore: "s"}, Tasks: tasks(long, long)},
+		"max_semaphore_work_bytes": {Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 100}, Tasks: tasks("", "", "", "", "", "")},
+	} {
+		c.Digest = digest()
+		if r := unchanged[fsm.SubmitResult](l, c); r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit {
+			t.Errorf("%s: %+v", limit, r)
+		}
+	}
+	l.submit("j", tasks("", "", "", "", ""), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 100 })
+	r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "k", Semaphore: "t"}, Tasks: tasks("", ""), Digest: digest()})
+	if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != "max_work_bytes" {
+		t.Fatalf("the cluster's: %+v", r)
+	}
+}
+
+func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("a", "b", "c"))
+	token, task := l.take("w")
+	other, _ := l.take("x")
+	r := one[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: "ann", Reason: "wrong", At: at(9)})
+	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
+		t.Fatalf("cancelled: %+v", r)
+	}
+	if p := l.state().Permit(token); p.Stop != semaphore.StopTaskCancelled || p.StopOrder().Reason != "wrong" {
+		t.Fatalf("its worker: %+v", p)
+	}
+	restored(t, l.state())
+	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked})
+	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number})
+	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort})
+	if got := l.job("j").StateOf(l.state().Task(task.Ref)); got != work.TaskCancelled {
+		t.Fatalf("the task that was returned is in state %d", got)
+	}
+	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
+		t.Fatalf("the task that was done all the same: %+v", r)
+	}
+	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
+		t.Fatalf("over: %+v", j)
+	}
+	l.apply(fsm.DeleteJob{Job: j.Number})
+	if l.job("j") != nil || l.state().WorkBytes() != 0 {
+		t.Fatal("it is still there")
+	}
+}
+
+func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("mine")
+	p := l.grant("mine", "submitter", requestID("1"))
+	bound := func(c *fsm.SubmitJob) { c.Submitter = p.Token }
+	l.submit("j", tasks("a"), bound)
+	l.submit("half", tasks("a"), bound, func(c *fsm.SubmitJob) { c.Digest = "" })
+	l.submit("kept", tasks("a"))
+	again := l.request("mine", "submitter", requestID("2"))
+	again.Supersedes = p.Token
+	r := one[fsm.GrantResult](l, again)
+	if r.Outcome != fsm.GrantReacquired || l.job("j").State != work.Open || l.job("j").Submitter != r.Permit.Token {
+		t.Fatalf("superseded: %+v, %+v", r, l.job("j"))
+	}
+	restored(t, l.state())
+	l.apply(fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)})
+	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
+		t.Fatalf("gone: %+v", j)
+	}
+	if l.job("half") != nil || l.job("kept").State != work.Open {
+		t.Fatalf("others: %+v, %+v", l.job("half"), l.job("kept"))
+	}
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "z", Semaphore: "s"}, Submitter: p.Token, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitNoSubmitter {
+		t.Fatalf("with a token that has ended: %+v", r)
+	}
+}
+
+func TestJobs_SurviveASnapshot(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a", "b", "c", "d"), func(c *fsm.SubmitJob) { c.Spec.Labels = semaphore.LabelsOf(map[string]string{"k": "v"}) })
+	token, _ := l.take("w")
+	l.take("x")
+	lost, _ := l.take("y")
+	l.apply(fsm.Release{Token: token, Result: []byte("r")}, fsm.Expire{Token: lost, Term: l.term})
+	back := restored(t, l.state()).State()
+	equal(t, "job", back.Job("j"), l.job("j"))
+	equal(t, "tasks", slices.Collect(back.Tasks(l.job("j").Number, 0)), slices.Collect(l.state().Tasks(l.job("j").Number, 0)))
+	equal(t, "sums", back.Work("s"), l.state().Work("s"))
+	_, next := back.NextTask("s")
+	if next.Index != 2 || back.WorkBytes() != l.state().WorkBytes() {
+		t.Fatalf("next: %+v", next)
+	}
+}

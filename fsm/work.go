@@ -1,0 +1,246 @@
+package fsm
+
+import (
+	"iter"
+
+	"github.com/tidwall/btree"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// jobTrees is what the state keeps of jobs and their tasks.
+type jobTrees struct {
+	numbers *btree.Map[uint64, *work.Job]
+	ids     *btree.Map[string, uint64]
+	tasks   *btree.BTreeG[*work.Task] // by Ref
+
+	// The rest is derived.
+
+	open     *btree.BTreeG[*work.Job]       // those that hand out tasks, as workers get them
+	returned *btree.BTreeG[work.Ref]        // tasks that wait and were handed out before
+	tokens   *btree.Map[uint64, *work.Task] // tasks by the permit that carried them last
+	sums     *btree.Map[string, Work]       // by semaphore
+	bytes    uint64
+}
+
+// Work sums up the jobs of one semaphore.
+type Work struct {
+	// Waiting is how many tasks workers can get, and Held how many they have.
+	Waiting, Held uint64
+	// Bytes is what is stored and reserved.
+	Bytes uint64
+	Jobs  int
+}
+
+func newJobTrees() jobTrees {
+	return jobTrees{
+		numbers:  btree.NewMap[uint64, *work.Job](0),
+		ids:      btree.NewMap[string, uint64](0),
+		tasks:    newTree(func(a, b *work.Task) bool { return a.Ref.Compare(b.Ref) < 0 }),
+		open:     newTree(func(a, b *work.Job) bool { return a.Compare(b) < 0 }),
+		returned: newTree(func(a, b work.Ref) bool { return a.Compare(b) < 0 }),
+		tokens:   btree.NewMap[uint64, *work.Task](0),
+		sums:     btree.NewMap[string, Work](0),
+	}
+}
+
+func (j jobTrees) fork() jobTrees {
+	j.numbers, j.ids, j.tasks = j.numbers.Copy(), j.ids.Copy(), j.tasks.Copy()
+	j.open, j.returned, j.tokens, j.sums = j.open.Copy(), j.returned.Copy(), j.tokens.Copy(), j.sums.Copy()
+	return j
+}
+
+// Job returns the job of that id, or nil.
+func (s *State) Job(id string) *work.Job {
+	number, _ := s.jobs.ids.Get(id)
+	return s.JobOf(number)
+}
+
+// JobOf returns the job of that number, or nil.
+func (s *State) JobOf(number uint64) *work.Job {
+	j, _ := s.jobs.numbers.Get(number)
+	return j
+}
+
+// Jobs are those whose numbers are at or after from, in the order in which their submissions began.
+func (s *State) Jobs(from uint64) iter.Seq[*work.Job] {
+	return func(yield func(*work.Job) bool) {
+		s.jobs.numbers.Ascend(from, func(_ uint64, j *work.Job) bool { return yield(j) })
+	}
+}
+
+// JobCount counts jobs, also those that are being submitted.
+func (s *State) JobCount() int { return s.jobs.numbers.Len() }
+
+// OpenJobs are the jobs of a semaphore of which workers can get tasks, in the order in which they get them.
+func (s *State) OpenJobs(sem string) iter.Seq[*work.Job] {
+	return func(yield func(*work.Job) bool) {
+		s.jobs.open.Ascend(&work.Job{Spec: &work.Spec{Semaphore: sem, Priority: highest}}, func(j *work.Job) bool {
+			return j.Semaphore == sem && yield(j)
+		})
+	}
+}
+
+const highest = 1<<31 - 1
+
+// Task returns a task, or nil.
+func (s *State) Task(ref work.Ref) *work.Task {
+	t, _ := s.jobs.tasks.Get(&work.Task{Ref: ref})
+	return t
+}
+
+// Tasks are those of a job from an index on.
+func (s *State) Tasks(job uint64, from uint32) iter.Seq[*work.Task] {
+	return func(yield func(*work.Task) bool) {
+		s.jobs.tasks.Ascend(&work.Task{Ref: work.Ref{Job: job, Index: from}}, func(t *work.Task) bool {
+			return t.Job == job && yield(t)
+		})
+	}
+}
+
+// TaskOf returns the task that the permit of that token carries, or was the last one to carry; nil: none.
+func (s *State) TaskOf(token uint64) *work.Task {
+	t, _ := s.jobs.tokens.Get(token)
+	return t
+}
+
+// Work sums up the jobs of a semaphore.
+func (s *State) Work(sem string) Work {
+	sums, _ := s.jobs.sums.Get(sem)
+	return sums
+}
+
+// WorkBySemaphore are the sums of all semaphores that have jobs, by name.
+func (s *State) WorkBySemaphore() iter.Seq2[string, Work] {
+	return func(yield func(string, Work) bool) { s.jobs.sums.Scan(yield) }
+}
+
+// WorkBytes is what is stored and reserved for all jobs.
+func (s *State) WorkBytes() uint64 { return s.jobs.bytes }
+
+// NextTask returns the task that the next worker of a semaphore gets, with its job; nil: none waits.
+func (s *State) NextTask(sem string) (*work.Job, *work.Task) {
+	for j := range s.OpenJobs(sem) {
+		ref := work.Ref{Job: j.Number, Index: j.Fresh}
+		if j.Returned > 0 {
+			s.jobs.returned.Ascend(work.Ref{Job: j.Number}, func(first work.Ref) bool {
+				ref = first
+				return false
+			})
+		}
+		return j, s.Task(ref)
+	}
+	return nil, nil
+}
+
+// submitter is a permit whose end cancels a job.
+type submitter struct{ token, job uint64 }
+
+func submitterBefore(a, b submitter) bool {
+	if a.token != b.token {
+		return a.token < b.token
+	}
+	return a.job < b.job
+}
+
+// setJob replaces old by now: nil for old adds a job, nil for now removes it, after its tasks.
+func (d *draft) setJob(old, now *work.Job) {
+	if old != nil {
+		d.addWork(old, ^uint64(0)) // -1
+		if old.HandsOut() {
+			d.jobs.open.Delete(old)
+		}
+		if old.Submitter != 0 {
+			d.submitters.Delete(submitter{old.Submitter, old.Number})
+		}
+		if now == nil {
+			d.jobs.numbers.Delete(old.Number)
+			d.jobs.ids.Delete(old.ID)
+		}
+	}
+	if now != nil {
+		d.addWork(now, 1)
+		d.jobs.numbers.Set(now.Number, now)
+		if old == nil {
+			d.jobs.ids.Set(now.ID, now.Number)
+		}
+		if now.HandsOut() {
+			d.jobs.open.Set(now)
+		}
+		if now.Submitter != 0 && !now.Over() {
+			d.submitters.Set(submitter{now.Submitter, now.Number})
+		}
+	}
+}
+
+// addWork adds what a job counts in the sums, times 1 or -1.
+func (d *draft) addWork(j *work.Job, times uint64) {
+	sums := d.Work(j.Semaphore)
+	if j.HandsOut() {
+		sums.Waiting += times * uint64(j.Waiting())
+	}
+	sums.Held += times * uint64(j.Held)
+	sums.Bytes += times * j.Bytes
+	sums.Jobs += int(times)
+	d.jobs.bytes += times * j.Bytes
+	if sums == (Work{}) {
+		d.jobs.sums.Delete(j.Semaphore)
+	} else {
+		d.jobs.sums.Set(j.Semaphore, sums)
+	}
+}
+
+// setTask replaces old by now, and counts that in j, the copy of their job that the caller is about to store. A task that is handed out for
+// the first time lies below j.Fresh by then.
+func (d *draft) setTask(j *work.Job, old, now *work.Task) {
+	if old != nil {
+		j.Bytes -= j.Stored(old)
+		*counter(j, old)--
+		if old.State == work.Waiting {
+			d.jobs.returned.Delete(old.Ref)
+		}
+		if old.Token != 0 && (now == nil || now.Token != old.Token) {
+			d.jobs.tokens.Delete(old.Token)
+		}
+		if now == nil {
+			d.jobs.tasks.Delete(old)
+		}
+	}
+	if now != nil {
+		now.Revision = d.revision
+		d.addTask(j, now)
+	}
+	j.Revision = d.revision
+}
+
+// addTask is setTask of a task that is not there yet, and keeps its revision.
+func (d *draft) addTask(j *work.Job, t *work.Task) {
+	j.Bytes += j.Stored(t)
+	*counter(j, t)++
+	if t.State == work.Waiting && t.Index < j.Fresh {
+		d.jobs.returned.Set(t.Ref)
+	}
+	if t.Token != 0 {
+		d.jobs.tokens.Set(t.Token, t)
+	}
+	d.jobs.tasks.Set(t)
+}
+
+// counter is where a job counts a task. Those that were never handed out are counted by Tasks and Fresh alone.
+func counter(j *work.Job, t *work.Task) *uint32 {
+	switch t.State {
+	case work.Held:
+		return &j.Held
+	case work.Done:
+		return &j.Done
+	case work.Failed:
+		return &j.Failed
+	case work.Dropped:
+		return &j.Dropped
+	case work.Waiting, work.TaskCancelled:
+		if t.Index < j.Fresh {
+			return &j.Returned
+		}
+	}
+	return new(uint32)
+}

@@ -84,7 +84,7 @@ func (d *draft) grant(c Grant) Result {
 		e.Job, e.Task = d.handOut(p)
 	}
 	d.emit(e)
-	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
+	return GrantResult{Outcome: GrantGranted, Permit: p, Job: e.Job, Task: e.Task, Decision: decision, PermitRevision: revision}
 }
 
 // supersedes is the token that a grant to the holder of own has to name: without it the grant was decided for somebody who held nothing,

@@ -38,6 +38,9 @@ const (
 type GrantResult struct {
 	Outcome GrantOutcome
 	Permit  *semaphore.Permit
+	// Job and Task are those that the new permit of a worker carries.
+	Job  *work.Job
+	Task *work.Task
 	// Superseded is the permit under its old token, as it last was.
 	Superseded *semaphore.Permit
 	Decision   semaphore.Decision

@@ -8,6 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -74,7 +75,12 @@ func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
 
 // behind is the turn of a call that does not wait: every waiter is ahead of it.
 func (k *Keeper) behind(call *AcquireCall) turn {
-	return turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }}
+	return turn{queued: func() bool { return k.ahead(call.Semaphore, nil) }}
+}
+
+// ahead reports whether anybody is in the queue ahead of the call of that key; for nil, whether anybody is in it at all.
+func (k *Keeper) ahead(sem string, key *queue.Key) bool {
+	return k.queue.Ahead(sem, key, k.cfg.Machine.State().Work(sem).Waiting)
 }
 
 // asked takes note of who asks for what.
@@ -197,7 +203,7 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	}
 	switch r.Outcome {
 	case fsm.GrantGranted, fsm.GrantReacquired:
-		a := Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting}
+		a := Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting, Job: r.Job, Task: r.Task}
 		if r.Outcome == fsm.GrantReacquired {
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
 		}
@@ -238,7 +244,13 @@ func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *
 	}
 	p := *v.Permit
 	p.Duration = v.Answer
-	return round{answer: Answer{Outcome: semaphore.Refreshed, Permit: &p}}
+	a := Answer{Outcome: semaphore.Refreshed, Permit: &p}
+	if state := k.cfg.Machine.State(); call.Worker {
+		if a.Task = state.TaskOf(p.Token); a.Task != nil {
+			a.Job = state.JobOf(a.Task.Job)
+		}
+	}
+	return round{answer: a}
 }
 
 // failure says what an error of the log means for a call.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // AcquireCall is one call of TryAcquire or Acquire, validated.
@@ -45,7 +46,10 @@ type Answer struct {
 	Waited time.Duration
 	// Superseded is the token under which the identity had its permit before; 0 unless reacquired.
 	Superseded uint64
-	Denial     *Denial
+	// Job and Task are those that the permit of a worker carries.
+	Job    *work.Job
+	Task   *work.Task
+	Denial *Denial
 	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request id, and with
 	// RepeatRevision as its RequestRevision.
 	Repeat         *Place

@@ -99,6 +99,7 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 		At:                time.Now(),
 		RequestRevision:   asOf(state, call.knownSince()),
 		Supersedes:        supersedes,
+		Worker:            call.Worker,
 		Replaces:          supersedes != 0 && call.ReplacesToken == supersedes,
 	}
 }

@@ -128,6 +128,10 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 		k.reconsiderAll(touched)
 	case fsm.DrainedEvent:
 		k.drained(e, touched)
+	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged:
+		if e.Job.HandsOut() {
+			touched[e.Semaphore] = struct{}{}
+		}
 	case fsm.QuarantineEnded:
 		for _, sem := range k.queue.Semaphores() {
 			touched[sem] = struct{}{}
@@ -158,7 +162,7 @@ func (k *Keeper) offer(sem string) {
 	if used >= permits {
 		return
 	}
-	for _, w := range k.queue.Offer(sem, permits-used) {
+	for _, w := range k.queue.Offer(sem, permits-used, state.Work(sem).Waiting) {
 		if call := k.queue.Call(w); call != nil {
 			call.poke()
 		} else {

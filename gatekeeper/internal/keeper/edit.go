@@ -52,7 +52,7 @@ func (k *Keeper) Explain(
 		return nil, semaphore.Decision{}, "", 0, err
 	}
 	facts := k.facts(state, &AcquireCall{Request: *req})
-	facts.WaitsAhead = k.queue.Ahead(req.Semaphore, nil)
+	facts.WaitsAhead = k.ahead(req.Semaphore, nil)
 	d = semaphore.Decide(req, &facts)
 	steps, summary = semaphore.Explain(req, &facts), k.sentence(state, req, &facts, d)
 	if d.Reason == semaphore.Cordoned {

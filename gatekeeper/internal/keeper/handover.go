@@ -26,7 +26,7 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, p *semaphore.Permit) []ba
 		return nil
 	}
 	var grants []batcher.Call
-	next := k.queue.Offer(p.Semaphore, permits-used)
+	next := k.queue.Offer(p.Semaphore, permits-used, state.Work(p.Semaphore).Waiting)
 	for i, w := range next {
 		grant, ok := batcher.Call{}, i < maxHandOver
 		if ok {

@@ -522,7 +522,7 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		if grants := w.handOver(in, state, p); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("%d grants for a call that has ended, and for one behind it", len(grants))
 		}
-		if offers := w.queue.Offer("job", 2); len(offers) != 2 {
+		if offers := w.queue.Offer("job", 2, 0); len(offers) != 2 {
 			t.Fatalf("%d in the queue can be offered something, want both: nothing was proposed", len(offers))
 		}
 	})

@@ -200,7 +200,7 @@ func (k *Keeper) forget(rec *pending) {
 // used for two different requests.
 func (rec *pending) asks(call *AcquireCall) bool {
 	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
-	return rec.cmd.Weight == call.Weight && rec.cmd.Firing.Equal(call.Firing) &&
+	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&
 		(expected == same || expected != nil && same != nil && *expected == *same)
 }
 

@@ -49,7 +49,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	}
 	k.asked(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
-	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(t) }
+	queued := func() bool { return k.ahead(call.Semaphore, &place) || !k.gathered(t) }
 	r := k.settle(ctx, t, call, turn{queued: queued, waits: true})
 	if r.next != queueUp {
 		if settled(r.err) {

@@ -17,6 +17,11 @@
 // who come anew, but it is offered nothing, since nobody would hear of the grant; those behind it are served. A second call
 // of a waiter takes the place of the first, which is handed back so that it can be told.
 //
+// # Workers
+//
+// A worker waits for a permit and a task. While there is no task for it, it is passed over and is in nobody's way. The first
+// task that comes finds the workers in the order of their places, among all who wait.
+//
 // # Offers
 //
 // To offer is to mark a waiter as being proposed. What is offered counts against what is free until the waiter leaves
@@ -37,7 +42,7 @@
 //
 // # Costs
 //
-// A line is two ordered trees: everybody, and those that can be offered something. Joining, leaving, detaching and each
+// A line is ordered trees: everybody, and of the workers and of the others all and those that can be offered something. Joining, leaving, detaching and each
 // offered waiter cost O(log n). A place is found by bisection in O(log² n), about a microsecond among ten thousand: cheap
 // enough to be asked for when somebody is told, and never kept up to date for everybody at every grant.
 package queue

@@ -11,15 +11,53 @@ import (
 // line is who waits for one semaphore.
 type line[C comparable] struct {
 	all     *btree.BTreeG[*Waiter[C]] // everybody, in order
-	ready   *btree.BTreeG[*Waiter[C]] // those with a call that are not being proposed
-	offered uint64                    // weight of those being proposed
+	workers kind[C]
+	others  kind[C]
+	offered uint64 // weight of those being proposed
+	taking  uint64 // workers that are being proposed
+}
+
+// kind is the workers of a line, or everybody else.
+type kind[C comparable] struct {
+	all   *btree.BTreeG[*Waiter[C]]
+	ready *btree.BTreeG[*Waiter[C]] // those with a call that are not being proposed
 }
 
 func newLine[C comparable]() *line[C] {
 	ordered := func() *btree.BTreeG[*Waiter[C]] {
 		return btree.NewBTreeGOptions(func(a, b *Waiter[C]) bool { return a.isAhead(b.position) }, btree.Options{NoLocks: true})
 	}
-	return &line[C]{all: ordered(), ready: ordered()}
+	return &line[C]{
+		all:     ordered(),
+		workers: kind[C]{all: ordered(), ready: ordered()},
+		others:  kind[C]{all: ordered(), ready: ordered()},
+	}
+}
+
+// kindOf is the part of the line to which w belongs.
+func (l *line[C]) kindOf(w *Waiter[C]) *kind[C] {
+	if w.Request.Worker {
+		return &l.workers
+	}
+	return &l.others
+}
+
+// next is the first that can be offered something when so many tasks wait.
+func (l *line[C]) next(tasks uint64) (*Waiter[C], bool) {
+	w, ok := l.others.ready.Min()
+	if worker, some := l.workers.ready.Min(); some && tasks > l.taking && (!ok || worker.isAhead(w.position)) {
+		return worker, true
+	}
+	return w, ok
+}
+
+// first is the first that stands in the way of others when so many tasks wait, or nil.
+func (l *line[C]) first(tasks uint64) *Waiter[C] {
+	w, ok := l.others.all.Min()
+	if worker, some := l.workers.all.Min(); some && (tasks > 0 || l.taking > 0) && (!ok || worker.isAhead(w.position)) {
+		return worker
+	}
+	return w
 }
 
 // position is the order of a line: those that gathered by the age that they claim, then everybody else as they came.

@@ -182,7 +182,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 			},
 			"offer": func(t *rapid.T) {
 				sem, free := rapid.SampledFrom(sems).Draw(t, "sem"), rapid.Uint64Range(0, 12).Draw(t, "free")
-				got, want := keysOf(q.Offer(sem, free)), m.offer(sem, free)
+				got, want := keysOf(q.Offer(sem, free, 0)), m.offer(sem, free)
 				if !slices.Equal(got, want) {
 					t.Fatalf("offered %v, want %v", got, want)
 				}
@@ -215,15 +215,15 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 						if place, length := q.Place(w.real); place != i+1 || length != len(line) {
 							t.Fatalf("%v has place %d of %d, want %d of %d", w.key, place, length, i+1, len(line))
 						}
-						if q.Ahead(sem, &w.key) != (i > 0) || q.Call(w.real) != w.call {
+						if q.Ahead(sem, &w.key, 0) != (i > 0) || q.Call(w.real) != w.call {
 							t.Fatalf("%v: somebody ahead %v, call %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
 						}
 					}
 					if got := keysOf(q.Waiting(sem)); !slices.Equal(got, want) || q.Len(sem) != len(want) {
 						t.Fatalf("in line %v, want %v", got, want)
 					}
-					if q.Ahead(sem, nil) != (len(line) > 0) {
-						t.Fatalf("ahead of a newcomer: %v", q.Ahead(sem, nil))
+					if q.Ahead(sem, nil, 0) != (len(line) > 0) {
+						t.Fatalf("ahead of a newcomer: %v", q.Ahead(sem, nil, 0))
 					}
 				}
 				if at, ok := q.NextExpiry(); ok == next.IsZero() || !at.Equal(next) {
@@ -261,7 +261,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 		q := full(n)
 		b.ReportAllocs()
 		for b.Loop() {
-			for _, w := range q.Offer("s", 1) {
+			for _, w := range q.Offer("s", 1, 0) {
 				q.Return(w)
 			}
 		}
@@ -272,7 +272,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 			q.Detach(w, q.Call(w), start)
 		}
 		for b.Loop() {
-			for _, w := range q.Offer("s", 1) {
+			for _, w := range q.Offer("s", 1, 0) {
 				q.Return(w)
 			}
 		}

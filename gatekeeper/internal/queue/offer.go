@@ -1,11 +1,11 @@
 package queue
 
 // Offer marks and returns, from the front, who can be granted: as many as fit into what is free once everybody who is
-// being proposed already has got its part. The first who does not fit ends it; who is absent is passed over. Each of them
-// must later Leave or be given to Return.
+// being proposed already has got its part, and as many workers as tasks wait. The first who does not fit ends it; who is
+// absent is passed over, as is a worker for whom there is no task. Each of them must later Leave or be given to Return.
 //
 // Offer again after a waiter left or was returned: until then it was counted, also when the state counted it as well.
-func (q *Queue[C]) Offer(sem string, free uint64) []*Waiter[C] {
+func (q *Queue[C]) Offer(sem string, free, tasks uint64) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[sem]
@@ -14,14 +14,30 @@ func (q *Queue[C]) Offer(sem string, free uint64) []*Waiter[C] {
 	}
 	var offers []*Waiter[C]
 	for {
-		w, ok := l.ready.Min()
+		w, ok := l.next(tasks)
 		if !ok || l.offered+uint64(w.Request.Weight) > free {
 			return offers
 		}
-		l.ready.PopMin()
-		w.offered = true
-		l.offered += uint64(w.Request.Weight)
+		l.kindOf(w).ready.Delete(w)
+		l.propose(w)
 		offers = append(offers, w)
+	}
+}
+
+// propose counts a waiter as being proposed, and settle no longer.
+func (l *line[C]) propose(w *Waiter[C]) {
+	w.offered = true
+	l.offered += uint64(w.Request.Weight)
+	if w.Request.Worker {
+		l.taking++
+	}
+}
+
+func (l *line[C]) settle(w *Waiter[C]) {
+	w.offered = false
+	l.offered -= uint64(w.Request.Weight)
+	if w.Request.Worker {
+		l.taking--
 	}
 }
 
@@ -34,10 +50,9 @@ func (q *Queue[C]) Return(w *Waiter[C]) {
 	if w.line == nil || !w.offered {
 		return
 	}
-	w.offered = false
-	w.line.offered -= uint64(w.Request.Weight)
+	w.line.settle(w)
 	if w.call != none {
-		w.line.ready.Set(w)
+		w.line.kindOf(w).ready.Set(w)
 	} else {
 		q.absent.Set(w)
 	}
@@ -51,19 +66,19 @@ func (q *Queue[C]) Offered(w *Waiter[C]) bool {
 }
 
 // Ahead tells whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed included;
-// for nil, and for a key that does not wait, whether anybody is in line at all. Expire first, so that nobody whose place
-// is no longer kept is counted.
-func (q *Queue[C]) Ahead(sem string, k *Key) bool {
+// for nil, and for a key that does not wait, whether anybody is in line at all. Workers count only while tasks wait, or one
+// of them is being proposed. Expire first, so that nobody whose place is no longer kept is counted.
+func (q *Queue[C]) Ahead(sem string, k *Key, tasks uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[sem]
 	if l == nil {
 		return false
 	}
-	if k == nil {
-		return true
+	first := l.first(tasks)
+	if k == nil || first == nil {
+		return first != nil
 	}
 	w := q.waiters[*k]
-	first, _ := l.all.Min()
-	return w == nil || first != w
+	return w == nil || first != w && first.isAhead(w.position)
 }

@@ -26,6 +26,9 @@ type Key struct {
 // host is an acquirer at a semaphore, whatever its holder ids.
 type host struct{ semaphore, group, acquirer string }
 
+// alone reports whether JoinAlone counts a request.
+func alone(req *semaphore.Request) bool { return req.Firing == nil && !req.Worker }
+
 func hostOf(k *Key) host { return host{k.Semaphore, k.Identity.Group, k.Identity.Acquirer} }
 
 // Waiter is one acquisition with a place in a line. Its exported fields never change.
@@ -52,7 +55,7 @@ type Queue[C comparable] struct {
 	mu      sync.Mutex // guards everything below and the waiters' changing fields
 	waiters map[Key]*Waiter[C]
 	lines   map[string]*line[C] // none is empty
-	// hosts counts the waiters without a firing; none is 0.
+	// hosts counts the waiters without a firing that are no workers; none is 0.
 	hosts map[host]int
 	// absent holds the waiters whose place may be dropped, by until: those without a call that are not being proposed.
 	absent *btree.BTreeG[*Waiter[C]]
@@ -102,13 +105,13 @@ func (q *Queue[C]) Join(
 }
 
 // JoinAlone is Join, but w is nil, and nothing is done, when another acquisition of the same semaphore, group and
-// acquirer waits, neither of them with a firing.
+// acquirer waits, neither of them with a firing or as a worker.
 func (q *Queue[C]) JoinAlone(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiters[k] == nil && req.Firing == nil && q.hosts[hostOf(&k)] > 0 {
+	if q.waiters[k] == nil && alone(&req) && q.hosts[hostOf(&k)] > 0 {
 		return nil, replaced
 	}
 	return q.join(k, req, metadata, call, now, waitedBefore)
@@ -122,7 +125,7 @@ func (q *Queue[C]) join(
 		replaced = w.call
 		if w.call = call; !w.offered {
 			q.absent.Delete(w)
-			w.line.ready.Set(w)
+			w.line.kindOf(w).ready.Set(w)
 		}
 		return w, replaced
 	}
@@ -142,9 +145,10 @@ func (q *Queue[C]) join(
 	}
 	w.line = l
 	l.all.Set(w)
-	l.ready.Set(w)
+	l.kindOf(w).all.Set(w)
+	l.kindOf(w).ready.Set(w)
 	q.waiters[k] = w
-	if req.Firing == nil {
+	if alone(&req) {
 		q.hosts[hostOf(&k)]++
 	}
 	return w, replaced
@@ -161,7 +165,7 @@ func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
 	}
 	w.call, w.until = none, now.Add(Linger)
 	if !w.offered {
-		w.line.ready.Delete(w)
+		w.line.kindOf(w).ready.Delete(w)
 		q.absent.Set(w)
 	}
 }
@@ -230,18 +234,18 @@ func (q *Queue[C]) Clear() []*Waiter[C] {
 func (q *Queue[C]) drop(w *Waiter[C]) {
 	l := w.line
 	l.all.Delete(w)
-	l.ready.Delete(w)
+	l.kindOf(w).all.Delete(w)
+	l.kindOf(w).ready.Delete(w)
 	q.absent.Delete(w)
 	if w.offered {
-		l.offered -= uint64(w.Request.Weight)
-		w.offered = false
+		l.settle(w)
 	}
 	if l.all.Len() == 0 {
 		delete(q.lines, w.Semaphore)
 	}
 	delete(q.waiters, w.Key)
 	w.line = nil
-	if h := hostOf(&w.Key); w.Request.Firing == nil {
+	if h := hostOf(&w.Key); alone(&w.Request) {
 		if q.hosts[h]--; q.hosts[h] == 0 {
 			delete(q.hosts, h)
 		}

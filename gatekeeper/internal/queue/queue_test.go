@@ -49,11 +49,11 @@ func TestOffer_FirstDoesNotFit_NobodyIsSkipped(t *testing.T) {
 	q := New[*call]()
 	join(q, 1, 5, start)
 	join(q, 2, 1, start)
-	wantNumbers(t, "4 free", q.Offer("s", 4))
-	wantNumbers(t, "5 free", q.Offer("s", 5), 1)
-	wantNumbers(t, "5 free, all of it offered", q.Offer("s", 5))
-	wantNumbers(t, "6 free, 5 of it offered", q.Offer("s", 6), 2)
-	wantNumbers(t, "another semaphore", q.Offer("other", 100))
+	wantNumbers(t, "4 free", q.Offer("s", 4, 0))
+	wantNumbers(t, "5 free", q.Offer("s", 5, 0), 1)
+	wantNumbers(t, "5 free, all of it offered", q.Offer("s", 5, 0))
+	wantNumbers(t, "6 free, 5 of it offered", q.Offer("s", 6, 0), 2)
+	wantNumbers(t, "another semaphore", q.Offer("other", 100, 0))
 }
 
 func TestOffer_SeveralFit_AreOfferedTogetherInOrder(t *testing.T) {
@@ -61,17 +61,17 @@ func TestOffer_SeveralFit_AreOfferedTogetherInOrder(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		join(q, n, 2, start)
 	}
-	wantNumbers(t, "7 free", q.Offer("s", 7), 1, 2, 3)
+	wantNumbers(t, "7 free", q.Offer("s", 7, 0), 1, 2, 3)
 	q.Leave(key("s", 1))
-	wantNumbers(t, "after one was granted", q.Offer("s", 5))
-	wantNumbers(t, "and one slot freed", q.Offer("s", 6), 4)
+	wantNumbers(t, "after one was granted", q.Offer("s", 5, 0))
+	wantNumbers(t, "and one slot freed", q.Offer("s", 6, 0), 4)
 }
 
 func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
 	q := New[*call]()
 	w, _ := join(q, 1, 1, start)
 	join(q, 2, 1, start)
-	q.Offer("s", 1)
+	q.Offer("s", 1, 0)
 	if !q.Offered(w) {
 		t.Error("it is not marked as offered")
 	}
@@ -79,7 +79,7 @@ func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
 	if q.Offered(w) {
 		t.Error("it is still marked as offered")
 	}
-	wantNumbers(t, "after the return", q.Offer("s", 2), 1, 2)
+	wantNumbers(t, "after the return", q.Offer("s", 2, 0), 1, 2)
 	q.Leave(key("s", 1))
 	q.Return(w) // too late: it has left
 	wantNumbers(t, "who is in line", q.Waiting("s"), 2)
@@ -101,7 +101,7 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 		t.Errorf("place %d of %d", place, length)
 	}
 	q.Detach(w, c, start) // the replaced call ends: that is no news
-	wantNumbers(t, "offered", q.Offer("s", 1), 1)
+	wantNumbers(t, "offered", q.Offer("s", 1, 0), 1)
 	if w.Request.Weight != 1 {
 		t.Errorf("the request has changed: %+v", w.Request)
 	}
@@ -112,10 +112,10 @@ func TestDetach_Absent_KeepsThePlaceForAWhileAndIsPassedOver(t *testing.T) {
 	w, c := join(q, 1, 1, start)
 	join(q, 2, 1, start)
 	q.Detach(w, c, start)
-	if !q.Ahead("s", &Key{Semaphore: "s"}) || q.Call(w) != nil {
+	if !q.Ahead("s", &Key{Semaphore: "s"}, 0) || q.Call(w) != nil {
 		t.Error("the absent waiter is not counted, or has a call")
 	}
-	wantNumbers(t, "offered meanwhile", q.Offer("s", 1), 2)
+	wantNumbers(t, "offered meanwhile", q.Offer("s", 1, 0), 2)
 	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
 	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
 		t.Errorf("next expiry %v %v", at, ok)
@@ -125,7 +125,7 @@ func TestDetach_Absent_KeepsThePlaceForAWhileAndIsPassedOver(t *testing.T) {
 	if back != w || replaced != nil {
 		t.Errorf("it came back as %p (was %p) and replaced %v", back, w, replaced)
 	}
-	wantNumbers(t, "offered after it came back", q.Offer("s", 2), 1)
+	wantNumbers(t, "offered after it came back", q.Offer("s", 2, 0), 1)
 	wantNumbers(t, "dropped after it came back", q.Expire(start.Add(time.Hour)))
 	if _, ok := q.NextExpiry(); ok {
 		t.Error("somebody is absent")
@@ -138,7 +138,7 @@ func TestExpire_LingerOver_DropsAndMakesRoom(t *testing.T) {
 	q.Detach(w, c, start)
 	join(q, 2, 1, start)
 	wantNumbers(t, "dropped", q.Expire(start.Add(Linger)), 1)
-	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}) {
+	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}, 0) {
 		t.Error("somebody is still ahead of the second")
 	}
 	if place, length := q.Place(w); place != 0 || length != 0 {
@@ -153,11 +153,11 @@ func TestExpire_LingerOver_DropsAndMakesRoom(t *testing.T) {
 func TestDetach_WhileOffered_IsDroppedOnlyAfterItsGrantIsDecided(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
-	q.Offer("s", 1)
+	q.Offer("s", 1, 0)
 	q.Detach(w, c, start)
 	wantNumbers(t, "dropped while its grant is on its way", q.Expire(start.Add(time.Hour)))
 	q.Return(w)
-	wantNumbers(t, "offered while absent", q.Offer("s", 1))
+	wantNumbers(t, "offered while absent", q.Offer("s", 1, 0))
 	wantNumbers(t, "dropped", q.Expire(start.Add(time.Hour)), 1)
 }
 
@@ -170,7 +170,7 @@ func TestLeave_ReturnsTheCallAttachedThen(t *testing.T) {
 	if got, known := q.Leave(w.Key); got != nil || known {
 		t.Errorf("left twice: %v %v", got, known)
 	}
-	if q.Ahead("s", nil) || q.Len("s") != 0 || len(q.Semaphores()) != 0 {
+	if q.Ahead("s", nil, 0) || q.Len("s") != 0 || len(q.Semaphores()) != 0 {
 		t.Error("the line is not gone")
 	}
 }
@@ -202,7 +202,7 @@ func TestClear_EndsEverything(t *testing.T) {
 	}
 	q.Return(w)
 	q.Detach(w, c, start)
-	if q.Total() != 0 || q.Gathering(start) || q.Offer("s", 9) != nil || q.Expire(start.Add(time.Hour)) != nil {
+	if q.Total() != 0 || q.Gathering(start) || q.Offer("s", 9, 0) != nil || q.Expire(start.Add(time.Hour)) != nil {
 		t.Error("something is left")
 	}
 }
@@ -212,7 +212,7 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 	for n, sem := range []string{"b", "a", "c", "a"} {
 		q.Join(key(sem, n), semaphore.Request{Weight: uint32(n)}, nil, &call{}, start, 0)
 	}
-	q.Offer("a", 1)
+	q.Offer("a", 1, 0)
 	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10)
 	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
 		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {

@@ -165,6 +165,8 @@ const (
 	StopCause_STOP_CAUSE_NO_LONGER_ADMITTED StopCause = 5
 	StopCause_STOP_CAUSE_PAUSED             StopCause = 6
 	StopCause_STOP_CAUSE_CORDONED           StopCause = 7
+	// The job of its task was cancelled.
+	StopCause_STOP_CAUSE_TASK_CANCELLED StopCause = 8
 )
 
 // Enum value maps for StopCause.
@@ -178,6 +180,7 @@ var (
 		5: "STOP_CAUSE_NO_LONGER_ADMITTED",
 		6: "STOP_CAUSE_PAUSED",
 		7: "STOP_CAUSE_CORDONED",
+		8: "STOP_CAUSE_TASK_CANCELLED",
 	}
 	StopCause_value = map[string]int32{
 		"STOP_CAUSE_UNSPECIFIED":        0,
@@ -188,6 +191,7 @@ var (
 		"STOP_CAUSE_NO_LONGER_ADMITTED": 5,
 		"STOP_CAUSE_PAUSED":             6,
 		"STOP_CAUSE_CORDONED":           7,
+		"STOP_CAUSE_TASK_CANCELLED":     8,
 	}
 )
 
@@ -240,6 +244,8 @@ const (
 	Reason_REASON_FIRING_TOO_FAR_AHEAD Reason = 13
 	// The firing is so old that it is not remembered. Whether it ran is not known. It does not run now.
 	Reason_REASON_FIRING_FORGOTTEN Reason = 14
+	// No task waits for a worker.
+	Reason_REASON_NO_TASK Reason = 15
 )
 
 // Enum value maps for Reason.
@@ -260,6 +266,7 @@ var (
 		12: "REASON_NO_FREE_PERMIT",
 		13: "REASON_FIRING_TOO_FAR_AHEAD",
 		14: "REASON_FIRING_FORGOTTEN",
+		15: "REASON_NO_TASK",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -277,6 +284,7 @@ var (
 		"REASON_NO_FREE_PERMIT":         12,
 		"REASON_FIRING_TOO_FAR_AHEAD":   13,
 		"REASON_FIRING_FORGOTTEN":       14,
+		"REASON_NO_TASK":                15,
 	}
 )
 
@@ -2487,7 +2495,9 @@ type ReleaseRequest struct {
 	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and changes nothing.
 	Identity *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
 	// With RELEASE_OUTCOME_FAILED: why, for people. At most 256 bytes; a longer one is cut.
-	Failure       string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
+	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
+	// Of the permit's task, if it carries one. With DONE and FAILED only, and at most max_result bytes.
+	Result        []byte `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2550,6 +2560,13 @@ func (x *ReleaseRequest) GetFailure() string {
 	return ""
 }
 
+func (x *ReleaseRequest) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
 type ReleaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// It was this call, or a repeat of it, that released. False: it had ended before, see how.
@@ -2557,8 +2574,10 @@ type ReleaseResponse struct {
 	// How it ended. EXPIRED also when its slot is held for an operator to clear.
 	Ended PermitEnd `protobuf:"varint,4,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	// The same for a person, when it had ended before.
-	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Revision      uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	Message  string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The end of the permit's task that this call reports is recorded, by this call or by one before it.
+	Recorded      bool `protobuf:"varint,5,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2619,6 +2638,13 @@ func (x *ReleaseResponse) GetRevision() uint64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *ReleaseResponse) GetRecorded() bool {
+	if x != nil {
+		return x.Recorded
+	}
+	return false
 }
 
 type BatchTryAcquireRequest struct {
@@ -4124,17 +4150,19 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05frame\x18\x01 \x01(\x04R\x05frame\x124\n" +
 	"\aresults\x18\x02 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\x124\n" +
 	"\anotices\x18\x03 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\anotices\x127\n" +
-	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"\xae\x01\n" +
+	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"\xc6\x01\n" +
 	"\x0eReleaseRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x127\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1d.gatekeeper.v1.ReleaseOutcomeR\aoutcome\x123\n" +
 	"\bidentity\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x18\n" +
-	"\afailure\x18\x04 \x01(\tR\afailure\"\x93\x01\n" +
+	"\afailure\x18\x04 \x01(\tR\afailure\x12\x16\n" +
+	"\x06result\x18\x05 \x01(\fR\x06result\"\xaf\x01\n" +
 	"\x0fReleaseResponse\x12\x1a\n" +
 	"\breleased\x18\x01 \x01(\bR\breleased\x12.\n" +
 	"\x05ended\x18\x04 \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"V\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x1a\n" +
+	"\brecorded\x18\x05 \x01(\bR\brecorded\"V\n" +
 	"\x16BatchTryAcquireRequest\x12<\n" +
 	"\brequests\x18\x01 \x03(\v2 .gatekeeper.v1.TryAcquireRequestR\brequests\"T\n" +
 	"\x17BatchTryAcquireResponse\x129\n" +
@@ -4238,7 +4266,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x18PERMIT_STATE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11PERMIT_STATE_LIVE\x10\x01\x12\x15\n" +
 	"\x11PERMIT_STATE_HELD\x10\x02\x12\x18\n" +
-	"\x14PERMIT_STATE_COOLING\x10\x03*\xe3\x01\n" +
+	"\x14PERMIT_STATE_COOLING\x10\x03*\x82\x02\n" +
 	"\tStopCause\x12\x1a\n" +
 	"\x16STOP_CAUSE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STOP_CAUSE_REVOKED\x10\x01\x12\x16\n" +
@@ -4247,7 +4275,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x18STOP_CAUSE_HELD_TOO_LONG\x10\x04\x12!\n" +
 	"\x1dSTOP_CAUSE_NO_LONGER_ADMITTED\x10\x05\x12\x15\n" +
 	"\x11STOP_CAUSE_PAUSED\x10\x06\x12\x17\n" +
-	"\x13STOP_CAUSE_CORDONED\x10\a*\x9a\x03\n" +
+	"\x13STOP_CAUSE_CORDONED\x10\a\x12\x1d\n" +
+	"\x19STOP_CAUSE_TASK_CANCELLED\x10\b*\xae\x03\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18REASON_NO_SUCH_SEMAPHORE\x10\x01\x12\x19\n" +
@@ -4264,7 +4293,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x12REASON_FIRING_DONE\x10\v\x12\x19\n" +
 	"\x15REASON_NO_FREE_PERMIT\x10\f\x12\x1f\n" +
 	"\x1bREASON_FIRING_TOO_FAR_AHEAD\x10\r\x12\x1b\n" +
-	"\x17REASON_FIRING_FORGOTTEN\x10\x0e*\xf9\x01\n" +
+	"\x17REASON_FIRING_FORGOTTEN\x10\x0e\x12\x12\n" +
+	"\x0eREASON_NO_TASK\x10\x0f*\xf9\x01\n" +
 	"\vFiringState\x12\x1c\n" +
 	"\x18FIRING_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_STATE_CLAIMED\x10\x01\x12\x15\n" +

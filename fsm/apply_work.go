@@ -26,8 +26,12 @@ func (d *draft) submitJob(c SubmitJob) Result {
 	if def == nil {
 		return SubmitResult{Outcome: SubmitNoSemaphore}
 	}
-	if p := d.Permit(c.Submitter); c.Submitter != 0 && (p == nil || p.State != semaphore.Live) {
+	p := d.Permit(c.Submitter)
+	if c.Submitter != 0 && (p == nil || p.State != semaphore.Live) {
 		return SubmitResult{Outcome: SubmitNoSubmitter}
+	}
+	if own := c.Spec.Own; own != "" && (p == nil || p.Semaphore != own || !d.madeFor(own, c.Spec.ID)) {
+		return invalid("submit job: own_semaphore %q must be that of the submitter's permit, and have the label %s=%s", own, work.OwnLabel, c.Spec.ID)
 	}
 	stored, all := d.Work(c.Spec.Semaphore).Bytes, d.WorkBytes()
 	if before != nil {
@@ -47,6 +51,24 @@ func (d *draft) submitJob(c SubmitJob) Result {
 	spec.Semaphore = def.Definition.Name
 	j := &work.Job{Spec: &spec, Number: revision, State: work.Receiving, Submitter: c.Submitter, SubmittedAt: c.At, Bytes: spec.Reserved()}
 	return d.receive(nil, j, c.Tasks, c.Digest, c.At)
+}
+
+// madeFor reports whether a semaphore was made for the job of that id.
+func (s *State) madeFor(name, job string) bool {
+	sd := s.Definition(name)
+	if sd == nil {
+		return false
+	}
+	id, _ := sd.Definition.Labels.Get(work.OwnLabel)
+	return id == job
+}
+
+// OwnSemaphore returns the definition of the semaphore that was made for a job, if it is still there.
+func (s *State) OwnSemaphore(j *work.Job) *StoredDefinition {
+	if j.Own == "" || !s.madeFor(j.Own, j.ID) {
+		return nil
+	}
+	return s.Definition(j.Own)
 }
 
 // submitTasks goes on with a submission.
@@ -90,9 +112,7 @@ func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at t
 		j.State, j.Digest, j.Submitted, j.SubmittedAt = work.Open, digest, d.revision, at
 	}
 	d.setJob(before, j)
-	if digest != "" {
-		d.emit(Event{Kind: JobSubmitted, Semaphore: j.Semaphore, Job: j, Author: j.Author, At: at})
-	}
+	d.emit(Event{Kind: JobSubmitted, Semaphore: j.Semaphore, Job: j, Author: j.Author, At: at})
 	return SubmitResult{Outcome: SubmitAccepted, Job: j}
 }
 

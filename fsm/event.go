@@ -53,7 +53,7 @@ const (
 	FiringsRemembered
 	// LateEnd: a holder that had lost its permit said how its job ended, and the claim of its firing says so now. Not in the journal.
 	LateEnd
-	// JobSubmitted: a job is complete; Job has it. Neither this kind nor those below are in the journal.
+	// JobSubmitted: tasks of a job were stored. Once it is complete, Job is Open. Neither this kind nor those below are in the journal.
 	JobSubmitted
 	// TaskSettled: a task was held, and is not any more; Task and Job are as they are now.
 	TaskSettled

@@ -53,8 +53,8 @@ type Spec struct {
 	MaxResult uint32
 	// RetryFailed hands out a task whose worker reported an error again, while it has attempts left. Otherwise the error is its result.
 	RetryFailed bool
-	// Own is the semaphore that was made for this job, under which its submitter holds a permit; it is deleted when the job is over. Empty:
-	// there is none.
+	// Own is the semaphore that was made for this job, of which its submitter holds a permit; it is deleted when the job is over. Empty:
+	// there is none. Its definition says whose it is, by OwnLabel.
 	Own string
 }
 
@@ -66,8 +66,8 @@ const (
 	DefaultRetention   = 24 * time.Hour
 	// MaxTasks is the most tasks of one job.
 	MaxTasks = 100_000
-	// MaxFailure is the most bytes of what is said of a failed task.
-	MaxFailure = 1 << 10
+	// OwnLabel is the label of a semaphore that was made for a job; its value is the job's id.
+	OwnLabel = "gatekeeper/job"
 )
 
 // KeptFor is Retention or its default.

@@ -17,6 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -121,6 +122,7 @@ func services() []*grpc.ServiceDesc {
 		&gatekeeperv1.OperatorService_ServiceDesc,
 		&gatekeeperv1.ClusterService_ServiceDesc,
 		&gatekeeperv1.WatchService_ServiceDesc,
+		&gatekeeperv1.WorkService_ServiceDesc,
 	}
 }
 
@@ -131,6 +133,7 @@ func (a *API) Register(r grpc.ServiceRegistrar) {
 	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a, keeper: a.cfg.Keeper})
 	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, keeper: a.cfg.Keeper, hashing: make(chan struct{}, 1)})
 	r.RegisterService(a.describe(&gatekeeperv1.WatchService_ServiceDesc), &watchService{API: a})
+	r.RegisterService(a.describe(&gatekeeperv1.WorkService_ServiceDesc), &workService{API: a, keeper: a.cfg.Keeper, room: work.NewRoom(a.cfg.Keeper)})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -70,6 +71,11 @@ const (
 	reasonNothingChosen    = "NOTHING_CHOSEN"
 	reasonFeatureLevel     = "FEATURE_LEVEL"
 	reasonRecovering       = "RECOVERING"
+	reasonNoSuchJob        = "NO_SUCH_JOB"
+	reasonJobDiffers       = "JOB_DIFFERS"
+	reasonJobNotOver       = "JOB_NOT_OVER"
+	reasonSubmissionLost   = "SUBMISSION_LOST"
+	reasonWorkLimit        = "WORK_LIMIT"
 	reasonInternal         = "INTERNAL"
 )
 
@@ -150,6 +156,21 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.ErrConflict", codes.AlreadyExists, reasonAlreadyExists, conflict(fsm.ConflictExists), nil},
 	{"keeper.ErrConflict", codes.NotFound, reasonNoSuchDefinition, conflict(fsm.ConflictAbsent), nil},
 	{"keeper.ErrConflict", codes.Aborted, reasonStaleVersion, conflict(fsm.ConflictStale), nil},
+	{"keeper.ErrNoSuchJob", codes.NotFound, reasonNoSuchJob, as(func(e *keeper.NoSuchJobError) map[string]string {
+		return map[string]string{"id": e.ID}
+	}), nil},
+	{"keeper.ErrJobNotOver", codes.FailedPrecondition, reasonJobNotOver, as(func(e *keeper.JobNotOverError) map[string]string {
+		return map[string]string{"id": e.ID}
+	}), nil},
+	{"keeper.ErrSubmissionLost", codes.Aborted, reasonSubmissionLost, as(func(e *keeper.SubmissionLostError) map[string]string {
+		return map[string]string{"id": e.ID}
+	}), nil},
+	{"keeper.ErrWorkLimit", codes.ResourceExhausted, reasonWorkLimit, as(func(e *keeper.WorkLimitError) map[string]string {
+		return map[string]string{"limit": e.Limit, "needed": decimal(e.Needed), "max": decimal(e.Max)}
+	}), nil},
+	{"work.ErrDiffers", codes.AlreadyExists, reasonJobDiffers, as(func(e *work.DiffersError) map[string]string {
+		return map[string]string{"id": e.ID}
+	}), nil},
 	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},
 	{"keeper.ErrRefused", codes.FailedPrecondition, reasonRefused, is(keeper.ErrRefused), nil},
 	{"keeper.ErrNoSuchCordon", codes.NotFound, reasonNoSuchCordon, as(func(e *keeper.NoSuchCordonError) map[string]string {

@@ -28,6 +28,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -205,6 +206,36 @@ func (k *fakeKeeper) Release(_ context.Context, cmd fsm.Release, _ *semaphore.Id
 
 func (k *fakeKeeper) TakeOver(_ context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	return k.takeOver(cmd)
+}
+
+func (k *fakeKeeper) SubmitJob(_ context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
+	return k.do(cmd).(fsm.SubmitResult), nil
+}
+
+func (k *fakeKeeper) SubmitTasks(_ context.Context, _ string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
+	return k.do(cmd).(fsm.SubmitResult), nil
+}
+
+func (k *fakeKeeper) DropSubmission(number uint64) { k.do(fsm.DeleteJob{Job: number, Term: k.machine.State().Term()}) }
+
+func (k *fakeKeeper) CancelJob(_ context.Context, id, author, reason string) (fsm.JobResult, error) {
+	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.CancelJob{Job: j, Cause: work.CancelAsked, Author: author, Reason: reason} })
+}
+
+func (k *fakeKeeper) ChangeTasks(_ context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error) {
+	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.ChangeTasks{Job: j, Indexes: indexes, Drop: drop} })
+}
+
+func (k *fakeKeeper) DeleteJob(_ context.Context, id string) (fsm.JobResult, error) {
+	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.DeleteJob{Job: j} })
+}
+
+func (k *fakeKeeper) ofJob(id string, cmd func(number uint64) fsm.Command) (fsm.JobResult, error) {
+	j := k.machine.State().Job(id)
+	if j == nil {
+		return fsm.JobResult{}, &keeper.NoSuchJobError{ID: id}
+	}
+	return k.do(cmd(j.Number)).(fsm.JobResult), nil
 }
 
 func (k *fakeKeeper) Revoke(_ context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {

@@ -50,10 +50,12 @@ func (m *method) here(req any) bool {
 // traitsOf knows every method. One that it does not name is Ordinary and may change something.
 func traitsOf(fullMethod string) traits {
 	switch fullMethod {
-	case gatekeeperv1.PermitService_Acquire_FullMethodName:
+	case gatekeeperv1.PermitService_Acquire_FullMethodName,
+		gatekeeperv1.WorkService_Work_FullMethodName:
 		return traits{kind: admission.Waiting}
 	case gatekeeperv1.WatchService_Watch_FullMethodName,
-		gatekeeperv1.PermitService_AwaitFiring_FullMethodName:
+		gatekeeperv1.PermitService_AwaitFiring_FullMethodName,
+		gatekeeperv1.WorkService_FollowJob_FullMethodName:
 		return traits{kind: admission.Waiting, leaderFirst: true, changesNothing: true}
 	case gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
@@ -62,9 +64,13 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
-		gatekeeperv1.OperatorService_ListDenied_FullMethodName:
+		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
+		gatekeeperv1.WorkService_ListJobs_FullMethodName,
+		gatekeeperv1.WorkService_ListTasks_FullMethodName,
+		gatekeeperv1.WorkService_ListWorkers_FullMethodName:
 		return traits{kind: admission.Heavy, changesNothing: true}
-	case gatekeeperv1.OperatorService_Move_FullMethodName:
+	case gatekeeperv1.OperatorService_Move_FullMethodName,
+		gatekeeperv1.WorkService_SubmitJob_FullMethodName:
 		return traits{kind: admission.Heavy}
 	case gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
@@ -82,6 +88,10 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.OperatorService_Uncordon_FullMethodName,
 		gatekeeperv1.OperatorService_ForgetFirings_FullMethodName,
 		gatekeeperv1.OperatorService_Undo_FullMethodName,
+		gatekeeperv1.WorkService_CancelJob_FullMethodName,
+		gatekeeperv1.WorkService_RetryTasks_FullMethodName,
+		gatekeeperv1.WorkService_DropTasks_FullMethodName,
+		gatekeeperv1.WorkService_DeleteJob_FullMethodName,
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
@@ -101,7 +111,8 @@ func traitsOf(fullMethod string) traits {
 	case gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName:
 		return traits{kind: admission.Batch, local: true, changesNothing: true} // its handler passes on what this server admits
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
-		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName:
+		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
+		gatekeeperv1.WorkService_GetJob_FullMethodName:
 		return traits{kind: admission.Ordinary, changesNothing: true}
 	}
 	return traits{kind: admission.Ordinary}

@@ -72,7 +72,7 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.keeper.Release(ctx, fsm.Release{Token: m.GetToken(), Job: job, Failure: failureFrom(m.GetFailure())}, holder)
+	result, err := s.keeper.Release(ctx, fsm.Release{Token: m.GetToken(), Job: job, Failure: failureFrom(m.GetFailure()), Result: m.GetResult()}, holder)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,11 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonRequestTooOld, "The server may have forgotten this request, so it cannot tell whether it was granted.", "with a new request id"},
 	{reasonRevisionChanged, "`expected_revision` is no longer the semaphore's permit revision.", "no: read again, then decide"},
 	{reasonSuperseded, "Another call with the same request id has taken over the place in the queue.", "no: the other call has the answer"},
+	{reasonNoSuchJob, "No job has this id: it was not submitted, or was deleted.", "no"},
+	{reasonJobDiffers, "A job of other content has this id.", "no: with another id"},
+	{reasonJobNotOver, "Tasks of the job wait or are held.", "after the job is over"},
+	{reasonSubmissionLost, "The submission was dropped, or another one of the same id has begun.", "yes, from the beginning"},
+	{reasonWorkLimit, "A limit of what is stored for jobs would be exceeded; the metadata has `limit`, `needed` and `max`.", "after jobs were deleted, or the settings raised"},
 	{reasonNoSuchPermit, "No permit has this token in the state that the command needs.", "no"},
 
 	{reasonNoSuchDefinition, "No definition has this name. `meant` in the metadata is the one that was likely meant.", "no"},

@@ -14,6 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -24,6 +25,7 @@ type Keeper interface {
 	definitionKeeper
 	operatorKeeper
 	clusterKeeper
+	workKeeper
 	reader
 }
 
@@ -76,6 +78,14 @@ type operatorKeeper interface {
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	DeniedCallers(ctx context.Context, wanted func(state *fsm.State, name string) bool) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error)
 	Misspellings(state *fsm.State, name string) []keeper.DeniedCaller
+}
+
+type workKeeper interface {
+	work.Keeper
+	work.Submitter
+	CancelJob(ctx context.Context, id, author, reason string) (fsm.JobResult, error)
+	ChangeTasks(ctx context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error)
+	DeleteJob(ctx context.Context, id string) (fsm.JobResult, error)
 }
 
 type clusterKeeper interface {

@@ -34,6 +34,8 @@ type AcquireCall struct {
 	// OnePerAcquirer: the call does not wait beside another one of its group and acquirer, unless one of the two has a
 	// firing.
 	OnePerAcquirer bool
+	// UntilAnswered: the call waits for longer than Config.MaxWait, and is never to be repeated.
+	UntilAnswered bool
 }
 
 // Answer is the answer to an acquire.

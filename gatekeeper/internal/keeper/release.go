@@ -26,7 +26,10 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore
 	cmd.At = time.Now()
 	state := k.cfg.Machine.State()
 	if fsm.Level(cmd) > state.FeatureLevel() {
-		cmd.Job, cmd.Failure = semaphore.JobDone, ""
+		cmd.Job, cmd.Failure, cmd.Result = semaphore.JobDone, "", nil
+	}
+	if err := checkResult(state, &cmd); err != nil {
+		return fsm.ReleaseResult{}, err
 	}
 	if owner, known := ownerOf(state, token); known && holder != nil && *holder != owner {
 		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}

@@ -47,6 +47,9 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	if err != nil {
 		return Answer{}, err
 	}
+	if level := k.cfg.Machine.State().FeatureLevel(); call.Worker && level < 4 {
+		return Answer{}, &FeatureLevelError{Needed: 4, InForce: level}
+	}
 	k.asked(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
 	queued := func() bool { return k.ahead(call.Semaphore, &place) || !k.gathered(t) }
@@ -119,6 +122,9 @@ func (k *Keeper) leave(place queue.Key, me *waiting) {
 func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
+	if call.UntilAnswered {
+		limit.Stop()
+	}
 	var told Place
 	for over := false; ; {
 		if now := k.placeOf(w); now != told && now.Place > 0 {

@@ -56,6 +56,9 @@ func (s *Selector) Match(d *semaphore.Definition) bool {
 	return s.names.Match(d.Name) && s.labels.match(d.Labels)
 }
 
+// MatchLabels reports whether something with these labels is selected by them.
+func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(l) }
+
 // MatchNow reports whether the semaphore of that name is selected. Without requirements on labels it needs no definition.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
 	return s.names.Match(name) && s.labels.matchOf(state, name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // kind is what ends.
@@ -20,6 +21,10 @@ const (
 	pauseEnd
 	cordonEnd
 	quarantineEnd // the waiting after a recovery
+	submissionEnd // a submission that nobody went on with
+	jobTimeout
+	jobRetention
+	ownEnd // the semaphore that was made for a job which is over
 )
 
 // end is one thing that ends, by the change that began it.
@@ -28,6 +33,7 @@ type end struct {
 	change uint64
 	name   string // of the semaphore or the cordon
 	token  uint64
+	job    uint64 // its number
 }
 
 // holds tells whether there is still something to end.
@@ -51,6 +57,8 @@ func (e end) holds(state *fsm.State) bool {
 		return p != nil && p.StopOrder().Revision == e.change && p.StopOrder().Drain > 0
 	case quarantineEnd:
 		return state.Quarantine() > 0
+	case submissionEnd, jobTimeout, jobRetention, ownEnd:
+		return e.ofJob(state)
 	}
 	return false
 }
@@ -61,7 +69,7 @@ const by = "gatekeeper"
 // commands are what ends what is due, and what each of them ends: the names of one change share a command.
 func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [][]end) {
 	slices.SortFunc(due, func(a, b end) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token))
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token), cmp.Compare(a.job, b.job))
 	})
 	for len(due) > 0 {
 		n := 1
@@ -99,6 +107,13 @@ func command(ends []end, term uint64, now time.Time) fsm.Command {
 		return fsm.Resume{Names: names, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
 	case cordonEnd:
 		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
+	case submissionEnd, jobRetention:
+		return fsm.DeleteJob{Job: first.job, Term: term, At: now}
+	case jobTimeout:
+		return fsm.CancelJob{Job: first.job, Term: term, Cause: work.CancelTimeout, Author: by, Reason: "its timeout has passed", At: now}
+	case ownEnd:
+		change := fsm.Change{Kind: fsm.Delete, Name: first.name, ExpectedVersion: first.change}
+		return fsm.EditBatch{Changes: []fsm.Change{change}, Author: by, Reason: "its job is over", At: now}
 	default:
 		return fsm.EndQuarantine{Term: term, At: now}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 const (
@@ -98,6 +99,8 @@ func (t *Timers) Applied(e fsm.Applied) {
 			t.ofCordon(ev.Cordon, now)
 		case fsm.StoppingEvent:
 			t.ofPermit(ev.Permit, now)
+		case fsm.JobSubmitted, fsm.TaskSettled, fsm.JobCancelled, fsm.TasksChanged:
+			t.ofJob(e.State, ev.Job, now)
 		default:
 		}
 	}
@@ -117,7 +120,10 @@ func (t *Timers) adopt(e *epoch.Epoch, state *fsm.State) {
 		return
 	}
 	draining := func(p *semaphore.Permit) bool { return p.StopOrder().Drain > 0 }
-	epoch.Walk(e, 0, epoch.Where(state.Permits(0), draining), func(p *semaphore.Permit) { t.ofPermit(p, t.promoted) })
+	if !epoch.Walk(e, 0, epoch.Where(state.Permits(0), draining), func(p *semaphore.Permit) { t.ofPermit(p, t.promoted) }) {
+		return
+	}
+	epoch.Walk(e, 0, state.Jobs(0), func(j *work.Job) { t.ofJob(state, j, t.promoted) })
 }
 
 // ofSemaphore notes what is to end of a semaphore.

@@ -921,11 +921,11 @@ type ListJobsRequest struct {
 	// Empty: of all semaphores.
 	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	// Selects by label, as in ListDefinitions: "team=billing,tier!=test".
-	Labels []string `protobuf:"bytes,2,rep,name=labels,proto3" json:"labels,omitempty"`
+	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	// Empty: in any.
 	States []JobState `protobuf:"varint,3,rep,packed,name=states,proto3,enum=gatekeeper.v1.JobState" json:"states,omitempty"`
-	// 1 to 1 000; 0 means 100.
-	PageSize      int32  `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// As in ListDefinitions.
+	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -968,11 +968,11 @@ func (x *ListJobsRequest) GetSemaphore() string {
 	return ""
 }
 
-func (x *ListJobsRequest) GetLabels() []string {
+func (x *ListJobsRequest) GetLabels() string {
 	if x != nil {
 		return x.Labels
 	}
-	return nil
+	return ""
 }
 
 func (x *ListJobsRequest) GetStates() []JobState {
@@ -982,7 +982,7 @@ func (x *ListJobsRequest) GetStates() []JobState {
 	return nil
 }
 
-func (x *ListJobsRequest) GetPageSize() int32 {
+func (x *ListJobsRequest) GetPageSize() uint32 {
 	if x != nil {
 		return x.PageSize
 	}
@@ -1058,8 +1058,8 @@ type ListTasksRequest struct {
 	Results  bool        `protobuf:"varint,4,opt,name=results,proto3" json:"results,omitempty"`
 	// The first index.
 	From uint32 `protobuf:"varint,5,opt,name=from,proto3" json:"from,omitempty"`
-	// 1 to 1 000; 0 means 100. A page ends earlier after 1 MiB.
-	PageSize      int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// As in ListDefinitions.
+	PageSize      uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1129,7 +1129,7 @@ func (x *ListTasksRequest) GetFrom() uint32 {
 	return 0
 }
 
-func (x *ListTasksRequest) GetPageSize() int32 {
+func (x *ListTasksRequest) GetPageSize() uint32 {
 	if x != nil {
 		return x.PageSize
 	}
@@ -2350,8 +2350,11 @@ type TaskEnded struct {
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// This end of the task is recorded.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
-	// Why not, for people. The end was not recorded because another worker has the task, or its job is over or was deleted.
-	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// Why not, for people: another worker has the task, or its job is over or was deleted, or see refused.
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// The end was refused, because its result is too large, for example. Nothing happened, and the permit is still the caller's: send another
+	// end.
+	Refused       bool `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2405,6 +2408,13 @@ func (x *TaskEnded) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *TaskEnded) GetRefused() bool {
+	if x != nil {
+		return x.Refused
+	}
+	return false
 }
 
 type ListWorkersRequest struct {
@@ -2724,9 +2734,9 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x03job\x18\x01 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\"\xb4\x01\n" +
 	"\x0fListJobsRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x16\n" +
-	"\x06labels\x18\x02 \x03(\tR\x06labels\x12/\n" +
+	"\x06labels\x18\x02 \x01(\tR\x06labels\x12/\n" +
 	"\x06states\x18\x03 \x03(\x0e2\x17.gatekeeper.v1.JobStateR\x06states\x12\x1b\n" +
-	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tR\tpageToken\"b\n" +
 	"\x10ListJobsResponse\x12&\n" +
@@ -2738,7 +2748,7 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\bpayloads\x18\x03 \x01(\bR\bpayloads\x12\x18\n" +
 	"\aresults\x18\x04 \x01(\bR\aresults\x12\x12\n" +
 	"\x04from\x18\x05 \x01(\rR\x04from\x12\x1b\n" +
-	"\tpage_size\x18\x06 \x01(\x05R\bpageSize\"x\n" +
+	"\tpage_size\x18\x06 \x01(\rR\bpageSize\"x\n" +
 	"\x11ListTasksResponse\x12)\n" +
 	"\x05tasks\x18\x01 \x03(\v2\x13.gatekeeper.v1.TaskR\x05tasks\x12$\n" +
 	"\x03job\x18\x02 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\x12\x12\n" +
@@ -2812,11 +2822,12 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x05grant\x18\x01 \x01(\v2\x14.gatekeeper.v1.GrantR\x05grant\x12\x14\n" +
 	"\x05frame\x18\x02 \x01(\x04R\x05frame\x12'\n" +
 	"\x04task\x18\x03 \x01(\v2\x13.gatekeeper.v1.TaskR\x04task\x12(\n" +
-	"\x03job\x18\x04 \x01(\v2\x16.gatekeeper.v1.JobSpecR\x03job\"W\n" +
+	"\x03job\x18\x04 \x01(\v2\x16.gatekeeper.v1.JobSpecR\x03job\"q\n" +
 	"\tTaskEnded\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
 	"\brecorded\x18\x02 \x01(\bR\brecorded\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"2\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
+	"\arefused\x18\x04 \x01(\bR\arefused\"2\n" +
 	"\x12ListWorkersRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\"F\n" +
 	"\x13ListWorkersResponse\x12/\n" +

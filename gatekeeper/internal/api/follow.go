@@ -1,0 +1,112 @@
+package api
+
+import (
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// FollowJob streams a job. It reads what this server applies, as Watch does: a follower may know of a change a little later.
+func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.ServerStreamingServer[gatekeeperv1.FollowJobResponse]) error {
+	ctx := stream.Context()
+	state, j, err := s.jobOf(ctx, m.GetId())
+	if err != nil {
+		return err
+	}
+	subscription := s.cfg.Hub.Subscribe(state.Revision())
+	defer subscription.Close()
+	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), send: stream.Send}
+	for {
+		over, err := f.tell(state)
+		if err != nil || over {
+			return err
+		}
+		for concerned := false; !concerned; {
+			batch, err := subscription.Next(ctx)
+			if err != nil {
+				return err
+			}
+			concerned = f.concerns(batch.Missed, batch.Events)
+		}
+		state = s.cfg.Machine.State()
+	}
+}
+
+// following is a stream that follows a job.
+type following struct {
+	service *workService
+	id      string
+	number  uint64
+	results bool
+	after   uint64 // the revision up to which the caller knows all
+	// changed are the tasks that have changed since, by index; nil: not known which.
+	changed map[uint32]struct{}
+	send    func(*gatekeeperv1.FollowJobResponse) error
+}
+
+// concerns takes in events, and reports whether there is news.
+func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
+	if missed {
+		f.changed = nil
+		return true
+	}
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.Job == nil || e.Job.Number != f.number:
+			continue
+		case e.Task != nil && f.changed != nil:
+			f.changed[e.Task.Index] = struct{}{}
+		case e.Kind == fsm.TasksChanged:
+			f.changed = nil
+		}
+		news = true
+	}
+	return news
+}
+
+// tell sends what is new in the state, and reports whether the job is over.
+func (f *following) tell(state *fsm.State) (over bool, err error) {
+	j := state.JobOf(f.number)
+	if j == nil {
+		return true, &keeper.NoSuchJobError{ID: f.id}
+	}
+	first := &gatekeeperv1.FollowJobResponse{Job: toJob(j)}
+	m, bytes := first, 0
+	add := func(t *rules.Task) error {
+		if t == nil || t.Token == 0 || t.Revision <= f.after {
+			return nil
+		}
+		line := f.service.task(state, j, t, false, f.results && t.Over())
+		if bytes += proto.Size(line); bytes > messageBytes && len(m.GetTasks()) > 0 {
+			if err := f.send(m); err != nil {
+				return err
+			}
+			m, bytes = new(gatekeeperv1.FollowJobResponse), proto.Size(line)
+		}
+		m.Tasks = append(m.Tasks, line)
+		return nil
+	}
+	if f.changed == nil {
+		for t := range state.Tasks(j.Number, 0) {
+			if err := add(t); err != nil {
+				return false, err
+			}
+			if t.Index >= j.Fresh {
+				break
+			}
+		}
+	}
+	for index := range f.changed {
+		if err := add(state.Task(rules.Ref{Job: j.Number, Index: index})); err != nil {
+			return false, err
+		}
+	}
+	f.after, f.changed = state.Revision(), make(map[uint32]struct{})
+	m.Revision = f.after
+	return j.Over(), f.send(m)
+}

@@ -1,0 +1,316 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// workService serves gatekeeper.v1.WorkService. Its streams of jobs are in follow.go.
+type workService struct {
+	gatekeeperv1.UnimplementedWorkServiceServer
+	*API
+	keeper workKeeper
+	room   *work.Room
+}
+
+func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.SubmitJobRequest, gatekeeperv1.SubmitJobResponse]) error {
+	ctx := stream.Context()
+	m, err := stream.Recv()
+	if err != nil {
+		return cutShort(err)
+	}
+	spec, err := specFrom(m.GetJob())
+	if err != nil {
+		return err
+	}
+	submission := work.NewSubmission(s.keeper, spec, m.GetJob().GetSubmitterToken())
+	defer submission.Abort()
+	for {
+		if err := submission.Add(ctx, m.GetTasks()); err != nil {
+			return err
+		}
+		if m.GetLast() {
+			break
+		}
+		if m, err = stream.Recv(); err != nil {
+			return cutShort(err)
+		}
+	}
+	job, repeated, err := submission.Finish(ctx)
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(&gatekeeperv1.SubmitJobResponse{Job: toJob(job), Repeated: repeated})
+}
+
+// cutShort is what a stream ends with that ended before its last message.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) {
+		return invalid("last", "false", "must be true in the last message: the submission was cut short, and nothing of it is left")
+	}
+	return err
+}
+
+// jobOf reads the state, and the job of that id.
+func (s *workService) jobOf(ctx context.Context, id string) (*fsm.State, *rules.Job, error) {
+	state, err := s.read(ctx, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if j := state.Job(id); j != nil {
+		return state, j, nil
+	}
+	return nil, nil, &keeper.NoSuchJobError{ID: id}
+}
+
+func (s *workService) GetJob(ctx context.Context, m *gatekeeperv1.GetJobRequest) (*gatekeeperv1.GetJobResponse, error) {
+	_, j, err := s.jobOf(ctx, m.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.GetJobResponse{Job: toJob(j)}, nil
+}
+
+func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequest) (*gatekeeperv1.ListJobsResponse, error) {
+	limit, from, err := pageFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := selector.Parse("", nil, m.GetLabels())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.read(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListJobsResponse{}
+	var taken page
+	var last pageKey
+	for j := range state.Jobs(from.token + 1) {
+		if m.GetSemaphore() != "" && j.Semaphore != m.GetSemaphore() || !chosen.MatchLabels(j.Labels) || !among(m.GetStates(), gatekeeperv1.JobState(j.State)) {
+			continue
+		}
+		line := toJob(j)
+		if !taken.add(limit, line) {
+			out.NextPageToken = last.String()
+			break
+		}
+		out.Jobs, last = append(out.Jobs, line), pageKey{name: j.ID, token: j.Number}
+	}
+	return out, nil
+}
+
+// among reports whether a list of what is wanted has v; an empty one wants all.
+func among[T comparable](wanted []T, v T) bool {
+	for _, w := range wanted {
+		if w == v {
+			return true
+		}
+	}
+	return len(wanted) == 0
+}
+
+func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRequest) (*gatekeeperv1.ListTasksResponse, error) {
+	limit, err := pageSize(m.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	state, j, err := s.jobOf(ctx, m.GetJob())
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListTasksResponse{Job: toJob(j)}
+	var taken page
+	for t := range state.Tasks(j.Number, m.GetFrom()) {
+		if !among(m.GetStates(), gatekeeperv1.TaskState(j.StateOf(t))) {
+			continue
+		}
+		line := s.task(state, j, t, m.GetPayloads(), m.GetResults())
+		if !taken.add(limit, line) {
+			out.Next = t.Index
+			break
+		}
+		out.Tasks = append(out.Tasks, line)
+	}
+	return out, nil
+}
+
+// task writes a task with what is known of it here.
+func (s *workService) task(state *fsm.State, j *rules.Job, t *rules.Task, payload, result bool) *gatekeeperv1.Task {
+	line := toTask(state, j, t)
+	if t.State == rules.Held {
+		line.Progress = toProgress(s.room.Progress(t.Token))
+	}
+	if payload {
+		line.Payload = t.Payload
+	}
+	if result {
+		line.Result = t.Result
+	}
+	return line
+}
+
+func (s *workService) CancelJob(ctx context.Context, m *gatekeeperv1.CancelJobRequest) (*gatekeeperv1.CancelJobResponse, error) {
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.keeper.CancelJob(ctx, m.GetId(), author, reason)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.CancelJobResponse{Job: toJob(r.Job), Repeated: !r.Applied}, nil
+}
+
+func (s *workService) RetryTasks(ctx context.Context, m *gatekeeperv1.RetryTasksRequest) (*gatekeeperv1.RetryTasksResponse, error) {
+	r, err := s.keeper.ChangeTasks(ctx, m.GetId(), m.GetIndexes(), false)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.RetryTasksResponse{Job: toJob(r.Job), Tasks: r.Tasks}, nil
+}
+
+func (s *workService) DropTasks(ctx context.Context, m *gatekeeperv1.DropTasksRequest) (*gatekeeperv1.DropTasksResponse, error) {
+	r, err := s.keeper.ChangeTasks(ctx, m.GetId(), m.GetIndexes(), true)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.DropTasksResponse{Job: toJob(r.Job), Tasks: r.Tasks}, nil
+}
+
+func (s *workService) DeleteJob(ctx context.Context, m *gatekeeperv1.DeleteJobRequest) (*gatekeeperv1.DeleteJobResponse, error) {
+	if _, err := s.keeper.DeleteJob(ctx, m.GetId()); err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.DeleteJobResponse{Revision: s.cfg.Machine.State().Revision()}, nil
+}
+
+func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorkersRequest) (*gatekeeperv1.ListWorkersResponse, error) {
+	state, err := s.read(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListWorkersResponse{}
+	for _, w := range s.room.Workers(m.GetSemaphore()) {
+		line := &gatekeeperv1.Worker{
+			Semaphore: w.Offer.Semaphore, Identity: toIdentity(w.Offer.Identity), Free: uint32(w.Free), Draining: w.Draining,
+			Denied: gatekeeperv1.Reason(w.Denied),
+		}
+		for _, h := range w.Held {
+			if t := state.TaskOf(h.Token); t == nil || t.State != rules.Held {
+				continue // its end came on another way
+			}
+			line.Tasks = append(line.Tasks, &gatekeeperv1.HeldTask{Job: h.Job, Index: h.Index, Token: h.Token, Progress: toProgress(h.Progress)})
+		}
+		out.Workers = append(out.Workers, line)
+	}
+	return out, nil
+}
+
+// Work carries tasks to a worker. One goroutine receives; the handler's own is the only one that sends.
+func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	m, err := stream.Recv()
+	if err != nil {
+		return cutShort(err)
+	}
+	received := time.Now()
+	offer, err := offerFrom(m.GetOffer())
+	if err != nil {
+		return err
+	}
+	w := s.room.Open(ctx, offer)
+	defer w.Close()
+	defer cancel() // first: what still sends must not be waited for
+	w.Received(m.GetFrame(), received)
+	if err := w.Take(int(m.GetOffer().GetSlots())); err != nil {
+		return within("offer", err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.caught(ctx, gatekeeperv1.WorkService_Work_FullMethodName, func() (any, error) { return nil, receiveWork(stream.Recv, w) })
+		ended <- err
+	}()
+	for {
+		var out gatekeeperv1.WorkResponse
+		select {
+		case a := <-w.Answers():
+			switch {
+			case a.Grant != nil:
+				out.Kind = &gatekeeperv1.WorkResponse_Task{Task: toTaskGrant(a.Grant)}
+			case a.Ended != nil:
+				out.Kind = &gatekeeperv1.WorkResponse_Ended{Ended: toTaskEnded(a.Ended)}
+			default:
+				out.Kind = &gatekeeperv1.WorkResponse_Denial{Denial: toDenial(a.Denial, nil)}
+			}
+		case err := <-w.Failed():
+			return err
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := stream.Send(&out); err != nil {
+			return err
+		}
+	}
+}
+
+// receiveWork takes the frames of a worker until there are no more, and then waits until all of its ends are answered.
+func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker) error {
+	for number := uint64(2); ; number++ {
+		m, err := recv()
+		if errors.Is(err, io.EOF) {
+			w.Drain()
+			w.Settled()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if m.GetFrame() != number {
+			return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered from 1 and rise by one")
+		}
+		w.Received(number, time.Now())
+		if err := takeWork(m, w); err != nil {
+			return err
+		}
+	}
+}
+
+func takeWork(m *gatekeeperv1.WorkRequest, w *work.Worker) error {
+	switch k := m.GetKind().(type) {
+	case *gatekeeperv1.WorkRequest_End:
+		cmd, err := releaseFrom(k.End)
+		if err != nil {
+			return err
+		}
+		return w.End(cmd, k.End.GetNext())
+	case *gatekeeperv1.WorkRequest_Progress:
+		p, err := progressFrom(k.Progress.GetProgress())
+		if err != nil {
+			return err
+		}
+		w.Report(k.Progress.GetToken(), p)
+	case *gatekeeperv1.WorkRequest_Take:
+		return w.Take(int(k.Take.GetSlots()))
+	case *gatekeeperv1.WorkRequest_Drain:
+		w.Drain()
+	case *gatekeeperv1.WorkRequest_Offer:
+		return invalid("offer", "", "must be in the first message only")
+	}
+	return nil
+}

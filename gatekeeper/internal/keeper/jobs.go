@@ -1,0 +1,189 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// SubmitJob begins the submission of a job. A job of that id that is complete is in the result, with SubmitExists. Errors: *ConflictError if
+// there is no such semaphore, *NoSuchPermitError if the submitter's permit has ended, *WorkLimitError. At of the command is set here.
+func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
+	cmd.At = time.Now()
+	r, err := do[fsm.SubmitResult](ctx, k, cmd)
+	if err != nil {
+		return r, err
+	}
+	switch r.Outcome {
+	case fsm.SubmitNoSemaphore:
+		return r, &ConflictError{fsm.Conflict{Kind: fsm.ConflictAbsent, Name: cmd.Spec.Semaphore}}
+	case fsm.SubmitNoSubmitter:
+		return r, &NoSuchPermitError{cmd.Submitter, "the permit of the submitter has ended: acquire another one, and submit again with its token"}
+	default:
+		return r, submitted(r, cmd.Spec.ID)
+	}
+}
+
+// SubmitTasks goes on with a submission. Errors: *WorkLimitError, and *SubmissionLostError if the submission is not there any more. At of the
+// command is set here.
+func (k *Keeper) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
+	cmd.At = time.Now()
+	r, err := do[fsm.SubmitResult](ctx, k, cmd)
+	if err != nil {
+		return r, err
+	}
+	return r, submitted(r, id)
+}
+
+func submitted(r fsm.SubmitResult, id string) error {
+	switch r.Outcome {
+	case fsm.SubmitLimit:
+		return &WorkLimitError{*r.Limit}
+	case fsm.SubmitLost:
+		return &SubmissionLostError{id}
+	default:
+		return nil
+	}
+}
+
+// DropSubmission removes a submission that nobody goes on with, if it is still there and not complete. It does not wait.
+func (k *Keeper) DropSubmission(number uint64) {
+	if t, err := k.leading(); err == nil {
+		k.cfg.Proposer.Go(fsm.DeleteJob{Job: number, Term: t.term, At: time.Now()}, func(batcher.Outcome) {})
+	}
+}
+
+// CancelJob cancels a job because somebody asks for it. A job that is over, or was cancelled before, is left as it is, and Applied is false.
+func (k *Keeper) CancelJob(ctx context.Context, id, author, reason string) (fsm.JobResult, error) {
+	j, err := k.job(ctx, id)
+	if err != nil {
+		return fsm.JobResult{}, err
+	}
+	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
+}
+
+// ChangeTasks hands failed tasks out again, or drops them. Without indexes it takes all that have failed.
+func (k *Keeper) ChangeTasks(ctx context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error) {
+	j, err := k.job(ctx, id)
+	if err != nil {
+		return fsm.JobResult{}, err
+	}
+	r, err := k.jobResult(ctx, j, fsm.ChangeTasks{Job: j.Number, Indexes: indexes, Drop: drop, At: time.Now()})
+	if err == nil && !r.Applied && r.Job.State == work.Cancelled {
+		return r, &RefusedError{fmt.Sprintf("job %q was cancelled: submit its tasks as a new job", id)}
+	}
+	return r, err
+}
+
+// DeleteJob removes a job that is over; else it returns a *JobNotOverError.
+func (k *Keeper) DeleteJob(ctx context.Context, id string) (fsm.JobResult, error) {
+	j, err := k.job(ctx, id)
+	if err != nil {
+		return fsm.JobResult{}, err
+	}
+	r, err := k.jobResult(ctx, j, fsm.DeleteJob{Job: j.Number, At: time.Now()})
+	if err == nil && !r.Applied {
+		return r, &JobNotOverError{id}
+	}
+	return r, err
+}
+
+// job finds a job that a call names.
+func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
+	state, err := k.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if j := state.Job(id); j != nil {
+		return j, nil
+	}
+	return nil, &NoSuchJobError{id}
+}
+
+func (k *Keeper) jobResult(ctx context.Context, j *work.Job, cmd fsm.Command) (fsm.JobResult, error) {
+	r, err := do[fsm.JobResult](ctx, k, cmd)
+	switch {
+	case err != nil:
+		return r, err
+	case r.Limit != nil:
+		return r, &WorkLimitError{*r.Limit}
+	case r.Job == nil:
+		return r, &NoSuchJobError{j.ID}
+	}
+	return r, nil
+}
+
+// checkResult refuses a release whose result is too large for its task, before anything is proposed.
+func checkResult(state *fsm.State, cmd *fsm.Release) error {
+	t := state.TaskOf(cmd.Token)
+	switch {
+	case len(cmd.Result) == 0:
+		return nil
+	case cmd.Job != semaphore.JobDone && cmd.Job != semaphore.JobFailed:
+		return semaphore.Invalid("result", fmt.Sprintf("%d bytes", len(cmd.Result)), "must be empty unless the task has ended")
+	case t == nil:
+		return nil
+	}
+	if j := state.JobOf(t.Job); uint64(len(cmd.Result)) > uint64(j.MaxResult) {
+		return &WorkLimitError{work.LimitError{
+			Limit: "max_result", Of: fmt.Sprintf("the result of task %d of job %q", t.Index, j.ID), Needed: uint64(len(cmd.Result)), Max: uint64(j.MaxResult),
+		}}
+	}
+	return nil
+}
+
+// ErrWorkLimit is what every WorkLimitError is.
+var ErrWorkLimit = errors.New("a limit of what is stored for jobs")
+
+// WorkLimitError refuses what would exceed a limit. Nothing happened.
+type WorkLimitError struct{ work.LimitError }
+
+func (e *WorkLimitError) Error() string { return e.LimitError.Error() }
+
+// Is makes errors.Is(err, ErrWorkLimit) true.
+func (e *WorkLimitError) Is(target error) bool { return target == ErrWorkLimit }
+
+// ErrNoSuchJob is what every NoSuchJobError is.
+var ErrNoSuchJob = errors.New("no such job")
+
+// NoSuchJobError refuses a call that names a job which is not there: it was never submitted, or was removed.
+type NoSuchJobError struct{ ID string }
+
+func (e *NoSuchJobError) Error() string {
+	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, by hand or some time after its end (retention)", e.ID)
+}
+
+// Is makes errors.Is(err, ErrNoSuchJob) true.
+func (e *NoSuchJobError) Is(target error) bool { return target == ErrNoSuchJob }
+
+// ErrSubmissionLost is what every SubmissionLostError is.
+var ErrSubmissionLost = errors.New("the submission is not there any more")
+
+// SubmissionLostError ends a submission whose place was taken by another one of the same id, or that was dropped.
+type SubmissionLostError struct{ ID string }
+
+func (e *SubmissionLostError) Error() string {
+	return fmt.Sprintf("the submission of job %q was dropped, or another submission of that id has begun: submit it again", e.ID)
+}
+
+// Is makes errors.Is(err, ErrSubmissionLost) true.
+func (e *SubmissionLostError) Is(target error) bool { return target == ErrSubmissionLost }
+
+// ErrJobNotOver is what every JobNotOverError is.
+var ErrJobNotOver = errors.New("the job is not over")
+
+// JobNotOverError refuses to delete a job that has tasks which wait or are held.
+type JobNotOverError struct{ ID string }
+
+func (e *JobNotOverError) Error() string {
+	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds a task of it, then delete it", e.ID)
+}
+
+// Is makes errors.Is(err, ErrJobNotOver) true.
+func (e *JobNotOverError) Is(target error) bool { return target == ErrJobNotOver }

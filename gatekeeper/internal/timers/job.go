@@ -1,0 +1,43 @@
+package timers
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
+const SubmissionTimeout = time.Minute
+
+// ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an instant.
+func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
+	switch {
+	case j.State == work.Receiving:
+		t.note(end{kind: submissionEnd, change: j.Revision, job: j.Number}, t.from(j.Revision, now).Add(SubmissionTimeout), time.Time{})
+	case j.State == work.Open && j.Timeout > 0:
+		t.note(end{kind: jobTimeout, job: j.Number}, t.from(j.Submitted, now).Add(j.Timeout), time.Time{})
+	case j.Over():
+		t.note(end{kind: jobRetention, change: j.Revision, job: j.Number}, time.Time{}, j.EndedAt.Add(j.KeptFor()))
+		if own := state.OwnSemaphore(j); own != nil {
+			t.note(end{kind: ownEnd, change: own.Version, name: j.Own, job: j.Number}, now, time.Time{})
+		}
+	}
+}
+
+// ofJob tells whether there is still something to end of a job.
+func (e end) ofJob(state *fsm.State) bool {
+	j := state.JobOf(e.job)
+	switch {
+	case j == nil:
+		return false
+	case e.kind == submissionEnd:
+		return j.State == work.Receiving && j.Revision == e.change
+	case e.kind == jobTimeout:
+		return j.State == work.Open
+	case e.kind == jobRetention:
+		return j.Over() && j.Revision == e.change
+	}
+	own := state.OwnSemaphore(j)
+	return j.Over() && own != nil && own.Version == e.change
+}

@@ -1,0 +1,382 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// MaxSlots is how many tasks one worker can have at a time.
+const MaxSlots = 1000
+
+// MaxHolderID is the most bytes of a worker's holder id: each task adds its part to it.
+const MaxHolderID = 200
+
+const (
+	// askAgain is how long a worker that was denied waits at least before it asks again, and half of the most.
+	askAgain = 500 * time.Millisecond
+	// keptFrames is how many frames of a stream are known by the time at which they came.
+	keptFrames = 64
+)
+
+// Keeper is what a room asks; a *keeper.Keeper is one.
+type Keeper interface {
+	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
+	Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error)
+}
+
+// Progress is how far a task has come, as its worker reports it.
+type Progress struct {
+	Fraction float64
+	Text     string
+}
+
+// Held is a task that a worker has.
+type Held struct {
+	Job      string
+	Index    uint32
+	Token    uint64
+	Progress *Progress // nil: none was reported
+}
+
+// Offer is who works, and for what.
+type Offer struct {
+	Semaphore string
+	Identity  semaphore.Identity
+	Weight    uint32
+	Metadata  map[string]string
+}
+
+// Room knows the workers of this server. It is safe for concurrent use.
+type Room struct {
+	keeper Keeper
+
+	mu      sync.Mutex // guards workers and all that changes in them
+	workers map[*Worker]struct{}
+	held    map[uint64]*Held // by token
+}
+
+// NewRoom returns a room without workers.
+func NewRoom(k Keeper) *Room {
+	return &Room{keeper: k, workers: make(map[*Worker]struct{}), held: make(map[uint64]*Held)}
+}
+
+// Progress returns what was reported of the task of a permit, or nil.
+func (r *Room) Progress(token uint64) *Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[token]; h != nil {
+		return h.Progress
+	}
+	return nil
+}
+
+// Info describes a worker.
+type Info struct {
+	Offer    Offer
+	Free     int // how many more tasks it would take
+	Draining bool
+	Held     []Held
+	Denied   semaphore.Reason
+}
+
+// Workers are those of a semaphore, or of all for the empty name, in the order in which they came.
+func (r *Room) Workers(sem string) []Info {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []*Worker
+	for w := range r.workers {
+		if sem == "" || w.offer.Semaphore == sem {
+			all = append(all, w)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Worker) int { return a.opened.Compare(b.opened) })
+	out := make([]Info, len(all))
+	for i, w := range all {
+		out[i] = Info{Offer: w.offer, Free: w.free, Draining: w.draining, Denied: w.denied}
+		for _, h := range w.tasks {
+			out[i].Held = append(out[i].Held, *h)
+		}
+		slices.SortFunc(out[i].Held, func(a, b Held) int { return cmp.Compare(a.Token, b.Token) })
+	}
+	return out
+}
+
+// Grant is a task for a worker.
+type Grant struct {
+	// Answer.Waited is the time from the frame to when the grant was handed to the log.
+	keeper.Answer
+	// Frame is the last one that had come by then.
+	Frame uint64
+}
+
+// Ended is what became of the end of a task.
+type Ended struct {
+	Token  uint64
+	Result fsm.ReleaseResult
+	// Refused is why nothing happened, or nil: the worker is to end the task in another way.
+	Refused error
+}
+
+// Answer is one message to a worker: one of its fields is set.
+type Answer struct {
+	Grant  *Grant
+	Ended  *Ended
+	Denial *keeper.Denial
+}
+
+// Worker is one stream of a worker. Its methods may be called from any goroutine.
+type Worker struct {
+	room   *Room
+	offer  Offer
+	opened time.Time
+	prefix string
+	// answers has the messages to the worker, which the owner sends.
+	answers chan Answer
+	ctx     context.Context //nolint:containedctx // the stream's
+	take    context.Context //nolint:containedctx // ends with the first Drain, too
+	drain   context.CancelFunc
+	failed  chan error // holds the first error that ends the stream
+	calls   sync.WaitGroup
+
+	// Guarded by Room.mu.
+	count    int // of the permits that were asked for
+	free     int
+	draining bool
+	denied   semaphore.Reason
+	tasks    map[uint64]*Held
+	frames   []frame // the newest last
+}
+
+// frame is a message that came.
+type frame struct {
+	number uint64
+	at     time.Time
+}
+
+// Open opens a worker on a stream of that context. The caller calls Close.
+func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
+	w := &Worker{
+		room: r, offer: offer, opened: time.Now(), prefix: rand.Text()[:12], answers: make(chan Answer), ctx: ctx,
+		failed: make(chan error, 1), tasks: make(map[uint64]*Held),
+	}
+	w.take, w.drain = context.WithCancel(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.workers[w] = struct{}{}
+	return w
+}
+
+// Close forgets the worker when its stream has ended, and waits for what it still does. What it holds stays held.
+func (w *Worker) Close() {
+	w.drain()
+	w.calls.Wait()
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	delete(w.room.workers, w)
+	for token := range w.tasks {
+		delete(w.room.held, token)
+	}
+}
+
+// Answers has what is to be sent to the worker.
+func (w *Worker) Answers() <-chan Answer { return w.answers }
+
+// Failed has the error that ends the stream: this server does not lead any more, for example.
+func (w *Worker) Failed() <-chan error { return w.failed }
+
+// Settled waits until all ends that were taken in are answered and no task is being taken.
+func (w *Worker) Settled() { w.calls.Wait() }
+
+// Received notes that a frame has come. Call it first.
+func (w *Worker) Received(number uint64, at time.Time) {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	if len(w.frames) == keptFrames {
+		w.frames = append(w.frames[:0], w.frames[1:]...)
+	}
+	w.frames = append(w.frames, frame{number, at})
+}
+
+// Take lets the worker have so many more tasks. It returns an error if that is too many.
+func (w *Worker) Take(n int) error {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	if w.free+len(w.tasks)+n > MaxSlots {
+		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must leave the worker with at most %d tasks at a time", MaxSlots))
+	}
+	if w.draining {
+		return nil
+	}
+	w.free += n
+	for range n {
+		w.count++
+		id := w.offer.Identity
+		id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count)
+		w.calls.Go(func() { w.slot(id) })
+	}
+	return nil
+}
+
+// Drain takes no more tasks.
+func (w *Worker) Drain() {
+	w.room.mu.Lock()
+	w.draining = true
+	w.room.mu.Unlock()
+	w.drain()
+}
+
+// slot waits for one task.
+func (w *Worker) slot(id semaphore.Identity) {
+	defer func() {
+		w.room.mu.Lock()
+		defer w.room.mu.Unlock()
+		w.free--
+	}()
+	for w.take.Err() == nil {
+		call := &keeper.AcquireCall{
+			Request:       semaphore.Request{Semaphore: w.offer.Semaphore, Identity: id, Weight: w.offer.Weight, Worker: true},
+			Metadata:      w.offer.Metadata,
+			Received:      time.Now(),
+			UntilAnswered: true,
+		}
+		a, err := w.room.keeper.Acquire(w.take, call, func(keeper.Place) error { return nil })
+		switch {
+		case w.take.Err() != nil && err != nil:
+			return
+		case err != nil:
+			w.fail(err)
+			return
+		case a.Outcome == semaphore.Denied:
+			if !w.wait(a.Denial) {
+				return
+			}
+		default:
+			w.granted(call.Received, a)
+			return
+		}
+	}
+}
+
+// wait tells the worker once why it is denied, and waits until it is worth asking again.
+func (w *Worker) wait(d *keeper.Denial) bool {
+	w.room.mu.Lock()
+	news := w.denied != d.Decision.Reason
+	w.denied = d.Decision.Reason
+	w.room.mu.Unlock()
+	if news && !w.send(w.take, Answer{Denial: d}) {
+		return false
+	}
+	again := time.NewTimer(askAgain + mathrand.N(askAgain))
+	defer again.Stop()
+	select {
+	case <-again.C:
+		return true
+	case <-w.take.Done():
+		return false
+	}
+}
+
+// granted hands a task to the worker. One that was never sent goes back.
+func (w *Worker) granted(received time.Time, a keeper.Answer) {
+	token := a.Permit.Token
+	w.room.mu.Lock()
+	w.denied = semaphore.NoReason
+	g := w.counted(received.Add(a.Waited), a)
+	held := &Held{Token: token}
+	if a.Task != nil {
+		held.Job, held.Index = a.Job.ID, a.Task.Index
+	}
+	w.tasks[token], w.room.held[token] = held, held
+	w.room.mu.Unlock()
+	if a.Task != nil && w.send(w.ctx, Answer{Grant: g}) {
+		return
+	}
+	w.forget(token)
+	// The stream has ended, and its context with it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), giveBack)
+	defer cancel()
+	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, nil) // else it expires
+}
+
+// giveBack is how long the return of a task that nobody heard of may take.
+const giveBack = 5 * time.Second
+
+// counted finds the last frame that had come at an instant. The caller holds the lock.
+func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
+	g := &Grant{Answer: a} // without a frame if the last one is long ago; the worker counts on nothing then
+	for _, f := range slices.Backward(w.frames) {
+		if !f.at.After(handed) {
+			g.Frame, g.Waited = f.number, handed.Sub(f.at)
+			break
+		}
+	}
+	return g
+}
+
+// End releases the permit of a task, and answers when that is done.
+func (w *Worker) End(cmd fsm.Release, next bool) error {
+	if next {
+		w.forget(cmd.Token) // it frees a place
+		if err := w.Take(1); err != nil {
+			return err
+		}
+	}
+	w.calls.Go(func() {
+		r, err := w.room.keeper.Release(w.ctx, cmd, nil)
+		var refused error
+		if _, invalid := errors.AsType[*semaphore.FieldError](err); invalid || errors.Is(err, keeper.ErrWorkLimit) || errors.Is(err, keeper.ErrRefused) {
+			err, refused = nil, err
+		}
+		if err != nil {
+			w.fail(err)
+			return
+		}
+		w.forget(cmd.Token)
+		w.send(w.ctx, Answer{Ended: &Ended{cmd.Token, r, refused}})
+	})
+	return nil
+}
+
+// Report notes how far a task has come.
+func (w *Worker) Report(token uint64, p Progress) {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	if h := w.room.held[token]; h != nil {
+		h.Progress = &p
+	}
+}
+
+func (w *Worker) forget(token uint64) {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	delete(w.tasks, token)
+	delete(w.room.held, token)
+}
+
+// send hands an answer to the owner of the stream, and reports whether it took it.
+func (w *Worker) send(ctx context.Context, a Answer) bool {
+	select {
+	case w.answers <- a:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (w *Worker) fail(err error) {
+	select {
+	case w.failed <- err:
+	default:
+	}
+}

@@ -156,19 +156,19 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.ErrConflict", codes.AlreadyExists, reasonAlreadyExists, conflict(fsm.ConflictExists), nil},
 	{"keeper.ErrConflict", codes.NotFound, reasonNoSuchDefinition, conflict(fsm.ConflictAbsent), nil},
 	{"keeper.ErrConflict", codes.Aborted, reasonStaleVersion, conflict(fsm.ConflictStale), nil},
-	{"keeper.ErrNoSuchJob", codes.NotFound, reasonNoSuchJob, as(func(e *keeper.NoSuchJobError) map[string]string {
+	{"keeper.NoSuchJobError", codes.NotFound, reasonNoSuchJob, as(func(e *keeper.NoSuchJobError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
-	{"keeper.ErrJobNotOver", codes.FailedPrecondition, reasonJobNotOver, as(func(e *keeper.JobNotOverError) map[string]string {
+	{"keeper.JobNotOverError", codes.FailedPrecondition, reasonJobNotOver, as(func(e *keeper.JobNotOverError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
-	{"keeper.ErrSubmissionLost", codes.Aborted, reasonSubmissionLost, as(func(e *keeper.SubmissionLostError) map[string]string {
+	{"keeper.SubmissionLostError", codes.Aborted, reasonSubmissionLost, as(func(e *keeper.SubmissionLostError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
-	{"keeper.ErrWorkLimit", codes.ResourceExhausted, reasonWorkLimit, as(func(e *keeper.WorkLimitError) map[string]string {
+	{"keeper.WorkLimitError", codes.ResourceExhausted, reasonWorkLimit, as(func(e *keeper.WorkLimitError) map[string]string {
 		return map[string]string{"limit": e.Limit, "needed": decimal(e.Needed), "max": decimal(e.Max)}
 	}), nil},
-	{"work.ErrDiffers", codes.AlreadyExists, reasonJobDiffers, as(func(e *work.DiffersError) map[string]string {
+	{"work.DiffersError", codes.AlreadyExists, reasonJobDiffers, as(func(e *work.DiffersError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
 	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},

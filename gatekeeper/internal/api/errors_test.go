@@ -26,7 +26,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // errorCase is one error and what callers are told.
@@ -84,6 +86,14 @@ func errorCases() []errorCase {
 		{"keeper.ErrConflict", conflict(fsm.ConflictAbsent, nil), codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3"}},
 		{"keeper.ErrConflict", &conflictError{ConflictError: conflict(fsm.ConflictAbsent, nil), meant: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3", "meant": "m"}},
 		{"keeper.ErrConflict", &conflictError{ConflictError: conflict(fsm.ConflictStale, stored), expected: 8}, codes.Aborted, "STALE_VERSION", map[string]string{"name": "n", "index": "3", "current": "9", "expected": "8"}},
+		{"keeper.NoSuchJobError", &keeper.NoSuchJobError{ID: "j"}, codes.NotFound, "NO_SUCH_JOB", map[string]string{"id": "j"}},
+		{"keeper.JobNotOverError", &keeper.JobNotOverError{ID: "j"}, codes.FailedPrecondition, "JOB_NOT_OVER", map[string]string{"id": "j"}},
+		{"keeper.SubmissionLostError", &keeper.SubmissionLostError{ID: "j"}, codes.Aborted, "SUBMISSION_LOST", map[string]string{"id": "j"}},
+		{
+			"keeper.WorkLimitError", &keeper.WorkLimitError{LimitError: rules.LimitError{Limit: "max_work_bytes", Needed: 5, Max: 4}},
+			codes.ResourceExhausted, "WORK_LIMIT", map[string]string{"limit": "max_work_bytes", "needed": "5", "max": "4"},
+		},
+		{"work.DiffersError", &work.DiffersError{ID: "j"}, codes.AlreadyExists, "JOB_DIFFERS", map[string]string{"id": "j"}},
 		{"keeper.ErrSuperseded", keeper.ErrSuperseded, codes.Aborted, "SUPERSEDED", nil},
 		{"keeper.ErrRefused", &keeper.RefusedError{Why: "x"}, codes.FailedPrecondition, "REFUSED", nil},
 		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c", Meant: "d"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c", "meant": "d"}},
@@ -222,7 +232,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
-		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo", "work": "../work",
 		"api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
@@ -256,7 +266,8 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
 		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
-		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE CHANGED_SINCE`)
+		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE CHANGED_SINCE
+		NO_SUCH_JOB JOB_DIFFERS JOB_NOT_OVER SUBMISSION_LOST WORK_LIMIT`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

@@ -216,10 +216,14 @@ func (k *fakeKeeper) SubmitTasks(_ context.Context, _ string, cmd fsm.SubmitTask
 	return k.do(cmd).(fsm.SubmitResult), nil
 }
 
-func (k *fakeKeeper) DropSubmission(number uint64) { k.do(fsm.DeleteJob{Job: number, Term: k.machine.State().Term()}) }
+func (k *fakeKeeper) DropSubmission(number uint64) {
+	k.do(fsm.DeleteJob{Job: number, Term: k.machine.State().Term()})
+}
 
 func (k *fakeKeeper) CancelJob(_ context.Context, id, author, reason string) (fsm.JobResult, error) {
-	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.CancelJob{Job: j, Cause: work.CancelAsked, Author: author, Reason: reason} })
+	return k.ofJob(id, func(j uint64) fsm.Command {
+		return fsm.CancelJob{Job: j, Cause: work.CancelAsked, Author: author, Reason: reason}
+	})
 }
 
 func (k *fakeKeeper) ChangeTasks(_ context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error) {

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -138,19 +137,10 @@ func checkResult(state *fsm.State, cmd *fsm.Release) error {
 	return nil
 }
 
-// ErrWorkLimit is what every WorkLimitError is.
-var ErrWorkLimit = errors.New("a limit of what is stored for jobs")
-
 // WorkLimitError refuses what would exceed a limit. Nothing happened.
 type WorkLimitError struct{ work.LimitError }
 
 func (e *WorkLimitError) Error() string { return e.LimitError.Error() }
-
-// Is makes errors.Is(err, ErrWorkLimit) true.
-func (e *WorkLimitError) Is(target error) bool { return target == ErrWorkLimit }
-
-// ErrNoSuchJob is what every NoSuchJobError is.
-var ErrNoSuchJob = errors.New("no such job")
 
 // NoSuchJobError refuses a call that names a job which is not there: it was never submitted, or was removed.
 type NoSuchJobError struct{ ID string }
@@ -159,12 +149,6 @@ func (e *NoSuchJobError) Error() string {
 	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, by hand or some time after its end (retention)", e.ID)
 }
 
-// Is makes errors.Is(err, ErrNoSuchJob) true.
-func (e *NoSuchJobError) Is(target error) bool { return target == ErrNoSuchJob }
-
-// ErrSubmissionLost is what every SubmissionLostError is.
-var ErrSubmissionLost = errors.New("the submission is not there any more")
-
 // SubmissionLostError ends a submission whose place was taken by another one of the same id, or that was dropped.
 type SubmissionLostError struct{ ID string }
 
@@ -172,18 +156,9 @@ func (e *SubmissionLostError) Error() string {
 	return fmt.Sprintf("the submission of job %q was dropped, or another submission of that id has begun: submit it again", e.ID)
 }
 
-// Is makes errors.Is(err, ErrSubmissionLost) true.
-func (e *SubmissionLostError) Is(target error) bool { return target == ErrSubmissionLost }
-
-// ErrJobNotOver is what every JobNotOverError is.
-var ErrJobNotOver = errors.New("the job is not over")
-
 // JobNotOverError refuses to delete a job that has tasks which wait or are held.
 type JobNotOverError struct{ ID string }
 
 func (e *JobNotOverError) Error() string {
 	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds a task of it, then delete it", e.ID)
 }
-
-// Is makes errors.Is(err, ErrJobNotOver) true.
-func (e *JobNotOverError) Is(target error) bool { return target == ErrJobNotOver }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash"
 
@@ -15,18 +14,12 @@ import (
 // chunk is how many bytes of payload one log entry brings at most, unless a single task has more.
 const chunk = 256 << 10
 
-// ErrDiffers is what every DiffersError is.
-var ErrDiffers = errors.New("the id belongs to a job of other content")
-
 // DiffersError refuses a submission whose id belongs to a job of other content. Nothing happened.
 type DiffersError struct{ ID string }
 
 func (e *DiffersError) Error() string {
 	return fmt.Sprintf("job %q was submitted before with other tasks or settings: use another id, or delete that job once it is over", e.ID)
 }
-
-// Is makes errors.Is(err, ErrDiffers) true.
-func (e *DiffersError) Is(target error) bool { return target == ErrDiffers }
 
 // Submitter takes the commands of a submission; a *keeper.Keeper is one.
 type Submitter interface {

@@ -335,7 +335,7 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 	w.calls.Go(func() {
 		r, err := w.room.keeper.Release(w.ctx, cmd, nil)
 		var refused error
-		if _, invalid := errors.AsType[*semaphore.FieldError](err); invalid || errors.Is(err, keeper.ErrWorkLimit) || errors.Is(err, keeper.ErrRefused) {
+		if isOfTheEnd(err) {
 			err, refused = nil, err
 		}
 		if err != nil {
@@ -346,6 +346,13 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 		w.send(w.ctx, Answer{Ended: &Ended{cmd.Token, r, refused}})
 	})
 	return nil
+}
+
+// isOfTheEnd reports whether an error is about what a worker says of its task, and not about the server.
+func isOfTheEnd(err error) bool {
+	_, limit := errors.AsType[*keeper.WorkLimitError](err)
+	_, field := errors.AsType[*semaphore.FieldError](err)
+	return limit || field || errors.Is(err, keeper.ErrRefused)
 }
 
 // Report notes how far a task has come.

@@ -21,6 +21,7 @@ type modelWaiter struct {
 	key      Key
 	weight   uint32
 	firing   bool
+	worker   bool
 	joined   time.Time
 	gathered bool
 	call     *call
@@ -40,7 +41,7 @@ func (m *model) find(k Key) *modelWaiter {
 
 // beside reports whether another acquisition of the same acquirer waits, without a firing.
 func (m *model) beside(k Key) bool {
-	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing })
+	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
 }
 
 func (m *model) join(w *modelWaiter) {
@@ -68,24 +69,37 @@ func (m *model) remove(gone func(*modelWaiter) bool) (keys []Key) {
 	return keys
 }
 
-func (m *model) offer(sem string, free uint64) (keys []Key) {
+func (m *model) offer(sem string, free, tasks uint64) (keys []Key) {
 	for _, w := range m.lines[sem] {
 		if w.offered {
 			free -= min(free, uint64(w.weight))
+			if w.worker {
+				tasks -= min(tasks, 1)
+			}
 		}
 	}
 	for _, w := range m.lines[sem] {
 		switch {
-		case w.offered || w.call == nil:
+		case w.offered || w.call == nil || w.worker && tasks == 0:
 		case uint64(w.weight) > free:
 			return keys
 		default:
 			free -= uint64(w.weight)
 			w.offered = true
+			if w.worker {
+				tasks--
+			}
 			keys = append(keys, w.key)
 		}
 	}
 	return keys
+}
+
+// ahead reports whether anybody who counts while so many tasks wait is in the line ahead of the place at.
+func (m *model) ahead(sem string, at int, tasks uint64) bool {
+	line := m.lines[sem]
+	counts := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
+	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || counts })
 }
 
 func keysOf(ws []*Waiter[*call]) (keys []Key) {
@@ -131,21 +145,22 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				if alone {
 					join = q.JoinAlone
 				}
-				request := semaphore.Request{Weight: weight}
+				worker := !firing && rapid.Bool().Draw(t, "worker")
+				request := semaphore.Request{Weight: weight, Worker: worker}
 				if firing {
 					request.Firing = &semaphore.Firing{Name: "f"}
 				}
 				real, replaced := join(k, request, nil, c, now, claim)
 				var want *call
 				w := m.find(k)
-				if w == nil && alone && !firing && m.beside(k) {
+				if w == nil && alone && !firing && !worker && m.beside(k) {
 					if real != nil || replaced != nil {
 						t.Fatalf("%v joined beside another of its acquirer", k)
 					}
 					return
 				}
 				if w == nil {
-					w = &modelWaiter{key: k, firing: firing, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), real: real}
+					w = &modelWaiter{key: k, firing: firing, worker: worker, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), real: real}
 					m.join(w)
 				} else {
 					want = w.call
@@ -182,7 +197,8 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 			},
 			"offer": func(t *rapid.T) {
 				sem, free := rapid.SampledFrom(sems).Draw(t, "sem"), rapid.Uint64Range(0, 12).Draw(t, "free")
-				got, want := keysOf(q.Offer(sem, free, 0)), m.offer(sem, free)
+				tasks := rapid.Uint64Range(0, 3).Draw(t, "tasks")
+				got, want := keysOf(q.Offer(sem, free, tasks)), m.offer(sem, free, tasks)
 				if !slices.Equal(got, want) {
 					t.Fatalf("offered %v, want %v", got, want)
 				}
@@ -215,15 +231,19 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 						if place, length := q.Place(w.real); place != i+1 || length != len(line) {
 							t.Fatalf("%v has place %d of %d, want %d of %d", w.key, place, length, i+1, len(line))
 						}
-						if q.Ahead(sem, &w.key, 0) != (i > 0) || q.Call(w.real) != w.call {
-							t.Fatalf("%v: somebody ahead %v, call %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
+						for tasks := range uint64(2) {
+							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.real) != w.call {
+								t.Fatalf("%v: somebody ahead %v, call %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
+							}
 						}
 					}
 					if got := keysOf(q.Waiting(sem)); !slices.Equal(got, want) || q.Len(sem) != len(want) {
 						t.Fatalf("in line %v, want %v", got, want)
 					}
-					if q.Ahead(sem, nil, 0) != (len(line) > 0) {
-						t.Fatalf("ahead of a newcomer: %v", q.Ahead(sem, nil, 0))
+					for tasks := range uint64(2) {
+						if got := q.Ahead(sem, nil, tasks); got != m.ahead(sem, len(line), tasks) {
+							t.Fatalf("ahead of a newcomer: %v", got)
+						}
 					}
 				}
 				if at, ok := q.NextExpiry(); ok == next.IsZero() || !at.Equal(next) {

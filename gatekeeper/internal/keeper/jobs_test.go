@@ -1,0 +1,216 @@
+package keeper
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// submit submits a job of "job" whose tasks have these payloads.
+func (w *world) submit(id string, change func(*fsm.SubmitJob), payloads ...string) *work.Job {
+	w.t.Helper()
+	cmd := fsm.SubmitJob{Spec: &work.Spec{ID: id, Semaphore: "job", MaxResult: 8, MaxAttempts: 2}, Digest: strings.Repeat("d", 32)}
+	for _, p := range payloads {
+		cmd.Tasks = append(cmd.Tasks, []byte(p))
+	}
+	if change != nil {
+		change(&cmd)
+	}
+	r, err := w.SubmitJob(context.Background(), cmd)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return r.Job
+}
+
+// works is a call of a worker, as a stream makes it.
+func works(host string) *AcquireCall {
+	call := ask(host, "")
+	call.Worker, call.UntilAnswered = true, true
+	return call
+}
+
+func (tw *testWaiter) wantTask(t *testing.T, payload string) Answer {
+	t.Helper()
+	a := tw.answered(t)
+	if a.Outcome != semaphore.Granted || a.Task == nil || string(a.Task.Payload) != payload {
+		t.Fatalf("the worker is answered %+v, want task %q", a, payload)
+	}
+	return a
+}
+
+func TestAcquire_Worker_IsInNobodysWayUntilThereIsATask(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 1 })
+		first, second := w.wait1(works("w1")), w.wait1(works("w2"))
+		time.Sleep(3 * DefaultMaxWait) // virtual: a worker's call lasts
+		p := w.granted(ask("a", "1"))
+		caller := w.wait1(ask("b", "2"))
+		w.submit("j", nil, "x", "y")
+		if !first.waits() || !caller.waits() {
+			t.Fatal("somebody is granted a permit that another one holds")
+		}
+		w.denied(ask("c", "3"), semaphore.NoFreePermit)
+		w.release(p.Token)
+		a := first.wantTask(t, "x")
+		if !second.waits() || !caller.waits() {
+			t.Fatal("more than one is granted")
+		}
+		w.release(a.Permit.Token)
+		b := second.wantTask(t, "y") // it came before the caller
+		w.release(b.Permit.Token)
+		caller.wantGranted(t)
+	})
+}
+
+func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("j", nil, "x", "y")
+		a := w.wait1(works("w1")).wantTask(t, "x")
+		next := w.wait1(works("w2"))
+		before := w.machine.State().Index()
+		w.release(a.Permit.Token)
+		next.wantTask(t, "y")
+		if got := w.machine.State().Index(); got != before+1 {
+			t.Fatalf("it took %d entries", got-before)
+		}
+		if j := w.machine.State().Job("j"); j.Done != 1 || j.Held != 1 {
+			t.Fatalf("job: %+v", j)
+		}
+	})
+}
+
+func TestAcquire_WorkerIsLost_TheTaskGoesToAnother(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
+		w.submit("j", nil, "x")
+		w.wait1(works("w1")).wantTask(t, "x")
+		other := w.wait1(works("w2"))
+		time.Sleep(9 * time.Second)
+		if !other.waits() {
+			t.Fatal("the task was handed out twice")
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if a := other.wantTask(t, "x"); a.Task.Attempts != 2 {
+			t.Fatalf("task: %+v", a.Task)
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if j := w.machine.State().Job("j"); j.State != work.Ended || j.Failed != 1 {
+			t.Fatalf("after the last attempt: %+v", j)
+		}
+	})
+}
+
+func TestAcquire_WorkerThatIsNotLetIn_GetsNoTask(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+		w.submit("j", nil, "x")
+		a, err := w.Acquire(context.Background(), works("w1"), func(Place) error { return nil })
+		if err != nil || a.Denial == nil || a.Denial.Decision.Reason != semaphore.GroupMismatch {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
+		w.pause(false, "")
+		worker := w.wait1(works("w1"))
+		if !worker.waits() {
+			t.Fatal("a task is handed out while the semaphore is paused")
+		}
+		w.resume()
+		worker.wantTask(t, "x")
+	})
+}
+
+func TestAcquire_WorkerWhoseCallEnds_LeavesItsPlace(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		gone := w.wait1(works("w1"))
+		gone.leave(t)
+		w.submit("j", nil, "x")
+		if n := w.QueueLength("job"); n != 0 {
+			t.Fatalf("%d still wait", n)
+		}
+		w.granted(ask("a", "1"))
+	})
+}
+
+func TestCancelJob_TheHolderIsToldToStop(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("j", nil, "x", "y")
+		a := w.wait1(works("w1")).wantTask(t, "x")
+		if _, err := w.CancelJob(context.Background(), "j", "ann", "wrong input"); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.refresh1(a.Permit.Token); r.Status != StatusStopping || r.Stop != semaphore.StopTaskCancelled || !strings.Contains(r.Message, "wrong input") {
+			t.Fatalf("refresh: %+v", r)
+		}
+		w.release(a.Permit.Token)
+		if waiting := w.wait1(works("w2")); !waiting.waits() {
+			t.Fatal("a task of a cancelled job is handed out")
+		}
+	})
+}
+
+func TestTimers_OfJobs(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("late", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
+		w.submit("cut", func(c *fsm.SubmitJob) { c.Digest = "" }, "x")
+		w.submit("old", func(c *fsm.SubmitJob) { c.Spec.Retention = time.Hour }, "x")
+		if _, err := w.CancelJob(context.Background(), "old", "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Second)
+		w.demote()
+		w.promote(2) // both begin again
+		time.Sleep(59 * time.Second)
+		if s := w.machine.State(); s.Job("late").State != work.Open || s.Job("cut") == nil {
+			t.Fatal("a change of leaders did not begin the time again")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		s := w.machine.State()
+		if j := s.Job("late"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelTimeout {
+			t.Fatalf("job: %+v", j)
+		}
+		if s.Job("cut") != nil {
+			t.Fatal("half a submission is kept")
+		}
+		if s.Job("old") == nil {
+			t.Fatal("it was removed too early")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if w.machine.State().Job("old") != nil {
+			t.Fatal("it was not removed")
+		}
+	})
+}
+
+func TestTimers_TheSemaphoreOfAJob_GoesWithIt(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.define("mine", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "j"}) })
+		call := ask("submitter", "1")
+		call.Semaphore = "mine"
+		p := w.granted(call)
+		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Own = p.Token, "mine" }, "x")
+		a := w.wait1(works("w1")).wantTask(t, "x")
+		w.release(a.Permit.Token)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if w.machine.State().Definition("mine") != nil {
+			t.Fatal("it is still there")
+		}
+	})
+}

@@ -3,7 +3,6 @@ package api
 import (
 	"math"
 	"strconv"
-	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -161,6 +160,3 @@ func toTaskGrant(g *work.Grant) *gatekeeperv1.TaskGrant {
 		},
 	}
 }
-
-// frameEvery is how often a worker must send a frame, and a little more.
-const frameEvery = 30 * time.Second

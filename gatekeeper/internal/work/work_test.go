@@ -1,0 +1,293 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// leader answers what a test tells it to.
+type leader struct {
+	acquire func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
+	err     error // of each release
+
+	mu       sync.Mutex
+	released []fsm.Release
+}
+
+func (l *leader) Acquire(ctx context.Context, call *keeper.AcquireCall, _ func(keeper.Place) error) (keeper.Answer, error) {
+	return l.acquire(ctx, call)
+}
+
+func (l *leader) Release(_ context.Context, cmd fsm.Release, _ *semaphore.Identity) (fsm.ReleaseResult, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.released = append(l.released, cmd)
+	return fsm.ReleaseResult{Released: true, Recorded: true}, l.err
+}
+
+func granted(token uint64, after time.Duration) keeper.Answer {
+	return keeper.Answer{
+		Outcome: semaphore.Granted, Permit: &semaphore.Permit{Token: token}, Waited: after,
+		Job: &work.Job{Spec: &work.Spec{ID: "j"}}, Task: &work.Task{Token: token},
+	}
+}
+
+func offer() Offer {
+	return Offer{Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h"}, Weight: 1}
+}
+
+func TestWorker_TheFrameOfAGrant_IsTheLastBeforeItWasHandedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leader{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+			time.Sleep(10 * time.Second)
+			return granted(7, 8*time.Second), nil
+		}}
+		w := NewRoom(l).Open(t.Context(), offer())
+		defer w.Close()
+		w.Received(1, time.Now())
+		if err := w.Take(1); err != nil {
+			t.Fatal(err)
+		}
+		for n := range uint64(4) { // at 3, 6, 9 and 12 s
+			time.Sleep(3 * time.Second)
+			w.Received(2+n, time.Now())
+		}
+		g := (<-w.Answers()).Grant
+		if g.Frame != 3 || g.Waited != 2*time.Second {
+			t.Fatalf("frame %d, waited %v", g.Frame, g.Waited)
+		}
+	})
+}
+
+func TestWorker_StreamEndsBeforeTheTaskIsSent_TheTaskGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(7, 0), nil }}
+		ctx, cancel := context.WithCancel(t.Context())
+		r := NewRoom(l)
+		w := r.Open(ctx, offer())
+		if err := w.Take(1); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if held := r.Workers("s"); len(held) != 1 || len(held[0].Held) != 1 || held[0].Held[0].Job != "j" {
+			t.Fatalf("%+v", held)
+		}
+		cancel()
+		w.Close()
+		if len(l.released) != 1 || l.released[0].Token != 7 || l.released[0].Job != semaphore.JobNotRun {
+			t.Fatalf("released %+v", l.released)
+		}
+		if len(r.Workers("")) != 0 {
+			t.Fatal("it is still known")
+		}
+	})
+}
+
+func TestWorker_Denied_IsToldOnceAndAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reasons := []semaphore.Reason{semaphore.GroupMismatch, semaphore.GroupMismatch, semaphore.Cordoned}
+		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+			if len(reasons) == 0 {
+				<-ctx.Done()
+				return keeper.Answer{}, ctx.Err()
+			}
+			d := &keeper.Denial{Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: reasons[0]}}
+			reasons = reasons[1:]
+			return keeper.Answer{Outcome: semaphore.Denied, Denial: d}, nil
+		}}
+		w := NewRoom(l).Open(t.Context(), offer())
+		defer w.Close()
+		if err := w.Take(1); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []semaphore.Reason{semaphore.GroupMismatch, semaphore.Cordoned} {
+			if got := (<-w.Answers()).Denial; got == nil || got.Decision.Reason != want {
+				t.Fatalf("told %+v, want %v", got, want)
+			}
+		}
+	})
+}
+
+func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
+	for name, of := range map[string]struct {
+		err          error
+		refused, end bool
+	}{
+		"answered":        {},
+		"too large":       {err: &keeper.WorkLimitError{}, refused: true},
+		"does not lead":   {err: errors.New("not the leader"), end: true},
+		"another's token": {err: &keeper.RefusedError{}, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := NewRoom(&leader{err: of.err}).Open(t.Context(), offer())
+			defer w.Close()
+			if err := w.End(fsm.Release{Token: 5}, false); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case a := <-w.Answers():
+				if of.end || (a.Ended.Refused != nil) != of.refused || a.Ended.Token != 5 {
+					t.Fatalf("answered %+v", a.Ended)
+				}
+			case err := <-w.Failed():
+				if !of.end || !errors.Is(err, of.err) {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestWorker_MoreThanItCanHave_IsRefused(t *testing.T) {
+	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		<-ctx.Done()
+		return keeper.Answer{}, ctx.Err()
+	}}
+	w := NewRoom(l).Open(t.Context(), offer())
+	defer w.Close()
+	if err := errors.Join(w.Take(MaxSlots-1), w.Take(1)); err != nil {
+		t.Fatal(err)
+	}
+	if w.Take(1) == nil {
+		t.Fatal("it was taken")
+	}
+}
+
+// submissions is a state machine as a submitter sees it.
+type submissions struct {
+	m     *fsm.Machine
+	index uint64
+	sizes []int
+}
+
+func newSubmissions(t *testing.T) *submissions {
+	s := &submissions{m: fsm.New("5eed.1")}
+	s.apply(t, fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+	d := &semaphore.Definition{
+		Name: "s", GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute, OnExpiry: semaphore.OnExpiryFree,
+		FiringOnLoss: semaphore.FiringSpent, FiringRetention: time.Hour, FiringLimit: 10,
+	}
+	s.apply(t, fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: d}}})
+	return s
+}
+
+func (s *submissions) apply(t *testing.T, cmd fsm.Command) fsm.Result {
+	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sizes = append(s.sizes, len(entry))
+	s.index++
+	r, err := s.m.Apply(s.index, 1, entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r[0]
+}
+
+type submitter struct {
+	*submissions
+	t *testing.T
+}
+
+func (s submitter) SubmitJob(_ context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
+	return s.apply(s.t, cmd).(fsm.SubmitResult), nil
+}
+
+func (s submitter) SubmitTasks(_ context.Context, _ string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
+	return s.apply(s.t, cmd).(fsm.SubmitResult), nil
+}
+
+func (s submitter) DropSubmission(number uint64) {
+	s.apply(s.t, fsm.DeleteJob{Job: number, Term: 1})
+}
+
+func spec(id string) *work.Spec { return &work.Spec{ID: id, Semaphore: "s"} }
+
+func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing.T) {
+	s := newSubmissions(t)
+	payload := []byte(strings.Repeat("x", 50<<10))
+	send := func(last string) (*work.Job, bool, error) {
+		sub := NewSubmission(submitter{s, t}, spec("j"), 0)
+		defer sub.Abort()
+		for range 4 {
+			if err := sub.Add(t.Context(), [][]byte{payload, payload, []byte(last)}); err != nil {
+				return nil, false, err
+			}
+		}
+		return sub.Finish(t.Context())
+	}
+	j, repeated, err := send("a")
+	if err != nil || repeated || j.Tasks != 12 || j.State != work.Open {
+		t.Fatalf("%+v, %v, %v", j, repeated, err)
+	}
+	for _, size := range s.sizes {
+		if size > chunk+chunk/8 {
+			t.Errorf("an entry has %d bytes", size)
+		}
+	}
+	if len(s.sizes) < 4 {
+		t.Errorf("%d entries", len(s.sizes))
+	}
+	if again, repeated, err := send("a"); err != nil || !repeated || again.Number != j.Number {
+		t.Fatalf("the same again: %+v, %v, %v", again, repeated, err)
+	}
+	_, _, err = send("b")
+	if differs, ok := errors.AsType[*DiffersError](err); !ok || differs.ID != "j" {
+		t.Fatalf("other content: %v", err)
+	}
+}
+
+func TestSubmission_WhoseSettingsDiffer_IsAnother(t *testing.T) {
+	s := newSubmissions(t)
+	for i, change := range []func(*work.Spec){
+		func(*work.Spec) {},
+		func(sp *work.Spec) { sp.Priority = 1 },
+		func(sp *work.Spec) { sp.MaxResult = 1 },
+		func(sp *work.Spec) { sp.RetryFailed = true },
+		func(sp *work.Spec) { sp.Timeout = time.Hour },
+		func(sp *work.Spec) { sp.Labels = semaphore.Labels{{Key: "k", Value: "v"}} },
+	} {
+		sp := spec("j")
+		change(sp)
+		sub := NewSubmission(submitter{s, t}, sp, 0)
+		err := sub.Add(t.Context(), [][]byte{[]byte("a")})
+		if err == nil {
+			_, _, err = sub.Finish(t.Context())
+		}
+		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
+			t.Errorf("change %d: %v", i, err)
+		}
+	}
+}
+
+func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
+	s := newSubmissions(t)
+	sub := NewSubmission(submitter{s, t}, spec("j"), 0)
+	for range 6 {
+		if err := sub.Add(t.Context(), [][]byte{make([]byte, 60<<10)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.m.State().Job("j") == nil {
+		t.Fatal("nothing was written")
+	}
+	sub.Abort()
+	if s.m.State().Job("j") != nil || s.m.State().WorkBytes() != 0 {
+		t.Fatal("half of it is left")
+	}
+}

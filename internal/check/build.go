@@ -259,6 +259,10 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 			st.request = r
 			p.add(op.At, op.Return.At, st)
 		}
+	case history.TakeOver: // a revoke without a drain
+		if answered {
+			p.add(op.At, op.Return.At, b.step(stepRevoked, g))
+		}
 	case history.Refresh:
 		switch answer.Result {
 		case history.Refreshed:

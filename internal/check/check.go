@@ -22,8 +22,12 @@ const (
 	OneGrant Promise = "one request is granted once"
 	// OneSuccessor: a new token supersedes the token under which the same identity held the permit, once, and never one with a firing.
 	OneSuccessor Promise = "a token is superseded once, by its own identity"
-	// FiringOnce: a firing is run by one holder, unless the one before gave it back or was allowed to lose it.
+	// FiringOnce: a firing is run by one holder, unless the one before gave it back, was allowed to lose it, or was taken over.
 	FiringOnce Promise = "every firing runs once"
+	// Attempts: a firing is begun at most max_attempts times.
+	Attempts Promise = "a firing is attempted at most max_attempts times"
+	// FiringEnd: the end of a firing that a caller awaited is the one that its holder stated, or a loss.
+	FiringEnd Promise = "an awaited end is the one that happened"
 	// SameState: members that applied the same log have the same state.
 	SameState Promise = "members have equal states at equal indexes"
 	// Linear: every answer is one that a single semaphore could have given at some moment of its call.

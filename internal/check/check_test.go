@@ -336,36 +336,6 @@ func TestRequests_GrantedTwice_AreCaught(t *testing.T) {
 	s.breaks(OneGrant, "token 1 and token 2")
 }
 
-func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
-	fire := func(s *story, who string, token uint64) {
-		r := s.acquire(who)
-		r.Firing = "noon"
-		s.granted(r, token)
-	}
-	s := newStory(t, one())
-	fire(s, "a", 1)
-	s.begin(history.Request{Kind: history.Release, Token: 1, NotRun: true})(history.Response{Result: history.Released})
-	fire(s, "b", 2)
-	s.holds()
-	s.ask(history.Release, 2, history.Released)
-	fire(s, "c", 3)
-	s.breaks(FiringOnce, "token 2", "token 3")
-
-	lost := one()
-	lost.FreeOnLoss = true
-	s = newStory(t, lost)
-	fire(s, "a", 1)
-	s.pass(2 * time.Second)
-	fire(s, "b", 2)
-	s.holds()
-
-	s = newStory(t, one())
-	fire(s, "a", 1)
-	s.pass(2 * time.Second)
-	fire(s, "b", 2)
-	s.breaks(FiringOnce, "token 1", "token 2")
-}
-
 func TestStates_DifferentAtOneIndex_AreCaught(t *testing.T) {
 	s := newStory(t, one())
 	put := func(member string, index uint64, hash string) {

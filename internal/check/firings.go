@@ -2,60 +2,193 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Firings finds firings that were granted again although the grant before was neither given back, nor lost in a semaphore that frees what
-// is lost.
-func Firings(h *history.History) []Violation {
-	free := map[string]bool{} // semaphores that ever had FreeOnLoss
-	back := map[uint64]bool{} // tokens whose firing may have been given back
-	over := map[uint64]time.Duration{}
-	cancelled := map[attempt]bool{}
+// firing names one at a semaphore.
+type firing struct{ semaphore, name string }
+
+// said is what callers did to the firing that a token claimed.
+type said struct {
+	// notRun, cutShort, done and failed: a release said so, and may have been carried out.
+	notRun, cutShort, done, failed bool
+	failures                       map[string]bool
+	// released is when an answer said that a release ended the permit; never: no answer did.
+	released time.Duration
+	// freed is when an operator may have freed it at once, and takenOver says that its holder may have been told to stop.
+	freed     time.Duration
+	takenOver bool
+}
+
+// final says that the firing came to its end before that time: nothing was said of it but that the job is done, or has failed.
+func (s *said) final(at time.Duration) bool {
+	return s.released <= at && !s.notRun && !s.cutShort
+}
+
+// firings are what is known of the firings of a history.
+type firings struct {
+	free map[string]bool   // semaphores that ever had FreeOnLoss
+	most map[string]uint32 // the largest max_attempts of each semaphore; absent: it was unbounded once
+	of   map[uint64]*said  // by token
+	// cancelled are requests that may have been taken back.
+	cancelled map[attempt]bool
+}
+
+func firingsOf(h *history.History) *firings {
+	f := &firings{free: map[string]bool{}, most: map[string]uint32{}, of: map[uint64]*said{}, cancelled: map[attempt]bool{}}
+	unbounded := map[string]bool{}
 	for _, op := range h.Operations {
 		r := op.Request
 		switch r.Kind {
 		case history.Edit:
-			free[r.Semaphore] = free[r.Semaphore] || r.Definition != nil && r.Definition.FreeOnLoss
+			if d := r.Definition; d != nil {
+				f.free[r.Semaphore] = f.free[r.Semaphore] || d.FreeOnLoss
+				f.most[r.Semaphore] = max(f.most[r.Semaphore], d.MaxAttempts)
+				unbounded[r.Semaphore] = unbounded[r.Semaphore] || d.MaxAttempts == 0
+			}
 		case history.Release:
-			back[r.Token] = back[r.Token] || r.NotRun && op.Outcome() != history.Refused
+			f.released(op)
 		case history.Revoke:
 			if r.UnsafeNow {
-				over[r.Token] = op.At
+				f.token(r.Token).freed = op.At
+			}
+		case history.TakeOver:
+			if op.Outcome() != history.Refused {
+				f.token(r.Token).takenOver = true
 			}
 		case history.Cancel:
 			if key, ok := attemptOf(r); ok {
-				cancelled[key] = true
+				f.cancelled[key] = true
 			}
 		}
 	}
-	type firing struct{ semaphore, name string }
-	last := map[firing]*grant{}
+	maps.DeleteFunc(f.most, func(name string, _ uint32) bool { return unbounded[name] })
+	return f
+}
+
+func (f *firings) token(token uint64) *said {
+	s := f.of[token]
+	if s == nil {
+		s = &said{released: never, freed: never, failures: map[string]bool{}}
+		f.of[token] = s
+	}
+	return s
+}
+
+func (f *firings) released(op history.Operation) {
+	r, s := op.Request, f.token(op.Request.Token)
+	if op.Outcome() == history.Refused {
+		return
+	}
+	switch {
+	case r.NotRun:
+		s.notRun = true
+	case r.CutShort:
+		s.cutShort = true
+	case r.Failed:
+		s.failed, s.failures[r.Failure] = true, true
+	default:
+		s.done = true
+	}
+	if answer, ok := op.Answer(); ok && answer.Result == history.Released {
+		s.released = min(s.released, op.Return.At)
+	}
+}
+
+// givenBack says whether the firing of a grant may have been given back, or never have begun.
+func (f *firings) givenBack(g *grant) bool {
+	request, ok := attemptOf(g.request)
+	return ok && f.cancelled[request] || f.token(g.token).notRun
+}
+
+// Firings finds firings that were granted again although the grant before came to its end, or was lost in a semaphore that does not hand over
+// what is lost; those that were begun more often than max_attempts allows; and awaited ends that did not happen.
+func Firings(h *history.History) []Violation {
+	f := firingsOf(h)
+	last, begun := map[firing]*grant{}, map[firing]uint32{}
+	all := grants(h)
 	var broken []Violation
-	for _, g := range inOrder(grants(h)) {
+	for _, g := range inOrder(all) {
 		if g.request.Firing == "" {
 			continue
 		}
 		key := firing{g.semaphore, g.request.Firing}
-		before := last[key]
+		if before := last[key]; before != nil && !f.mayFollow(before, g) {
+			broken = append(broken, Violation{FiringOnce, g.semaphore, fmt.Sprintf("firing %s was granted to %v with token %d and again to %v with token %d",
+				g.request.Firing, before.identity, before.token, g.identity, g.token)})
+		}
 		last[key] = g
-		if before == nil || back[before.token] {
+		if f.givenBack(g) {
 			continue
 		}
-		if request, ok := attemptOf(before.request); ok && cancelled[request] {
+		begun[key]++
+		if most, bounded := f.most[g.semaphore]; bounded && begun[key] == most+1 {
+			broken = append(broken, Violation{Attempts, g.semaphore, fmt.Sprintf("firing %s was begun %d times, the last time by %v with token %d, and max_attempts is %d",
+				g.request.Firing, begun[key], g.identity, g.token, most)})
+		}
+	}
+	return append(broken, f.awaited(h, all)...)
+}
+
+// mayFollow says whether the firing of a grant may have been granted again with g.
+func (f *firings) mayFollow(before, g *grant) bool {
+	s := f.token(before.token)
+	handedOver := f.free[g.semaphore] || s.takenOver
+	switch {
+	case f.givenBack(before):
+		return true
+	case s.final(g.call):
+		return false
+	case handedOver && s.cutShort:
+		return true
+	}
+	return handedOver && g.known >= min(before.lapse, s.freed)
+}
+
+// awaited finds awaited ends that nobody stated and no loss explains.
+func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []Violation) {
+	for _, op := range h.Operations {
+		answer, ok := op.Answer()
+		r := op.Request
+		if !ok || r.Kind != history.Await || answer.Token == 0 {
 			continue
 		}
-		ended := before.lapse
-		if at, ok := over[before.token]; ok {
-			ended = min(ended, at)
+		s, why := f.token(answer.Token), ""
+		ended := s.final(op.At)
+		switch answer.Firing {
+		case "TAKEN_OVER":
+			if answer.Token <= r.Token {
+				why = "which is not a later one"
+			} else if f.token(r.Token).final(op.At) {
+				why = "although its holder had ended it"
+			}
+		case "DONE":
+			if !s.done {
+				why = "and nobody said that it is done"
+			}
+		case "FAILED":
+			if !s.failures[answer.Failure] {
+				why = fmt.Sprintf("and nobody said that it failed with %q", answer.Failure)
+			}
+		case "CUT_SHORT":
+			if !s.cutShort {
+				why = "and nobody said that it was cut short"
+			}
+		case "SPENT":
+			if g := all[answer.Token]; ended || g != nil && op.Return.At < min(g.lapse, s.freed) {
+				why = "and its holder had not lost it"
+			}
 		}
-		if free[g.semaphore] && g.known >= ended {
-			continue
+		if most, bounded := f.most[r.Semaphore]; bounded && answer.Attempts > most {
+			why = fmt.Sprintf("after %d attempts of %d", answer.Attempts, most)
 		}
-		broken = append(broken, Violation{FiringOnce, g.semaphore, fmt.Sprintf("firing %s was granted to %v with token %d and again to %v with token %d",
-			g.request.Firing, before.identity, before.token, g.identity, g.token)})
+		if why != "" {
+			broken = append(broken, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("firing %s of token %d ended as %s with token %d, %s",
+				r.Firing, r.Token, answer.Firing, answer.Token, why)})
+		}
 	}
 	return broken
 }

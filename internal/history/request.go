@@ -17,6 +17,10 @@ const (
 	Cancel Kind = "cancel"
 	// Revoke tells the holder of Token to stop; with UnsafeNow it frees the slot.
 	Revoke Kind = "revoke"
+	// TakeOver tells the holder of Token to stop because the caller, Identity, judges it dead. It frees nothing.
+	TakeOver Kind = "take over"
+	// Await follows Firing until it has ended, or until another token than Token has claimed it.
+	Await Kind = "await"
 	// Clear frees Token's slot, which is held for an operator.
 	Clear Kind = "clear"
 	// Verify asks whether Token may still act.
@@ -48,6 +52,11 @@ type Request struct {
 	Replaces uint64 `json:"replaces,omitempty"`
 	// NotRun: a release that says that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
+	// CutShort: a release that says that the job was stopped before its end. Failed: one that says that the job ended with the error Failure.
+	// At most one of NotRun, CutShort and Failed is set; without any of them the job is done.
+	CutShort bool   `json:"cut_short,omitempty"`
+	Failed   bool   `json:"failed,omitempty"`
+	Failure  string `json:"failure,omitempty"`
 	// UnsafeNow: a revoke that frees the slot at once.
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
 	// Stop: a pause that tells holders to stop.
@@ -80,6 +89,10 @@ type Definition struct {
 	HoldOnExpiry bool `json:"hold_on_expiry,omitempty"`
 	// FreeOnLoss: a firing whose permit was lost may be claimed again.
 	FreeOnLoss bool `json:"free_on_loss,omitempty"`
+	// Takeover: callers may take over from a holder. The firing of a holder that is lost after that may be claimed again.
+	Takeover bool `json:"takeover,omitempty"`
+	// MaxAttempts is how many holders may begin a firing; 0: any number.
+	MaxAttempts uint32 `json:"max_attempts,omitempty"`
 }
 
 // Result is what an answer said.
@@ -100,8 +113,10 @@ const (
 	Released Result = "released"
 	// Ended answers Release: the permit had ended before.
 	Ended Result = "ended"
-	// Done answers Edit, Read, Pause, Resume, Revoke, Clear and Cancel.
+	// Done answers Edit, Read, Pause, Resume, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
+	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how.
+	FiringEnded Result = "firing ended"
 	// Valid and Invalid answer Verify.
 	Valid   Result = "valid"
 	Invalid Result = "invalid"
@@ -123,6 +138,11 @@ type Response struct {
 	SafeUntil time.Duration `json:"safe_until,omitempty"`
 	// Waiting is how many stood in the queue when the acquire was denied.
 	Waiting uint32 `json:"waiting,omitempty"`
+	// Firing is how an awaited firing ended, in the words of the API ("CUT_SHORT"); Failure what its holder said of it; and Attempts how many
+	// holders have begun it.
+	Firing   string `json:"firing,omitempty"`
+	Failure  string `json:"failure,omitempty"`
+	Attempts uint32 `json:"attempts,omitempty"`
 	// Definition is what was read; nil when there is none of that name.
 	Definition *Definition `json:"definition,omitempty"`
 }

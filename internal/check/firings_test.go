@@ -1,0 +1,136 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+func (s *story) fire(who string, token uint64) {
+	r := s.acquire(who)
+	r.Firing = "noon"
+	s.granted(r, token)
+}
+
+func (s *story) release(r history.Request) {
+	r.Kind = history.Release
+	s.begin(r)(history.Response{Result: history.Released})
+}
+
+func (s *story) takeOver(token uint64) { s.ask(history.TakeOver, token, history.Done) }
+
+func (s *story) await(token uint64, end string, of uint64, failure string) {
+	s.begin(history.Request{Kind: history.Await, Firing: "noon", Token: token})(
+		history.Response{Result: history.FiringEnded, Firing: end, Token: of, Failure: failure, Attempts: 1})
+}
+
+func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.fire("a", 1)
+	s.release(history.Request{Token: 1, NotRun: true})
+	s.fire("b", 2)
+	s.holds()
+	s.ask(history.Release, 2, history.Released)
+	s.fire("c", 3)
+	s.breaks(FiringOnce, "token 2", "token 3")
+
+	lost := one()
+	lost.FreeOnLoss = true
+	s = newStory(t, lost)
+	s.fire("a", 1)
+	s.pass(2 * time.Second)
+	s.fire("b", 2)
+	s.release(history.Request{Token: 2, CutShort: true})
+	s.fire("c", 3)
+	s.holds()
+	s.release(history.Request{Token: 3, Failed: true, Failure: "no space"})
+	s.pass(2 * time.Second) // it was not lost: it has ended
+	s.fire("d", 4)
+	s.breaks(FiringOnce, "token 3", "token 4")
+
+	for name, end := range map[string]func(*story){
+		"lost":      func(s *story) { s.pass(2 * time.Second) },
+		"cut short": func(s *story) { s.release(history.Request{Token: 1, CutShort: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, one())
+			s.fire("a", 1)
+			end(s)
+			s.fire("b", 2)
+			s.breaks(FiringOnce, "token 1", "token 2")
+
+			s = newStory(t, one())
+			s.fire("a", 1)
+			s.takeOver(1)
+			end(s)
+			s.fire("b", 2)
+			s.holds()
+		})
+	}
+}
+
+func TestFirings_BegunTooOften_AreCaught(t *testing.T) {
+	def := one()
+	def.FreeOnLoss, def.MaxAttempts = true, 2
+	s := newStory(t, def)
+	for token, who := range []string{"a", "b", "c"} {
+		s.fire(who, uint64(token+1))
+		s.release(history.Request{Token: uint64(token + 1), CutShort: token != 1, NotRun: token == 1}) // the second never began
+	}
+	s.holds()
+	s.fire("d", 4)
+	s.breaks(Attempts, "3 times", "token 4", "max_attempts is 2")
+}
+
+func TestTakeOver_OfAHolder_FreesNothing(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.takeOver(1)
+	s.ask(history.Refresh, 1, history.Stopping)
+	s.holds()
+	s.grant("b", 2)
+	s.breaks(Linear)
+
+	s = newStory(t, one())
+	s.grant("a", 1)
+	s.takeOver(1)
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.breaks(Linear)
+}
+
+func TestAwait_AnotherEndThanTheHolderStated_IsCaught(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  history.Request // of token 1
+		good [2]string       // the awaited end and its failure
+		bad  [][2]string
+	}{
+		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}}},
+		"failed":    {history.Request{Failed: true, Failure: "x"}, [2]string{"FAILED", "x"}, [][2]string{{"FAILED", "y"}, {"DONE"}, {"SPENT"}, {"TAKEN_OVER"}}},
+		"cut short": {history.Request{CutShort: true}, [2]string{"CUT_SHORT"}, [][2]string{{"DONE"}, {"FAILED"}, {"SPENT"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := func() *story {
+				s := newStory(t, one())
+				s.fire("a", 1)
+				test.end.Token = 1
+				s.release(test.end)
+				return s
+			}
+			s := ended()
+			s.await(1, test.good[0], 1, test.good[1])
+			s.await(0, test.good[0], 1, test.good[1])
+			s.holds()
+			for _, bad := range test.bad {
+				s := ended()
+				s.await(1, bad[0], 1, bad[1])
+				s.breaks(FiringEnd, "noon", bad[0])
+			}
+		})
+	}
+	// A loss that nobody stated, while the holder still counts on its permit.
+	s := newStory(t, one())
+	s.fire("a", 1)
+	s.await(1, "SPENT", 1, "")
+	s.breaks(FiringEnd, "SPENT")
+}

@@ -47,6 +47,7 @@ func (d *draft) forget(c Forget) Result {
 			d.setClaim(claim, nil)
 		}
 	}
+	d.claimsChanged(Event{Semaphore: c.Semaphore})
 	return RevisionResult{Applied: true, Revision: revision}
 }
 

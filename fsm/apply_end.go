@@ -101,10 +101,16 @@ func (d *draft) completeLate(c Release) uint64 {
 	after := *claim
 	after.State, after.Failure = semaphore.Run{End: semaphore.EndReleased, Job: c.Job}.Claim(nil), c.Failure
 	d.turnClaim(claim, after)
-	if d.featureLevel >= 4 {
-		d.emit(Event{Kind: LateEnd, Semaphore: claim.Semaphore, At: c.At})
-	}
+	d.claimsChanged(Event{Semaphore: claim.Semaphore, At: c.At})
 	return revision
+}
+
+// claimsChanged emits an event for callers that await ends of firings, where no other event tells of the change.
+func (d *draft) claimsChanged(e Event) {
+	if d.featureLevel >= 4 {
+		e.Kind = ClaimsChanged
+		d.emit(e)
+	}
 }
 
 // expire ends a live permit whose deadline has passed, or keeps its slot for an operator.

@@ -106,7 +106,7 @@ func TestRelease_TooLate_StillSaysHowTheJobEnded(t *testing.T) {
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
 		t.Error(got)
 	}
-	if len(events) != 1 || events[0].Kind != fsm.LateEnd || events[0].Semaphore != "s" {
+	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
 		t.Errorf("events: %+v", events)
 	}
 	// The first word counts.

@@ -51,8 +51,9 @@ const (
 	FiringsForgotten
 	// FiringsRemembered: an undo brought firings back that had been forgotten.
 	FiringsRemembered
-	// LateEnd: a holder that had lost its permit said how its job ended, and the claim of its firing says so now. Not in the journal.
-	LateEnd
+	// ClaimsChanged: a holder that had lost its permit said how its job ended, and the claim of its firing says so now; or the leader had firings
+	// forgotten that are old or too many. Not in the journal.
+	ClaimsChanged
 	// JobSubmitted: tasks of a job were stored. Once it is complete, Job is Open. Neither this kind nor those below are in the journal.
 	JobSubmitted
 	// TaskSettled: a task was held, and is not any more; Task and Job are as they are now.

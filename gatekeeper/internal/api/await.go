@@ -53,17 +53,18 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	}
 }
 
-// awaited is what is known of a firing, and whether that is its end for a caller that awaits a token, or any if it is 0.
+// awaited is what is known of a firing, and whether that is its end for a caller that awaits a token, or any if it is 0. A claim of an older
+// token than the awaited one says nothing: the leader has granted the awaited one since, and this server has yet to apply that.
 func awaited(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	c := state.Claim(name, *firing)
 	switch {
 	case c == nil && firing.Forgotten(state.LowWater(name)):
 		return &gatekeeperv1.FiringClaim{Firing: toFiring(firing), State: gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN}, true
-	case c == nil:
+	case c == nil, c.Token < token:
 		return &gatekeeperv1.FiringClaim{Firing: toFiring(firing), State: gatekeeperv1.FiringState_FIRING_STATE_OPEN}, false
 	}
 	claim = toRemembered(c)
-	if token != 0 && c.Token != token {
+	if token != 0 && c.Token > token {
 		claim.State = gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER
 		return claim, true
 	}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// handing is a semaphore "s" that hands lost firings over.
+func handing(t *testing.T) *gate {
+	t.Helper()
+	g := open(t)
+	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+	d := definition("s")
+	d.Permits, d.FiringOnLoss, d.FiringMaxAhead = 10, semaphore.FiringFree, semaphore.FiringUnbounded
+	g.keeper.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: d}}})
+	return g
+}
+
+func awaiting(t *testing.T, g *gate, f semaphore.Firing, token uint64) grpc.ServerStreamingClient[gatekeeperv1.AwaitFiringResponse] {
+	t.Helper()
+	m := &gatekeeperv1.AwaitFiringRequest{Semaphore: "s", Firing: &gatekeeperv1.Firing{Name: f.Name}, Token: token}
+	if !f.Due.IsZero() {
+		m.Firing.Due = timestamppb.New(f.Due)
+	}
+	return must(g.permits.AwaitFiring(ctx(t), m))(t)
+}
+
+func wantState(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.AwaitFiringResponse], want gatekeeperv1.FiringState, token uint64) {
+	t.Helper()
+	if c := must(stream.Recv())(t).GetClaim(); c.GetState() != want || c.GetToken() != token {
+		t.Errorf("got %v, want %v of token %d", c, want, token)
+	}
+}
+
+// A caller learned from the leader which token has claimed the firing. It asks a server that has not applied that claim yet, and knows the one
+// before: that was not taken over from the token that the caller awaits, but the other way round.
+func TestAwaitFiring_ServerKnowsAnOlderClaimOnly_IsNoEnd(t *testing.T) {
+	g := handing(t)
+	f := semaphore.Firing{Name: "f"}
+	old := g.claim(t, f, false)
+	g.keeper.do(fsm.Expire{Token: old, Term: 1})
+	stream := awaiting(t, g, f, old+1)
+	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_OPEN, 0)
+	token := g.claim(t, f, false)
+	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
+	g.keeper.do(fsm.Release{Token: token, Job: semaphore.JobFailed})
+	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_FAILED, token)
+}
+
+func TestAwaitFiring_FirstAnswer_IsNoEndUntilThereIsOne(t *testing.T) {
+	g := handing(t)
+	f := semaphore.Firing{Name: "f"}
+	token := g.claim(t, f, false)
+	first, any := awaiting(t, g, f, token), awaiting(t, g, f, 0)
+	wantState(t, first, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
+	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
+	g.keeper.do(fsm.Release{Token: token, Job: semaphore.JobCutShort})
+	wantState(t, first, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
+	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
+	next := g.claim(t, f, false)
+	wantState(t, first, gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER, next)
+	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, next)
+	g.keeper.do(fsm.Release{Token: next})
+	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_DONE, next)
+}
+
+// Nobody may claim a firing that is forgotten, so that nothing else ever tells a caller that waits for it.
+func TestAwaitFiring_IsForgotten_Ends(t *testing.T) {
+	g := handing(t)
+	f := semaphore.Firing{Name: "f", Due: time.Now().UTC().Truncate(time.Second)}
+	token := g.claim(t, f, false)
+	g.keeper.do(fsm.Expire{Token: token, Term: 1})
+	stream := awaiting(t, g, f, token)
+	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
+	forgetUpTo(g, f.Due)
+	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN, 0)
+}

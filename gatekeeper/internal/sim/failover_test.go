@@ -78,7 +78,7 @@ func TestCrash_WhileTheDiskHangs_LeavesTheFolderLocked(t *testing.T) {
 		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: single})
 		w.must(err)
 		goOn := leader.disk.stall()
-		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0) // the leader writes
+		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, luckOf(0, "a")) // the leader writes
 		leader.crash(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
 			t.Errorf("while the disk hangs a server starts: %v, want ErrDataDirLocked", err)

@@ -40,7 +40,7 @@ func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineInd
 // its holder may still believe.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
-	if luck.IntN(4) > 0 && w.due.IsZero() && self.home != fires {
+	if luck.IntN(4) > 0 && w.due.IsZero() && firingPeriod(self.home) == 0 {
 		w.semaphore = self.home
 	}
 	if w.weight = 1; w.semaphore == several {
@@ -100,7 +100,7 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		if replaces != 0 {
 			now.believe(w, last.token, min(last.until, now.world.now()))
 		}
-		got, ok := now.ask(w, "", replaces)
+		got, ok := now.ask(w, "", replaces, luck)
 		if !ok {
 			break
 		}
@@ -123,11 +123,12 @@ func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	request := fmt.Sprintf("r%x", luck.Uint64())
 	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
 	behind := luck.IntN(2) == 0
+	asking := rand.New(rand.NewPCG(luck.Uint64(), 0)) // it may ask beside others
 	act := func() {
 		if behind { // another acquisition of the identity may be answered first
 			pass(after / 3)
 		}
-		got, ok := now.ask(w, request, 0)
+		got, ok := now.ask(w, request, 0, asking)
 		if !ok {
 			return
 		}
@@ -153,13 +154,13 @@ func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 func (w *wish) asked(request string) history.Request {
 	r := history.Request{Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request, Identity: w.identity}
 	if !w.due.IsZero() {
-		r.Firing = fmt.Sprintf("%s@%s", w.semaphore, w.due.Format(time.TimeOnly))
+		r.Firing = firingName(w.semaphore, w.due)
 	}
 	return r
 }
 
 // ask acquires without the library's keeper, and counts on the answer by the rule that every caller must keep.
-func (p *process) ask(w wish, request string, replaces uint64) (held, bool) {
+func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) (held, bool) {
 	asked := w.asked(request)
 	asked.Replaces = replaces
 	m := &gatekeeperv1.TryAcquireRequest{
@@ -182,6 +183,7 @@ func (p *process) ask(w wish, request string, replaces uint64) (held, bool) {
 		answered(outcome(err), history.Response{}, err)
 	case d != nil:
 		answered(history.Known, history.Response{Result: history.Denied, Reason: strings.TrimPrefix(d.GetReason().String(), "REASON_"), Waiting: d.GetQueueLength()}, nil)
+		p.lostClaim(w, d.GetFiring().GetToken(), luck)
 	default:
 		lasts := g.GetWaited().AsDuration() + g.GetPermit().GetDuration().AsDuration()
 		got := held{g.GetPermit().GetToken(), sent + time.Duration(float64(lasts)*0.98/p.rate)}
@@ -190,6 +192,7 @@ func (p *process) ask(w wish, request string, replaces uint64) (held, bool) {
 			Superseded: g.GetSupersededToken(), Fresh: !g.GetRefreshed() && g.GetSupersededToken() == 0,
 		}, nil)
 		p.believe(w, got.token, got.until)
+		p.world.granted(w.semaphore, got.token, lasts, luck)
 		return got, true
 	}
 	return held{}, false
@@ -211,11 +214,9 @@ func (p *process) believe(w wish, token uint64, until time.Duration) {
 
 // giveBack releases a permit in which the process does not believe any more.
 func (p *process) giveBack(w wish, token uint64) {
-	m := &gatekeeperv1.ReleaseRequest{Token: token}
-	if w.notRun {
-		m.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
-	}
-	answered := p.record.Call(history.Request{Kind: history.Release, Semaphore: w.semaphore, Token: token, NotRun: w.notRun})
+	asked := releaseOf(w.semaphore, token, w.outcome)
+	m := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: w.outcome, Failure: asked.Failure}
+	answered := p.record.Call(asked)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	r, err := p.client.Permits().Release(ctx, m)

@@ -53,6 +53,7 @@ func (w *world) replay(h *history.History) []string {
 		ended: make(map[uint64]ending), changed: make(map[change]bool),
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
+	runs := newRuns(tr)
 	upTo := w.indexes[w.members[0].id]
 	entries := tr.commonLog(upTo)
 	machine := fsm.New(w.clusterID)
@@ -81,6 +82,7 @@ func (w *world) replay(h *history.History) []string {
 		}
 		for i := range commands {
 			w.paths.command(commands[i], results[i], l, before, tr)
+			runs.command(commands[i], results[i], l)
 		}
 	}
 	hash, err := machine.State().Hash()
@@ -88,6 +90,7 @@ func (w *world) replay(h *history.History) []string {
 		tr.breaks("the log up to %d makes the state %s, the members say %s (%v)", upTo, hexOf(hash), want, err)
 	}
 	tr.compare(h)
+	runs.compare(h, machine.State())
 	return tr.broken
 }
 

@@ -20,11 +20,15 @@ const (
 	several  = "several"  // three permits, taken by weight
 	lockstep = "lockstep" // one permit, never edited, short: the hardest on time
 	fires    = "fires"    // firings, each once
+	handed   = "handed"   // firings that are handed over after a loss, twice at most
+	judged   = "judged"   // firings that are handed over only when a caller judged the holder dead
 	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
 	timed    = "timed"    // pauses and edits that end by themselves
 )
 
-func semaphores() []string { return []string{single, several, lockstep, fires, slack, timed} }
+func semaphores() []string {
+	return []string{single, several, lockstep, fires, handed, judged, slack, timed}
+}
 
 func modelled(name string) bool { return name != timed }
 
@@ -39,14 +43,23 @@ func definition(name string) *gatekeeperv1.Definition {
 		d.Duration = durationpb.New(400 * time.Millisecond)
 	case fires:
 		d.Permits = proto.Uint32(2)
+	case handed:
+		d.Permits, d.FiringOnLoss, d.MaxAttempts = proto.Uint32(2), gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE, 3
+		d.Duration = durationpb.New(600 * time.Millisecond)
+	case judged:
+		d.Permits, d.Duration = proto.Uint32(2), durationpb.New(600*time.Millisecond)
 	case slack:
 		d.Permits, d.MinHold, d.LossDelay = proto.Uint32(2), durationpb.New(500*time.Millisecond), durationpb.New(700*time.Millisecond)
 		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
 	case timed:
 		d.Permits, d.MaxHold, d.GroupPattern = proto.Uint32(2), durationpb.New(3*time.Second), proto.String("prod")
 	}
+	d.Takeover = takeover(name)
 	return d
 }
+
+// takeover says whether callers may take over from a holder.
+func takeover(name string) bool { return name == single || name == handed || name == judged }
 
 // noted is a definition as the history has it.
 func noted(d *gatekeeperv1.Definition) *history.Definition {
@@ -55,6 +68,7 @@ func noted(d *gatekeeperv1.Definition) *history.Definition {
 		MinHold: d.GetMinHold().AsDuration(), LossDelay: d.GetLossDelay().AsDuration(),
 		HoldOnExpiry: d.GetOnExpiry() == gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD,
 		FreeOnLoss:   d.GetFiringOnLoss() == gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE,
+		Takeover:     d.GetTakeover(), MaxAttempts: d.GetMaxAttempts(),
 	}
 }
 
@@ -197,7 +211,7 @@ func (o *operator) holders(ctx context.Context, names ...string) []*gatekeeperv1
 }
 
 func (o *operator) revoke(ctx context.Context, drain time.Duration) {
-	held := o.holders(ctx, single, several, lockstep, fires, timed)
+	held := o.holders(ctx, single, several, lockstep, fires, handed, judged, timed)
 	if len(held) == 0 {
 		return
 	}

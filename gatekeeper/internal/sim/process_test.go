@@ -156,9 +156,9 @@ type wish struct {
 	due       time.Time     // of the firing to claim; zero for none
 	wait      time.Duration // in the queue; 0: not at all
 	hold      time.Duration
-	deaf      bool // goes on after its context has ended
-	notRun    bool // says that it did not run
-	refresh   bool // refreshes and verifies by hand too
+	deaf      bool                        // goes on after its context has ended
+	outcome   gatekeeperv1.ReleaseOutcome // what it says when it ends
+	refresh   bool                        // refreshes and verifies by hand too
 	// identity and requestID are drawn when they are empty: nobody else ever has them.
 	identity  history.Identity
 	requestID string
@@ -203,6 +203,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		answered(history.Refused, history.Response{}, err)
 	case err == nil:
 		p.setLast(w, permit.Token())
+		p.world.granted(w.semaphore, permit.Token(), w.hold, luck)
 		answered(history.Known, history.Response{Result: history.Granted, Token: permit.Token(), SafeUntil: p.believes(permit)}, nil)
 		p.hold(permit, w)
 	case isDenied && w.wait > 0:
@@ -213,6 +214,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		if d := denied.Firing.GetWinner(); d.GetHolderId() == w.identity.HolderID && d.GetAcquirer() == w.identity.Acquirer {
 			p.world.paths.met(ownFiring)
 		}
+		p.lostClaim(w, denied.Firing.GetToken(), luck)
 		outcome, response := history.Denial(string(denied.Reason), denied.QueueLength, denied.Stop != 0)
 		answered(outcome, response, err)
 	default:
@@ -332,13 +334,19 @@ func (p *process) refresh(permit *client.Permit) {
 }
 
 func (p *process) release(permit *client.Permit, w wish) {
-	answered := p.record.Call(history.Request{Kind: history.Release, Semaphore: w.semaphore, Token: permit.Token(), NotRun: w.notRun})
+	asked := releaseOf(w.semaphore, permit.Token(), w.outcome)
+	answered := p.record.Call(asked)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	var err error
-	if w.notRun {
+	switch {
+	case asked.NotRun:
 		err = permit.ReleaseNotRun(ctx)
-	} else {
+	case asked.CutShort:
+		err = permit.ReleaseCutShort(ctx)
+	case asked.Failed:
+		err = permit.ReleaseFailed(ctx, errors.New(asked.Failure))
+	default:
 		err = permit.Release(ctx)
 	}
 	if p.isCrashed() {

@@ -329,9 +329,9 @@ func lateCancel(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
 		func() {
-			s.a.ask(w, "r1", 0)
+			s.a.ask(w, "r1", 0, luckOf(s.plan.seed, "r1"))
 			pass(time.Second)
-			s.a.ask(w, "r2", 0)
+			s.a.ask(w, "r2", 0, luckOf(s.plan.seed, "r2"))
 			s.a.takeBack(w.asked("r1"))
 			s.a.takeBack(w.asked("r0"))
 		},
@@ -347,9 +347,9 @@ func overtakenRelease(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
 		func() {
-			got, _ := s.a.ask(w, "r1", 0)
+			got, _ := s.a.ask(w, "r1", 0, luckOf(s.plan.seed, "r1"))
 			s.a.believe(w, got.token, s.now())
-			s.a.ask(w, "r2", 0)
+			s.a.ask(w, "r2", 0, luckOf(s.plan.seed, "r2"))
 			s.a.giveBack(w, got.token)
 		},
 		func() {
@@ -364,8 +364,8 @@ func unheardSuccessor(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
 		func() {
-			s.a.ask(w, "r1", 0)
-			got, _ := s.a.ask(w, "r2", 0)
+			s.a.ask(w, "r1", 0, luckOf(s.plan.seed, "r1"))
+			got, _ := s.a.ask(w, "r2", 0, luckOf(s.plan.seed, "r2"))
 			s.a.believe(w, got.token, s.now())
 			s.a.giveBack(w, got.token)
 		},

@@ -30,18 +30,28 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
+	judge     *process // calls about other holders, and lives to the end; nil in scenarios
+
+	life     context.Context //nolint:containedctx // of what awaits ends of firings
+	die      context.CancelFunc
+	awaiting sync.WaitGroup
+	late     sync.WaitGroup // takeovers on their way
 
 	seenMu sync.Mutex               // guards what was seen
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
 	failed []string                 // what did not work that always must
 
+	recents []recent // tokens
+
 	indexes   map[string]uint64 // by member: how far its log was applied in the end
 	clusterID string
 	lived     time.Duration // virtual time, in the end
+	settled   time.Duration // when the members had applied the same
 }
 
 func newWorld(p *plan) *world {
 	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
+	w.life, w.die = context.WithCancel(context.Background())
 	w.log = w.serverLog.logger()
 	for i := range p.members {
 		w.members = append(w.members, newMember(w, i))
@@ -79,6 +89,7 @@ func (w *world) live() {
 	}
 	w.operator = &operator{w.process("ops", "prod", 1, 1), luckOf(w.plan.seed, "operator")}
 	w.operator.create()
+	w.judge = w.process("judge", "prod", 1, 1)
 
 	end := make(chan struct{})
 	var working, breaking sync.WaitGroup
@@ -88,6 +99,7 @@ func (w *world) live() {
 		working.Go(func() { p.work(end) })
 	}
 	working.Go(func() { w.operator.work(end) })
+	working.Go(func() { w.judges(end) })
 	for _, f := range w.plan.faults {
 		breaking.Go(func() {
 			pass(f.at)
@@ -104,7 +116,14 @@ func (w *world) live() {
 		}
 		w.must(m.start())
 	}
+	w.late.Wait()
+	pass(10 * time.Second) // the last permits end
 	w.settle()
+	w.settled = w.now()
+	pass(2 * time.Second) // and callers hear of it
+	w.die()
+	w.awaiting.Wait()
+	w.judge.end()
 	w.operator.end()
 	w.lived = w.now()
 	for _, m := range w.members {
@@ -240,7 +259,7 @@ func (p *program) work(end <-chan struct{}) {
 // wish draws what a job wants.
 func (w *world) wish(luck *rand.Rand) wish {
 	names := semaphores()
-	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, notRun: luck.IntN(8) == 0}
+	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, outcome: outcomeOf(luck)}
 	if luck.IntN(4) == 0 {
 		got.hold = between(luck, time.Second, 8*time.Second)
 	}
@@ -251,9 +270,9 @@ func (w *world) wish(luck *rand.Rand) wish {
 	switch got.semaphore {
 	case several:
 		got.weight = 1 + luck.Uint32N(3)
-	case fires:
-		// Every two seconds one firing, for which all machines ask.
-		got.due = w.start.Add(w.now().Truncate(2 * time.Second)).UTC()
+	}
+	if period := firingPeriod(got.semaphore); period > 0 { // for which all machines ask
+		got.due = w.start.Add(w.now().Truncate(period)).UTC()
 	}
 	return got
 }

@@ -22,8 +22,9 @@ import (
 // rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in the log
 // after all, whose definition changes its duration, and whose operators pause, cordon, revoke, delete and make edits that end, with and
 // without drains. Half of the clients keep their identity over all acquisitions, and two processes share one: they ask again at once under
-// a new request id, or none, while what they sent before is still on its way: an acquire, a cancel, a release. At no instant may the
-// identities that believe have more weight than there are permits.
+// a new request id, or none, while what they sent before is still on its way: an acquire, a cancel, a release. Some claim firings, and their jobs
+// end in every way. Callers take over from holders. At no instant may the identities that believe have more weight than there are permits, and
+// no firing is attempted more often than its definition allows.
 //
 // GATEKEEPER_SEED repeats one run: workload, faults and virtual times, though not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
@@ -38,7 +39,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 		}
 		seeds = []uint64{seed}
 	}
-	var total beliefs
+	total := beliefs{ends: make(map[semaphore.ClaimState]int)}
 	for _, seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -49,14 +50,29 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 				total.replayed += b.replayed
 				total.drained += b.drained
 				total.reacquired += b.reacquired
+				total.takenOver += b.takenOver
+				for c := range w.machine.State().Claims("job") {
+					if total.ends[c.State]++; c.Attempts > attempts {
+						t.Fatalf("firing %q had %d attempts of %d", c.Firing.Name, c.Attempts, attempts)
+					}
+				}
 			})
 		})
 	}
-	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed, %d re-acquisitions", total.granted, total.refreshed, total.drained, total.replayed, total.reacquired)
+	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed, %d re-acquisitions, %d takeovers, firings: %v",
+		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.ends)
 	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
 		t.Fatal("the storm did not reach what it is for")
 	}
+	for _, end := range []semaphore.ClaimState{semaphore.ClaimDone, semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimSpent, semaphore.ClaimOpen} {
+		if len(seeds) > 1 && (total.ends[end] == 0 || total.takenOver == 0) {
+			t.Errorf("no firing is %s, or nobody was taken over", end)
+		}
+	}
 }
+
+// attempts is max_attempts of the semaphore.
+const attempts = 2
 
 // seedCount is how many storms a run makes: GATEKEEPER_SEEDS, or few.
 func seedCount() int {
@@ -81,6 +97,8 @@ type beliefs struct {
 	// drained are refreshes of holders that were to stop.
 	drained    int
 	reacquired int
+	takenOver  int
+	ends       map[semaphore.ClaimState]int
 }
 
 func (b *beliefs) add(x belief) {
@@ -136,7 +154,9 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 func (w *world) storm(seed uint64) *beliefs {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	w.raise()
-	w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
+	w.define("job", func(d *semaphore.Definition) {
+		d.Permits, d.Duration, d.Takeover, d.FiringOnLoss, d.MaxAttempts = 2, 10*time.Second, true, semaphore.FiringFree, attempts
+	})
 	b := &beliefs{}
 	ctx, stop := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
@@ -154,6 +174,7 @@ func (w *world) storm(seed uint64) *beliefs {
 	for range 150 {
 		time.Sleep(time.Duration(rng.Int64N(int64(8 * time.Second))))
 		w.fault(rng)
+		w.takeOver(rng, b)
 	}
 	stop()
 	w.lead.set(nil)
@@ -198,6 +219,18 @@ func (w *world) fault(rng *rand.Rand) {
 		w.operate(rng)
 	}
 	synctest.Wait()
+}
+
+// takeOver has a caller judge a holder dead, now and then.
+func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
+	by := semaphore.Identity{Group: "prod", Acquirer: "host" + strconv.Itoa(rng.IntN(6))}
+	for p := range w.machine.State().Holders("job") {
+		if rng.IntN(10) == 0 {
+			if r, err := w.TakeOver(context.Background(), fsm.TakeOver{Token: p.Token, By: by}); err == nil && r.Applied {
+				b.count(&b.takenOver)
+			}
+		}
+	}
 }
 
 // operate is one thing that an operator does: it shuts some or all clients out for a while, with or without a drain.
@@ -284,6 +317,9 @@ func (c *client) acquire(ctx context.Context) {
 		if c.rng.IntN(2) == 0 && !c.shared {
 			call.ReplacesToken = c.last
 		}
+	}
+	if !c.stable && c.rng.IntN(4) > 0 {
+		call.Firing = &semaphore.Firing{Name: strconv.FormatInt(time.Now().Unix()/90, 10)}
 	}
 	for range 5 { // retries carry the same request id
 		attempt, cancel := context.WithTimeout(ctx, time.Duration(1+c.rng.IntN(15))*time.Second)
@@ -394,7 +430,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		if x.until.After(time.Now()) {
 			x.until = time.Now() // belief ends before the release is sent
 		}
-		delay, job := time.Duration(0), semaphore.JobEnd(c.rng.IntN(3))
+		delay, job := time.Duration(0), semaphore.JobEnd(c.rng.IntN(int(semaphore.JobFailed)+1))
 		if c.stable && c.rng.IntN(2) == 0 {
 			delay = time.Duration(c.rng.Int64N(int64(10 * time.Second))) // in a follower that forwards it
 		}

@@ -150,8 +150,8 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(p.out, "%-16s seed %-6d %s: %6d operations (%d unanswered), %d grants, %d by re-acquisition, term %d, faults: %s\n",
-		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Reacquired, r.Terms, counted.Words(r.Faults, ", "))
+	fmt.Fprintf(p.out, "%-16s seed %-6d %s: %6d operations (%d unanswered), %d grants, %d by re-acquisition, term %d, firings: %s, faults: %s\n",
+		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Reacquired, r.Terms, counted.Words(r.Ends, ", "), counted.Words(r.Faults, ", "))
 	p.tell(r)
 	if p.every || len(r.Violations)+len(r.Undecided) > 0 {
 		file, err := r.Save(p.keep)

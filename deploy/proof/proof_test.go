@@ -54,6 +54,11 @@ func short(t *testing.T, kind string, seed uint64) {
 	if strings.Contains(out.String(), " 0 by re-acquisition") {
 		t.Errorf("no identity acquired again: %s", &out)
 	}
+	for _, end := range []string{"failed", "cut-short", "taken-over", "handed-over", "awaited"} {
+		if strings.Contains(out.String(), " 0 "+end) {
+			t.Errorf("no firing was %s: %s", end, &out)
+		}
+	}
 	text, err := os.ReadFile(tally)
 	if err != nil || !strings.HasPrefix(string(text), fmt.Sprintf("%stest\t%d\t%s\t3\t", columns, seed, kind)) {
 		t.Errorf("the tally is %q, %v", text, err)

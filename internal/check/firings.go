@@ -165,6 +165,10 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 			} else if f.token(r.Token).final(op.At) {
 				why = "although its holder had ended it"
 			}
+		case "CLAIMED", "OPEN": // it heard no more, although it waited
+			if f.token(r.Token).final(op.At) {
+				why = "although its holder had ended it"
+			}
 		case "DONE":
 			if !s.done {
 				why = "and nobody said that it is done"

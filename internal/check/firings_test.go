@@ -105,7 +105,7 @@ func TestAwait_AnotherEndThanTheHolderStated_IsCaught(t *testing.T) {
 		good [2]string       // the awaited end and its failure
 		bad  [][2]string
 	}{
-		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}}},
+		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}, {"CLAIMED"}, {"OPEN"}}},
 		"failed":    {history.Request{Failed: true, Failure: "x"}, [2]string{"FAILED", "x"}, [][2]string{{"FAILED", "y"}, {"DONE"}, {"SPENT"}, {"TAKEN_OVER"}}},
 		"cut short": {history.Request{CutShort: true}, [2]string{"CUT_SHORT"}, [][2]string{{"DONE"}, {"FAILED"}, {"SPENT"}}},
 	} {

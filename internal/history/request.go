@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Kind says what a request asks for.
 type Kind string
@@ -69,6 +72,15 @@ type Request struct {
 	ExpectedVersion uint64 `json:"expected_version,omitempty"`
 }
 
+// Releasing is the release of a token whose job ended so: DONE, NOT_RUN, CUT_SHORT or FAILED, in the words of the API. Each failure is another one.
+func Releasing(semaphore string, token uint64, outcome string) Request {
+	r := Request{Kind: Release, Semaphore: semaphore, Token: token, NotRun: outcome == "NOT_RUN", CutShort: outcome == "CUT_SHORT", Failed: outcome == "FAILED"}
+	if r.Failed {
+		r.Failure = fmt.Sprintf("exit code %d", token)
+	}
+	return r
+}
+
 // Identity is who asks.
 type Identity struct {
 	Group    string `json:"group,omitempty"`
@@ -115,7 +127,8 @@ const (
 	Ended Result = "ended"
 	// Done answers Edit, Read, Pause, Resume, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
-	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how.
+	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how. Firing is CLAIMED or OPEN when the caller waited for
+	// long enough, and heard no more.
 	FiringEnded Result = "firing ended"
 	// Valid and Invalid answer Verify.
 	Valid   Result = "valid"

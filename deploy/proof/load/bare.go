@@ -17,6 +17,7 @@ type bare struct {
 	servers *endpoints
 	world   []Semaphore
 	held    *held
+	pending *pending
 	turns   int
 	self    self
 	late    sync.WaitGroup // what is sent late
@@ -61,9 +62,7 @@ func (b *bare) turn(ctx context.Context) {
 func (b *bare) request(s Semaphore, id history.Identity) history.Request {
 	b.turns++
 	r := history.Request{Semaphore: s.Name, Identity: id, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
-	if s.Firings {
-		r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
-	}
+	r.Firing = s.firingAt(time.Now())
 	return r
 }
 
@@ -79,6 +78,7 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 		case what == history.Known && answer.Result == history.Granted:
 			return answer, true
 		case what == history.Known || ctx.Err() != nil:
+			b.lostClaim(ctx, r, answer)
 			return answer, false
 		}
 		pause(ctx, time.Duration(10+b.random.IntN(60))*time.Millisecond)
@@ -146,10 +146,10 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		return until // a crash: nobody gives it back, and it is believed to the end
 	}
 	believe(min(safe, b.Now()))
-	notRun := r.Firing != "" && b.chance(0.3)
+	how := endOf(b.random)
 	for range 3 {
 		call, cancel := context.WithTimeout(ctx, time.Second)
-		what := b.release(call, b.any(), s.Name, token, notRun)
+		what := b.release(call, b.any(), s.Name, token, how)
 		cancel()
 		if what == history.Known || ctx.Err() != nil {
 			break

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,29 @@ const clockRates = 0.01
 
 // margin is what a caller takes off a time that a leader's clock measured.
 func margin(d time.Duration) time.Duration { return time.Duration(2 * clockRates * float64(d)) }
+
+// jobEnd is how a job ends, in the words of the API.
+type jobEnd string
+
+const (
+	jobDone     jobEnd = "DONE"
+	jobNotRun   jobEnd = "NOT_RUN"
+	jobCutShort jobEnd = "CUT_SHORT"
+	jobFailed   jobEnd = "FAILED"
+)
+
+// endOf draws how the job of a permit ends.
+func endOf(random *rand.Rand) jobEnd {
+	switch n := random.IntN(10); {
+	case n < 2:
+		return jobNotRun
+	case n < 4:
+		return jobCutShort
+	case n < 5:
+		return jobFailed
+	}
+	return jobDone
+}
 
 // outcome is what an error tells about a call: whatever is not surely refused may have been carried out.
 func outcome(err error) history.Outcome {
@@ -78,6 +102,14 @@ func identity(id history.Identity) *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
 }
 
+// firingAt is the firing of a semaphore that is due now, as the history has it; empty for none.
+func (s *Semaphore) firingAt(now time.Time) string {
+	if s.Firings == 0 {
+		return ""
+	}
+	return "tick@" + now.Truncate(s.Firings).UTC().Format(time.RFC3339Nano)
+}
+
 // firing cuts "name@due", due in nanoseconds, apart.
 func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	if text == "" {
@@ -125,7 +157,7 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 		response = granted(grant, sent, c.Now())
 	case denial != nil:
 		response = history.Response{
-			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength,
+			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength, Token: denial.GetFiring().GetToken(),
 		}
 	case what == history.Known:
 		what = history.Unknown // its time in the queue was over
@@ -190,13 +222,12 @@ func (c caller) refresh(ctx context.Context, on stubs, semaphore string, token u
 	return response, what
 }
 
-func (c caller) release(ctx context.Context, on stubs, semaphore string, token uint64, notRun bool) history.Outcome {
-	done := c.Call(history.Request{Kind: history.Release, Semaphore: semaphore, Token: token, NotRun: notRun})
-	r := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE}
-	if notRun {
-		r.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
-	}
-	answer, err := on.permits.Release(ctx, r)
+func (c caller) release(ctx context.Context, on stubs, semaphore string, token uint64, end jobEnd) history.Outcome {
+	r := history.Releasing(semaphore, token, string(end))
+	done := c.Call(r)
+	answer, err := on.permits.Release(ctx, &gatekeeperv1.ReleaseRequest{
+		Token: token, Failure: r.Failure, Outcome: gatekeeperv1.ReleaseOutcome(gatekeeperv1.ReleaseOutcome_value["RELEASE_OUTCOME_"+string(end)]),
+	})
 	response, what := history.Response{Result: history.Ended}, outcome(err)
 	if answer.GetReleased() {
 		response.Result = history.Released

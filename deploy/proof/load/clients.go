@@ -33,6 +33,7 @@ type Clients struct {
 	opts     Options
 	servers  endpoints
 	held     held
+	pending  pending
 	operator *operator
 	all      sync.WaitGroup
 	storms   int
@@ -111,7 +112,8 @@ func pairName(pair int) string { return fmt.Sprintf("bare-pair-%d", pair) }
 func (c *Clients) bare(ctx context.Context, number int) {
 	name := bareName(number)
 	b := &bare{
-		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: c.opts.World, held: &c.held, self: selfOf(name, number),
+		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: c.opts.World, held: &c.held, pending: &c.pending,
+		self: selfOf(name, number),
 	}
 	c.all.Go(func() { b.run(ctx) })
 }
@@ -126,14 +128,14 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 			for ctx.Err() == nil {
 				b.turns++
 				s := b.world[b.random.IntN(len(b.world))]
-				if s.Firings {
+				if s.Firings > 0 {
 					continue
 				}
 				r := history.Request{Semaphore: s.Name, Identity: history.Identity{Group: "storm", Acquirer: b.Client()}, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
 				call, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 				on := b.any()
 				if answer, _ := b.acquire(call, on, r, false); answer.Result == history.Granted {
-					b.release(call, on, s.Name, answer.Token, false)
+					b.release(call, on, s.Name, answer.Token, jobDone)
 				}
 				cancel()
 			}

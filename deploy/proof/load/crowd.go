@@ -75,5 +75,5 @@ func (b *bare) brief(ctx context.Context, s Semaphore, answer history.Response) 
 	b.Belief(line)
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	b.release(giving, b.any(), s.Name, answer.Token, false)
+	b.release(giving, b.any(), s.Name, answer.Token, jobDone)
 }

@@ -5,10 +5,11 @@ import (
 	"sync"
 )
 
-// held are the tokens that bare clients hold, for those who revoke.
+// held are the tokens that bare clients hold, for operators who revoke and callers that take over.
 type held struct {
 	mu     sync.Mutex // guards tokens
 	tokens map[string]map[uint64]bool
+	ended  []uint64 // the last that were removed
 }
 
 func (h *held) add(semaphore string, token uint64) {
@@ -27,6 +28,18 @@ func (h *held) remove(semaphore string, token uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.tokens[semaphore], token)
+	h.ended = append(h.ended, token)
+	h.ended = h.ended[max(0, len(h.ended)-20):]
+}
+
+// gone is a token that was held lately, of any semaphore.
+func (h *held) gone(random *rand.Rand) (uint64, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.ended) == 0 {
+		return 0, false
+	}
+	return h.ended[random.IntN(len(h.ended))], true
 }
 
 // one is any of a semaphore's.

@@ -19,6 +19,8 @@ type library struct {
 	world  []Semaphore
 	host   string // an acquirer that the process started in its place has too
 	shared string // the acquirer of identities that several clients use
+
+	awaiting sync.WaitGroup // ends of firings
 }
 
 // run lets jobs run until the context ends.
@@ -34,6 +36,7 @@ func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 		})
 	}
 	all.Wait()
+	l.awaiting.Wait()
 }
 
 // job is one of the jobs of a client.
@@ -67,9 +70,7 @@ func (j *job) turn(ctx context.Context) {
 			Kind: history.Acquire, Semaphore: s.Name, Weight: 1, Identity: id,
 			RequestID: fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns),
 		}
-		if s.Firings {
-			r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
-		}
+		r.Firing = s.firingAt(time.Now())
 		if j.random.Float64() < 0.3 {
 			r.RequestID = "" // the client library draws one, and takes the request back when it gives up
 		}
@@ -108,6 +109,9 @@ func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown 
 		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 			what, response := history.Denial(string(denied.Reason), denied.QueueLength, denied.Stop != 0)
 			done(what, response, err)
+			if token := denied.Firing.GetToken(); token != 0 && random.Float64() < 0.1 {
+				l.awaits(ctx, history.Request{Kind: history.Await, Semaphore: s.Name, Firing: r.Firing, Token: token})
+			}
 			return false
 		}
 		what := outcome(err)
@@ -134,11 +138,17 @@ func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown 
 	b.stop()
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	notRun := r.Firing != "" && random.Float64() < 0.3
-	released := l.Call(history.Request{Kind: history.Release, Semaphore: s.Name, Token: p.Token(), NotRun: notRun})
-	if notRun {
+	end := endOf(random)
+	asked := history.Releasing(s.Name, p.Token(), string(end))
+	released := l.Call(asked)
+	switch end {
+	case jobNotRun:
 		err = p.ReleaseNotRun(giving)
-	} else {
+	case jobCutShort:
+		err = p.ReleaseCutShort(giving)
+	case jobFailed:
+		err = p.ReleaseFailed(giving, errors.New(asked.Failure))
+	case jobDone:
 		err = p.Release(giving)
 	}
 	if _, ok := errors.AsType[*client.EndedError](err); ok {

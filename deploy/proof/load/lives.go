@@ -98,6 +98,7 @@ func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (hist
 		case what == history.Known && answer.Result == history.Granted:
 			return answer, true
 		case what == history.Known || ctx.Err() != nil:
+			b.lostClaim(ctx, r, answer)
 			return answer, false
 		case b.chance(0.5):
 			b.straggle(ctx, s, r)
@@ -198,5 +199,5 @@ func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, tok
 		b.cancel(call, on, r)
 		return
 	}
-	b.release(call, on, s.Name, token, r.Firing != "")
+	b.release(call, on, s.Name, token, jobNotRun)
 }

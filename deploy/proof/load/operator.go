@@ -35,10 +35,14 @@ func (o *operator) run(ctx context.Context, s Semaphore) {
 			o.pause(ctx, s.Name)
 		case s.Revoked:
 			o.revoke(ctx, s.Name)
+			o.takeOver(ctx, s.Name)
 		case s.Definition.HoldOnExpiry:
 			o.clear(ctx, s.Name)
-		default:
+		case s.Firings == 0 || !s.Definition.Takeover:
 			return
+		}
+		if s.Firings > 0 {
+			o.takeOver(ctx, s.Name)
 		}
 		pause(ctx, time.Duration(100+o.random.IntN(300))*time.Millisecond)
 	}
@@ -129,6 +133,23 @@ func (o *operator) revoke(ctx context.Context, name string) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	_, err := o.any().permits.Revoke(call, &gatekeeperv1.RevokeRequest{Token: token, Author: o.Client(), Reason: "proof"})
+	done(outcome(err), history.Response{Result: history.Done}, err)
+}
+
+// takeOver judges a holder dead, also one that has ended, and one of a semaphore that does not allow it.
+func (o *operator) takeOver(ctx context.Context, name string) {
+	token, ok := o.held.one(name, o.random)
+	if !ok || o.random.IntN(4) == 0 {
+		token, ok = o.held.gone(o.random)
+	}
+	if !ok {
+		return
+	}
+	by := history.Identity{Group: "east", Acquirer: o.Client()}
+	done := o.Call(history.Request{Kind: history.TakeOver, Semaphore: name, Token: token, Identity: by})
+	call, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err := o.any().permits.TakeOver(call, &gatekeeperv1.TakeOverRequest{Token: token, Identity: identity(by), Reason: "proof"})
 	done(outcome(err), history.Response{Result: history.Done}, err)
 }
 

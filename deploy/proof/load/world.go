@@ -17,8 +17,8 @@ import (
 type Semaphore struct {
 	Name       string
 	Definition history.Definition
-	// Firings: each acquire claims one.
-	Firings bool
+	// Firings: each acquire claims the one of the period; 0: none.
+	Firings time.Duration
 	// Weights: acquires ask for more than one.
 	Weights bool
 	// Edited: an editor replaces its definition all the time.
@@ -43,7 +43,7 @@ func World(seed uint64) []Semaphore {
 		all = append(all, s)
 	}
 	for i := range 8 {
-		add(fmt.Sprintf("one/%d", i), 1, func(s *Semaphore) { s.Revoked = i < 3 })
+		add(fmt.Sprintf("one/%d", i), 1, func(s *Semaphore) { s.Revoked, s.Definition.Takeover = i < 3, i < 2 })
 	}
 	for i := range 2 {
 		add(fmt.Sprintf("some/%d", i), 4, func(s *Semaphore) { s.Weights = true })
@@ -52,8 +52,16 @@ func World(seed uint64) []Semaphore {
 		s.Definition.MinHold, s.Definition.LossDelay = 300*time.Millisecond, 400*time.Millisecond
 	})
 	add("held/0", 2, func(s *Semaphore) { s.Definition.HoldOnExpiry = true })
-	add("fire/spent", 2, func(s *Semaphore) { s.Firings = true })
-	add("fire/free", 2, func(s *Semaphore) { s.Firings, s.Definition.FreeOnLoss = true, true })
+	add("fire/spent", 2, func(s *Semaphore) { s.Firings = 400 * time.Millisecond })
+	add("fire/free", 2, func(s *Semaphore) { s.Firings, s.Definition.FreeOnLoss = 400*time.Millisecond, true })
+	add("fire/handed", 2, func(s *Semaphore) { // several of its holders may die in a period
+		s.Firings, s.Definition.FreeOnLoss, s.Definition.Takeover, s.Definition.MaxAttempts = 4*time.Second, true, true, 2
+		s.Definition.Duration /= 2
+	})
+	add("fire/judged", 2, func(s *Semaphore) {
+		s.Firings, s.Definition.Takeover = 2*time.Second, true
+		s.Definition.Duration /= 2
+	})
 	add("edit/0", 2, func(s *Semaphore) { s.Edited = true })
 	add("edit/1", 1, func(s *Semaphore) { s.Edited = true })
 	add("pause/0", 1, func(s *Semaphore) { s.Paused = true })
@@ -74,6 +82,7 @@ func wire(name string, d history.Definition) *gatekeeperv1.Definition {
 	if d.HoldOnExpiry {
 		def.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
 	}
+	def.Takeover, def.MaxAttempts = d.Takeover, d.MaxAttempts
 	if d.FreeOnLoss {
 		def.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
 	}
@@ -87,5 +96,6 @@ func read(d *gatekeeperv1.Definition) *history.Definition {
 		MinHold: d.GetMinHold().AsDuration(), LossDelay: d.GetLossDelay().AsDuration(),
 		HoldOnExpiry: d.GetOnExpiry() == gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD,
 		FreeOnLoss:   d.GetFiringOnLoss() == gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE,
+		Takeover:     d.GetTakeover(), MaxAttempts: d.GetMaxAttempts(),
 	}
 }

@@ -54,8 +54,10 @@ type Report struct {
 	// Grants is how many permits were granted, and Reacquired how many of the answers said that an older token was superseded. Terms is the
 	// last leader's term.
 	Grants, Reacquired int
-	Terms              uint64
-	Faults             map[string]int
+	// Ends are how often jobs failed and were cut short, holders were taken over, firings were handed over, and ends were awaited.
+	Ends   map[string]int
+	Terms  uint64
+	Faults map[string]int
 	check.Result
 	// Entries are the whole history.
 	Entries []history.Entry
@@ -219,6 +221,7 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 		}
 	}
 	if broken == nil {
+		a.Clients.AwaitAll(ctx)
 		broken = settled(ctx, a, log.Put)
 	}
 	if broken != nil {
@@ -237,6 +240,7 @@ func (r *Report) Check() error {
 	if err != nil {
 		return err
 	}
+	r.Ends = ends(h)
 	for _, op := range h.Operations {
 		r.Operations++
 		if op.Outcome() == history.Unknown {
@@ -253,6 +257,33 @@ func (r *Report) Check() error {
 	r.Violations = append(r.Violations, result.Violations...)
 	r.Undecided = result.Undecided
 	return nil
+}
+
+// ends counts what came of firings.
+func ends(h *history.History) map[string]int {
+	n := map[string]int{"failed": 0, "cut-short": 0, "taken-over": 0, "handed-over": 0, "awaited": 0}
+	claimed := map[[2]string]uint64{}
+	for _, op := range h.Operations {
+		answer, ok := op.Answer()
+		switch r := op.Request; {
+		case !ok:
+		case r.Kind == history.Release && answer.Result == history.Released && r.Failed:
+			n["failed"]++
+		case r.Kind == history.Release && answer.Result == history.Released && r.CutShort:
+			n["cut-short"]++
+		case r.Kind == history.TakeOver:
+			n["taken-over"]++
+		case r.Kind == history.Await:
+			n["awaited"]++
+		case r.Firing != "" && answer.Result == history.Granted:
+			key := [2]string{r.Semaphore, r.Firing}
+			if before, ok := claimed[key]; ok && before != answer.Token {
+				n["handed-over"]++
+			}
+			claimed[key] = answer.Token
+		}
+	}
+	return n
 }
 
 func logs(c *servers.Cluster) string {

@@ -41,19 +41,9 @@ func outcomeOf(luck *rand.Rand) gatekeeperv1.ReleaseOutcome {
 	return gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
 }
 
-// releaseOf is the release of a token as the history has it. A failure is told apart by its token.
+// releaseOf is the release of a token as the history has it.
 func releaseOf(semaphore string, token uint64, outcome gatekeeperv1.ReleaseOutcome) history.Request {
-	r := history.Request{Kind: history.Release, Semaphore: semaphore, Token: token}
-	switch outcome {
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN:
-		r.NotRun = true
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
-		r.CutShort = true
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED:
-		r.Failed, r.Failure = true, fmt.Sprintf("exit code %d", token)
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE:
-	}
-	return r
+	return history.Releasing(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
 
 // recent is a token that was granted lately, and may have ended since.

@@ -1,0 +1,124 @@
+package load
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// pending are the firings whose end somebody awaits.
+type pending struct {
+	mu  sync.Mutex // guards all
+	all []history.Request
+}
+
+func (p *pending) add(r history.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = append(p.all, r)
+}
+
+// take returns what is pending, and forgets it.
+func (p *pending) take() []history.Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.all
+	p.all = nil
+	return all
+}
+
+// lostClaim has a client await the end of a firing that another holder has claimed.
+func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.Response) {
+	if denied.Result != history.Denied || denied.Token == 0 || !b.chance(0.1) {
+		return
+	}
+	r = history.Request{Kind: history.Await, Semaphore: r.Semaphore, Firing: r.Firing, Token: denied.Token}
+	random := rand.New(rand.NewPCG(b.random.Uint64(), 0))
+	b.late.Go(func() { b.await(ctx, r, random) })
+}
+
+// await follows the claim of a token until its end, at one server after another.
+func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) {
+	done := b.Call(r)
+	for ctx.Err() == nil {
+		call, cancel := context.WithTimeout(ctx, 3*time.Second) // a server that is cut off says nothing
+		claim, ended := follow(call, b.servers.any(random), r)
+		cancel()
+		if ended {
+			done(history.Known, ending(claim), nil)
+			return
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+	b.pending.add(r)
+}
+
+// awaits is lostClaim with the client library.
+func (l *library) awaits(ctx context.Context, r history.Request) {
+	f, due := firing(r.Firing)
+	done := l.Call(r)
+	l.awaiting.Go(func() {
+		for claim, err := range l.client.Semaphore(r.Semaphore).WatchFiring(ctx, f.GetName(), due, r.Token) {
+			switch {
+			case err != nil:
+				done(outcome(err), history.Response{}, err)
+				return
+			case isEnd(claim):
+				done(history.Known, ending(claim), nil)
+			}
+		}
+	})
+}
+
+func isEnd(c *gatekeeperv1.FiringClaim) bool {
+	s := c.GetState()
+	return s != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED && s != gatekeeperv1.FiringState_FIRING_STATE_OPEN
+}
+
+// follow is one stream, until it breaks or tells of the end. It returns what it told last.
+func follow(ctx context.Context, on stubs, r history.Request) (claim *gatekeeperv1.FiringClaim, ended bool) {
+	f, _ := firing(r.Firing)
+	stream, err := on.permits.AwaitFiring(ctx, &gatekeeperv1.AwaitFiringRequest{Semaphore: r.Semaphore, Firing: f, Token: r.Token})
+	for err == nil {
+		var answer *gatekeeperv1.AwaitFiringResponse
+		if answer, err = stream.Recv(); err == nil {
+			if claim = answer.GetClaim(); isEnd(claim) {
+				return claim, true
+			}
+		}
+	}
+	return claim, false
+}
+
+func ending(claim *gatekeeperv1.FiringClaim) history.Response {
+	return history.Response{
+		Result: history.FiringEnded, Firing: strings.TrimPrefix(claim.GetState().String(), "FIRING_STATE_"), Token: claim.GetToken(),
+		Failure: claim.GetFailure(), Attempts: claim.GetAttempts(),
+	}
+}
+
+// patience is how long a caller waits for an end that may have come already, from servers that work.
+const patience = 5 * time.Second
+
+// AwaitAll asks, when the faults are over, for every end that callers have not heard of: each must be told that has come.
+func (c *Clients) AwaitAll(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	record := c.recorder("awaiting")
+	var all sync.WaitGroup
+	for _, r := range c.pending.take() {
+		on := c.servers.any(c.operator.random)
+		all.Go(func() {
+			done := record.Call(r)
+			if claim, _ := follow(ctx, on, r); claim != nil {
+				done(history.Known, ending(claim), nil)
+			}
+		})
+	}
+	all.Wait()
+}

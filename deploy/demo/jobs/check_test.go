@@ -47,6 +47,14 @@ func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.write(f, token, stops, finished, stage.Record{Lost: true, Text: "expired"})
 }
 
+// fails writes down a run that ends with an error, because it had to stop or for another reason.
+func (l *life) fails(f firing, token uint64, from, until float64, stopped bool) {
+	l.begins(f, token, from)
+	l.write(f, token, until, returned, stage.Record{Text: "the store is full"})
+	l.write(f, token, until, stage.Ended, stage.Record{Until: at(until)})
+	l.write(f, token, until, finished, stage.Record{Lost: stopped})
+}
+
 func (l *life) write(f firing, token uint64, s float64, event stage.Event, rec stage.Record) {
 	rec.Event, rec.Semaphore, rec.Token, rec.At = event, f.job, token, at(s)
 	l.Records = append(l.Records, rec)
@@ -61,8 +69,10 @@ func (s *script) servers(f firing, token uint64, winner string, state gatekeeper
 }
 
 const (
-	done  = gatekeeperv1.FiringState_FIRING_STATE_DONE
-	spent = gatekeeperv1.FiringState_FIRING_STATE_SPENT
+	done     = gatekeeperv1.FiringState_FIRING_STATE_DONE
+	failed   = gatekeeperv1.FiringState_FIRING_STATE_FAILED
+	cutShort = gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT
+	spent    = gatekeeperv1.FiringState_FIRING_STATE_SPENT
 )
 
 func (s *script) evidence() *evidence {
@@ -244,7 +254,12 @@ func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
 		{"NeverHeardOf", func(s *script) { s.servers(f, 1, "a", done) }, 0, "never heard of it"},
 		{"Forgotten", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "know nothing"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "say token 1"},
-		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "cut short"},
+		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "was lost"},
+		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},
+		{"FailedSaidDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "say that it is done"},
+		{"DoneSaidFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "say that it did"},
+		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.servers(f, 1, "a", cutShort) }, 0, ""},
+		{"DoneSaidCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", cutShort) }, 0, "cut short"},
 		{"DeadSaidDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "say that it is done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)

@@ -27,7 +27,7 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 		denied, no := errors.AsType[*client.DeniedError](err)
 		switch {
 		case no && denied.Firing != nil:
-			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: ended(denied.Firing.GetState())}
+			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: denied.Firing.GetState()}
 		case err != nil:
 			return nil, fmt.Errorf("ask for %s of %s: %w", f.job, f.due.Format(time.RFC3339), err)
 		default:
@@ -39,23 +39,11 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 	return claims, nil
 }
 
-// ended is DONE for a job that came to its end, and SPENT for one that was lost or stopped before: the applications write down no more.
-func ended(state gatekeeperv1.FiringState) gatekeeperv1.FiringState {
-	switch state {
-	case gatekeeperv1.FiringState_FIRING_STATE_FAILED:
-		return gatekeeperv1.FiringState_FIRING_STATE_DONE
-	case gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT:
-		return gatekeeperv1.FiringState_FIRING_STATE_SPENT
-	default:
-		return state
-	}
-}
-
 // audit holds what the applications wrote down against the servers' word. died counts the firings whose claim the application did not
 // live to write down, or slept through: an application that is suspended before it reads the answer finds a permit that is over.
 func (e *evidence) audit() (died int, broken []string) {
 	for f, c := range e.claims {
-		if c.state != gatekeeperv1.FiringState_FIRING_STATE_DONE && c.state != gatekeeperv1.FiringState_FIRING_STATE_SPENT {
+		if !c.ended() {
 			broken = append(broken, fmt.Sprintf("%s is, by the servers, %s at the end", e.name(f), c.state))
 		}
 		last := e.last(f)
@@ -78,13 +66,42 @@ func (e *evidence) audit() (died int, broken []string) {
 			broken = append(broken, fmt.Sprintf("%s was run by %s, and the servers know nothing of it", e.name(f), last))
 		case c.token != 0 && c.token < last.Token:
 			broken = append(broken, fmt.Sprintf("%s was run by %s, and the servers say token %d", e.name(f), last, c.token))
-		case c.token == last.Token && c.state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && !last.cut():
-			broken = append(broken, fmt.Sprintf("%s was done by %s, and the servers say that it was cut short", e.name(f), last))
-		case c.token == last.Token && c.state == gatekeeperv1.FiringState_FIRING_STATE_DONE && last.life.Killed > 0 && !last.Has(returned):
-			broken = append(broken, fmt.Sprintf("%s died with %s, and the servers say that it is done", e.name(f), last))
+		case c.token == last.Token:
+			if wrong := otherwise(last, c.state); wrong != "" {
+				broken = append(broken, fmt.Sprintf("%s %s", e.name(f), wrong))
+			}
 		}
 	}
 	return died, broken
+}
+
+// ended says that the firing has come to an end.
+func (c claim) ended() bool {
+	switch c.state {
+	case gatekeeperv1.FiringState_FIRING_STATE_DONE, gatekeeperv1.FiringState_FIRING_STATE_FAILED,
+		gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT, gatekeeperv1.FiringState_FIRING_STATE_SPENT:
+		return true
+	default:
+		return false
+	}
+}
+
+// otherwise says how the end of a run, by the servers, differs from what its application wrote down; empty if it does not.
+func otherwise(r *run, state gatekeeperv1.FiringState) string {
+	erred := r.Said(returned).Text != ""
+	switch {
+	case state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && !r.cut():
+		return fmt.Sprintf("was done by %s, and the servers say that it was lost", r)
+	case state == gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT && !erred:
+		return fmt.Sprintf("was not stopped by %s, and the servers say that it was cut short", r)
+	case state == gatekeeperv1.FiringState_FIRING_STATE_FAILED && !erred:
+		return fmt.Sprintf("did not fail with %s, and the servers say that it did", r)
+	case state == gatekeeperv1.FiringState_FIRING_STATE_DONE && r.life.Killed > 0 && !r.Has(returned):
+		return fmt.Sprintf("died with %s, and the servers say that it is done", r)
+	case state == gatekeeperv1.FiringState_FIRING_STATE_DONE && erred:
+		return fmt.Sprintf("did not come to its end with %s, and the servers say that it is done", r)
+	}
+	return ""
 }
 
 // last is the newest run of a firing that was not given back.

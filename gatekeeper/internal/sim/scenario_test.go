@@ -21,6 +21,7 @@ func TestExpiry_AppendedInALaterTerm_IsRefused(t *testing.T)      { scenario(t, 
 func TestAnswer_TakesLong_CountsFromTheCall(t *testing.T)         { scenario(t, 1, lateAnswer) }
 func TestDuration_ShortenedUnheard_StaysAsPromised(t *testing.T)  { scenario(t, 1, shortenedUnheard) }
 func TestRevokedHolder_DoesNotStop_KeepsItsSlot(t *testing.T)     { scenario(t, 1, revokedHolder) }
+func TestHolderTakenOver_DoesNotStop_KeepsItsSlot(t *testing.T)   { scenario(t, 1, takenOverHolder) }
 func TestAnsweredCall_ItsContextEnds_PermitStays(t *testing.T)    { scenario(t, 1, answeredCall) }
 func TestCancel_OfAnEarlierRequest_EndsNoOther(t *testing.T)      { scenario(t, 1, lateCancel) }
 func TestRelease_OfASupersededToken_FreesNothing(t *testing.T)    { scenario(t, 1, overtakenRelease) }
@@ -304,6 +305,25 @@ func revokedHolder(s *stage, _ int) {
 			for _, p := range s.operator.holders(ctx, single) {
 				_, err := s.operator.client.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: p.GetToken(), Author: "ops", Reason: "scenario"})
 				s.must(err)
+			}
+		},
+		func() {
+			pass(500 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// takenOverHolder: a caller judges a holder dead that is alive, and does not stop.
+func takenOverHolder(s *stage, _ int) {
+	s.together(
+		func() { s.hold(s.a, single, 6*time.Second) },
+		func() {
+			pass(time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			for _, p := range s.operator.holders(ctx, single) {
+				s.b.takeOver(single, p.GetToken(), s.b.group)
 			}
 		},
 		func() {

@@ -35,6 +35,9 @@ func (r *run) turn(state semaphore.ClaimState) {
 	r.were = append(r.were, state)
 }
 
+// asIfNever says that the firing was given back without an attempt: it is as if it had never been claimed, and no server remembers the claim.
+func (r *run) asIfNever() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
+
 func newRuns(tr *truth) *runs {
 	return &runs{truth: tr, last: make(map[string]*run), of: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
 }
@@ -141,8 +144,8 @@ func (rs *runs) late(r *run, c fsm.Release) {
 	if over || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
 		return
 	}
-	if r.state == semaphore.ClaimOpen && r.attempts == 0 {
-		return // it was given back, and is as if it had never been claimed
+	if r.asIfNever() {
+		return
 	}
 	rs.world.paths.met(lateEnd)
 	r.failure = c.Failure
@@ -178,8 +181,7 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 func (rs *runs) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
-		forgotten := c == nil && r.state == semaphore.ClaimOpen && r.attempts == 0 // as if it had never been claimed
-		if !forgotten && (c == nil || c.Token != r.permit.Token || c.State != r.state || c.Attempts != r.attempts || c.Failure != r.failure) {
+		if !(c == nil && r.asIfNever()) && (c == nil || c.Token != r.permit.Token || c.State != r.state || c.Attempts != r.attempts || c.Failure != r.failure) {
 			rs.breaks("firing %s is %+v in the state, and %+v by the log", key, c, r)
 		}
 	}
@@ -217,6 +219,9 @@ func (rs *runs) unheard(op *history.Operation) {
 	for _, r := range rs.last {
 		p := r.permit
 		if p.Semaphore != op.Request.Semaphore || firingName(p.Semaphore, p.Firing.Due) != op.Request.Firing {
+			continue
+		}
+		if r.asIfNever() {
 			continue
 		}
 		over := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen

@@ -81,14 +81,22 @@ func signed(command string) bool {
 	return false
 }
 
+// reasoned says whether a command takes a reason: it is kept in the journal, or, of a failed job, with its firing.
+func reasoned(command string) bool { return command == "release" || signed(command) && command != "history" }
+
 // refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
 // GK_AUTHOR stands for every command.
 func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
-	for _, flag := range []string{"author", "reason"} {
-		if f.Global.Changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
-			return ui.Usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", flag, name)
-		}
+	refused := ""
+	switch {
+	case f.Global.Changed("author") && !signed(name):
+		refused = "author"
+	case f.Global.Changed("reason") && !reasoned(name):
+		refused = "reason"
+	}
+	if refused != "" {
+		return ui.Usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", refused, name)
 	}
 	return nil
 }

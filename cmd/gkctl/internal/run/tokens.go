@@ -117,7 +117,8 @@ func newRelease(f *conn.Factory) *cobra.Command {
 		Short:      "Give permits back",
 		Long:       `Gives permits back. What ran under them must have stopped. Exits with 1 when one of them had ended before, and says how.`,
 		Example: `  gkctl release 4711
-  gkctl release 4711 --not-run`,
+  gkctl release 4711 --not-run
+  gkctl release 4711 --failed --reason "no space left"`,
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
 	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "what ran was stopped before its end: firing_on_loss of the definition decides about the firing")
@@ -128,6 +129,9 @@ func newRelease(f *conn.Factory) *cobra.Command {
 func (o *releaseOptions) check(context.Context) error {
 	if o.notRun && o.cut {
 		return ui.Usagef("--not-run does not go with --cut-short: what was cut short has run")
+	}
+	if o.f.Global.Changed("reason") && !o.failed {
+		return ui.Usagef("--reason goes with --failed, and says why")
 	}
 	if o.failed && (o.notRun || o.cut) {
 		return ui.Usagef("--failed goes with neither --not-run nor --cut-short: what failed has run to its end")

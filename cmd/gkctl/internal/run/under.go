@@ -28,7 +28,7 @@ type running struct {
 	proc   *child.Process
 	killed bool  // by enforce, and read when it has ended
 	ended  bool  // by forward: the command got a signal that ends processes; read when it has ended
-	cut    error // the command was stopped, and did not exit with 0
+	failed error // the command did not exit with 0; client.ErrCutShort, or what stopped it, when it did not come to its end
 }
 
 // under runs the command, and returns when its group is gone and the permit released.
@@ -45,7 +45,7 @@ func (r *running) under(run *client.Run, i *interruption) error {
 	if s := i.by(); s != nil { // it came before the command
 		err = &ui.CodeError{Code: signalled(s)}
 	}
-	_ = run.End(r.cut) // err says how the command ended, and the hook how the release did
+	_ = run.End(r.failed) // err says how the command ended, and the hook how the release did
 	return err
 }
 
@@ -95,15 +95,16 @@ func (r *running) command(ctx context.Context) error {
 	if stopped != nil {
 		err := r.stopped(stopped, state)
 		if state.Code != 0 {
-			r.cut = err
+			r.failed = err
 		}
 		return err
 	}
 	if state.Code == 0 {
 		return nil
 	}
+	r.failed = fmt.Errorf("exit code %d%s", state.Code, by(state))
 	if r.ended {
-		r.cut = client.ErrCutShort // a reboot hands the firing over, as a crash does
+		r.failed = client.ErrCutShort // a reboot hands the firing over, as a crash does
 	}
 	return &ui.CodeError{Code: state.Code}
 }

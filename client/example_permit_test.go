@@ -142,6 +142,47 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
+// A host judges the holder of a firing dead, takes over, and runs the firing as soon as it may. This holder is alive: it has to stop, and nobody
+// is let in before it has.
+func ExampleSemaphore_WatchFiring_takeOver() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx, c := context.Background(), clients[1]
+	due := time.Date(2026, 6, 6, 2, 30, 0, 0, time.UTC)
+	if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: "report", Takeover: true}); err != nil {
+		panic(err)
+	}
+	held, err := clients[0].Semaphore("report").TryAcquire(ctx, client.WithFiring("report", due))
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		<-held.Context().Done()
+		_ = held.ReleaseCutShort(ctx)
+	}()
+
+	_, err = c.Permits().TakeOver(ctx, &gatekeeperv1.TakeOverRequest{
+		Token: held.Token(), Identity: &gatekeeperv1.Identity{Group: "default", Acquirer: "app2"}, Reason: "its health check fails",
+	})
+	if err != nil {
+		panic(err)
+	}
+	for claim, err := range c.Semaphore("report").WatchFiring(ctx, "report", due, held.Token()) {
+		if err != nil || claim.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN {
+			break // the slot is free: the holder has stopped, or its permit has expired
+		}
+	}
+	permit, err := c.Semaphore("report").TryAcquire(ctx, client.WithFiring("report", due))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("taken over:", errors.Is(context.Cause(held.Context()), client.ErrTakenOver))
+	fmt.Println("the report runs on", permit.Acquirer())
+	// Output:
+	// taken over: true
+	// the report runs on app2
+}
+
 // A run that found nothing to do gives its firing back.
 func ExamplePermit_ReleaseNotRun() {
 	clients, end := connect("app1", "app2")

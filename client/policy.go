@@ -12,7 +12,8 @@ const (
 	DenialWait
 	// DenialRunLate makes sure that the job runs, if it is possible at all. It waits as DenialWait does, and asks again after every
 	// other denial that can pass, for example a cordon, or a firing that another holder has claimed and may still lose. It asks again
-	// after at most 15 s, or 3 s for a claimed firing. It gives up when the firing is done or spent.
+	// after at most 15 s. A firing that another holder has claimed it asks for again as soon as the claim ends, or, of servers below feature
+	// level 4, after at most 3 s. It gives up when the firing has ended.
 	DenialRunLate
 )
 

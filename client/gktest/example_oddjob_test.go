@@ -1,0 +1,118 @@
+package gktest_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The case of the Oddjob article "Distributing Work": docs/articles/oddjob.md.
+
+// timer runs job at each multiple of a period, with the time at which it was due. A run that takes longer lets the times pass that come up meanwhile.
+func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
+	for ctx.Err() == nil {
+		due := time.Now().Truncate(period).Add(period)
+		select {
+		case <-time.After(time.Until(due)):
+			job(due)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// board is what the workers show: who ran each firing, and who lost it.
+type board struct {
+	mu          sync.Mutex
+	ran, losers map[time.Time][]string
+}
+
+func (b *board) put(on map[time.Time][]string, due time.Time, worker string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	on[due] = append(on[due], worker)
+}
+
+// between are the counts of the firings that were due after from and until to, in their order.
+func (b *board) between(on map[time.Time][]string, from, to time.Time) (counts []int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for due := from.Truncate(10 * time.Second).Add(10 * time.Second); !due.After(to); due = due.Add(10 * time.Second) {
+		counts = append(counts, len(on[due]))
+	}
+	return counts
+}
+
+func all(counts []int, want ...int) bool {
+	for i, n := range counts {
+		if n != want[i%len(want)] {
+			return false
+		}
+	}
+	return len(counts) > 3
+}
+
+// worker is one Oddjob of the article. Each has the same timer.
+func worker(ctx context.Context, c *client.Client, name string, b *board) {
+	var due time.Time
+	runner := client.NewRunner(c.Semaphore("work"), func(ctx context.Context) error {
+		b.put(b.ran, due, name)
+		select {
+		case <-time.After(15 * time.Second): // the work takes 15 seconds
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}, client.WithHooks(client.Hooks{
+		Denied: func(context.Context, *client.DeniedError) { b.put(b.losers, due, name) }, // this one is INCOMPLETE
+	}))
+	timer(ctx, 10*time.Second, func(at time.Time) { // and the schedule is every 10 seconds
+		due = at
+		_ = runner.RunDue(ctx, due) // the hooks say what came of it
+	})
+}
+
+func TestOddjob_ThreeWorkers_ShareTheSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		srv.Define(t, &gatekeeperv1.Definition{Name: "work", Permits: new(uint32(3))})
+		b := &board{ran: map[time.Time][]string{}, losers: map[time.Time][]string{}}
+		var oddjobs []*client.Client
+		var stops []context.CancelFunc
+		var running sync.WaitGroup
+		defer running.Wait()
+		for _, name := range []string{"oddjob-1", "oddjob-2", "oddjob-3"} {
+			c := srv.Dial(t, name)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			oddjobs, stops = append(oddjobs, c), append(stops, stop)
+			running.Go(func() { worker(ctx, c, name, b) })
+		}
+		during := func() (ran, losers []int) { // two minutes, without the first firing
+			srv.Advance(t, 20*time.Second)
+			from := time.Now()
+			srv.Advance(t, 2*time.Minute)
+			return b.between(b.ran, from, time.Now()), b.between(b.losers, from, time.Now())
+		}
+		if ran, losers := during(); !all(ran, 1) || !all(losers, 1) {
+			t.Errorf("with three workers the firings ran %v times, and %v workers were idle", ran, losers)
+		}
+		crash := func(i int) {
+			srv.Crash(t, oddjobs[i]) // a killed process gives nothing back
+			stops[i]()
+		}
+		crash(0)
+		if ran, losers := during(); !all(ran, 1) || !all(losers, 0) {
+			t.Errorf("with two workers the firings ran %v times, and %v workers were idle", ran, losers)
+		}
+		crash(1)
+		if ran, losers := during(); !all(ran, 1, 0) && !all(ran, 0, 1) || !all(losers, 0) {
+			t.Errorf("with one worker the firings ran %v times, and %v workers were idle", ran, losers)
+		}
+	})
+}

@@ -228,7 +228,8 @@ func (c caller) how(method string, args any) call {
 	case gatekeeperv1.PermitService_Release_FullMethodName,
 		gatekeeperv1.PermitService_Cancel_FullMethodName:
 		how.repeatable, how.held = true, true
-	case gatekeeperv1.OperatorService_Resume_FullMethodName:
+	case gatekeeperv1.OperatorService_Resume_FullMethodName,
+		gatekeeperv1.PermitService_TakeOver_FullMethodName:
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)

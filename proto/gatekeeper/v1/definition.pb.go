@@ -490,7 +490,7 @@ type Definition struct {
 	OnExpiry OnExpiry `protobuf:"varint,11,opt,name=on_expiry,json=onExpiry,proto3,enum=gatekeeper.v1.OnExpiry" json:"on_expiry,omitempty"`
 	// What an unclean loss does to the firing that the permit had claimed.
 	FiringOnLoss FiringOnLoss `protobuf:"varint,12,opt,name=firing_on_loss,json=firingOnLoss,proto3,enum=gatekeeper.v1.FiringOnLoss" json:"firing_on_loss,omitempty"`
-	// Reserved for a takeover from a holder judged dead, which the servers do not support yet: an edit with true is refused.
+	// Whether callers may take over from a holder that they judge dead; see TakeOver.
 	Takeover bool `protobuf:"varint,13,opt,name=takeover,proto3" json:"takeover,omitempty"`
 	// How often this work is expected to ask. Absent or 0: nothing is expected.
 	ExpectEvery *durationpb.Duration `protobuf:"bytes,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`

@@ -27,6 +27,12 @@ func (c *Client) Semaphore(name string, opts ...AcquireOption) *Semaphore {
 // Name is the semaphore's name.
 func (s *Semaphore) Name() string { return s.name }
 
+// Caller is the group and the acquirer under which the semaphore is acquired, unless an acquisition names others.
+func (s *Semaphore) Caller() (group, acquirer string) {
+	a := s.request(nil)
+	return a.group, a.acquirer
+}
+
 // acquisition is one acquisition, in all its attempts.
 type acquisition struct {
 	semaphore       string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type Locker struct {
 	client      *client.Client
 	semaphore   func(job string) *client.Semaphore
 	options     []client.JobOption
+	begin       func(context.Context, DueRun) (*client.Run, error)
 	now         func() time.Time
 	base        time.Time // when the Locker was made, by now
 	unscheduled bool
@@ -57,6 +59,12 @@ func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
+// WithBegin replaces how a run begins: f returns what DueRun.Begin returned, whatever it does before. It may call Begin several times, after
+// a denial for example, and with another context: the run's context is then derived from that one. The contract of Lock is f's too.
+func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
+	return func(l *Locker) { l.begin = f }
+}
+
 // WithUnscheduled lets runs that are not on the timetable, as by Job.RunNow or gocron.WithStartImmediately, run under a permit alone,
 // without a firing. Do not use it with gocron.LimitModeWait: runs that have queued up behind a slow one count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
@@ -64,10 +72,27 @@ func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } 
 // WithNow replaces the clock, for a scheduler that has one of its own.
 func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now } }
 
+// DueRun is a run of a job that has come due and holds no permit yet.
+type DueRun struct {
+	// Job is the job's name.
+	Job string
+	// Due names the firing, in UTC; zero for a run that is not on the timetable.
+	Due    time.Time
+	locker *Locker
+}
+
+// Begin acquires the permit and claims the firing, by the Locker's options and then opts. It is client.Runner.Begin.
+func (d DueRun) Begin(ctx context.Context, opts ...client.JobOption) (*client.Run, error) {
+	l := d.locker
+	all := slices.Concat([]client.JobOption{client.WithFiringName(d.Job), client.WithOneWaiter()}, l.options, opts)
+	return client.NewRunner(l.semaphore(d.Job), nil, all...).Begin(ctx, d.Due)
+}
+
 // NewLocker returns a Locker that follows no scheduler yet.
 func NewLocker(c *client.Client, opts ...Option) *Locker {
 	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock), timetables: make(map[context.Context]*timetable)}
 	l.semaphore = func(job string) *client.Semaphore { return c.Semaphore(job) }
+	l.begin = func(ctx context.Context, d DueRun) (*client.Run, error) { return d.Begin(ctx) }
 	for _, o := range opts {
 		o(l)
 	}
@@ -96,8 +121,7 @@ func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 		l.leave(k)
 		return nil, fmt.Errorf("job %q: %w", job, err)
 	}
-	runner := client.NewRunner(l.semaphore(job), nil, append([]client.JobOption{client.WithFiringName(job), client.WithOneWaiter()}, l.options...)...)
-	if k.run, err = runner.Begin(ctx, due); err == nil {
+	if k.run, err = l.begin(ctx, DueRun{Job: job, Due: due, locker: l}); err == nil {
 		if err = k.run.Start(); err != nil {
 			err = k.run.End(err)
 		}

@@ -1,0 +1,152 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// acquire asks for the permit, and takes over if it must. What it returns is what the Locker's Begin returned, or why it gave up.
+func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
+	e, policy := a.entry, client.DenialSkip
+	for attempt := 1; ; attempt++ {
+		run, err := due.Begin(ctx, client.WithDenialPolicy(policy))
+		denied, ok := errors.AsType[*client.DeniedError](err)
+		if !ok {
+			return run, err
+		}
+		verdict, token := e.judge(ctx, denied, attempt)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case verdict == Retry && attempt <= e.manager.settings.retries:
+			if !pause(ctx, e.manager.settings.retryDelay) {
+				return nil, context.Cause(ctx)
+			}
+		case verdict == Dead && e.restartable():
+			if err := a.takeOver(ctx, denied, token); err != nil {
+				return nil, err
+			}
+			policy = client.DenialWait // the dead holder's slot is free when its permit has ended
+		default:
+			return nil, err
+		}
+	}
+}
+
+// judge judges the holders that keep the task from running, until one is dead. token is that of the dead one.
+func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (v Verdict, token uint64) {
+	v = Alive
+	for _, token := range suspects(d) {
+		switch e.judgeOne(ctx, d.Semaphore, token, attempt) {
+		case Dead:
+			return Dead, token
+		case Retry:
+			v = Retry
+		case Alive:
+		}
+	}
+	return v, 0
+}
+
+// suspects are the tokens of the holders that a denial is about.
+func suspects(d *client.DeniedError) (tokens []uint64) {
+	switch d.Reason {
+	case client.ReasonFiringClaimed:
+		if d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
+			tokens = append(tokens, d.Firing.GetToken())
+		}
+	case client.ReasonNoFreePermit:
+		for _, p := range d.Holders {
+			if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_LIVE {
+				tokens = append(tokens, p.GetToken())
+			}
+		}
+	}
+	return tokens
+}
+
+func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, attempt int) Verdict {
+	m := e.manager
+	m.mu.Lock()
+	evidence := Evidence{Task: e.info(), Attempt: attempt}
+	_, own := m.running[token]
+	m.mu.Unlock()
+	if own {
+		return Alive // another task of this process shares the semaphore
+	}
+	bounded, cancel := context.WithTimeout(ctx, m.settings.timeout)
+	defer cancel()
+	record, err := m.client.Verify(bounded, semaphore, token)
+	switch {
+	case errors.As(err, new(*client.NotValidError)):
+		return Retry // it has ended since
+	case err != nil:
+		m.settings.logger.Warn("gatekeeper: the holder of a denied task cannot be read", "task", e.name, "token", token, "error", err)
+		return Alive
+	case record.Permit.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:
+		return Dead // so another host judged
+	case record.Stopping:
+		return Alive // an operator or a rule has taken care of it
+	}
+	evidence.Holder = record.Permit
+	evidence.Answer, evidence.Err = m.settings.probe.Alive(bounded, record.Permit)
+	verdict := m.settings.strategy.Judge(ctx, evidence)
+	m.settings.logger.Debug("gatekeeper: the holder of a denied task was judged", "task", e.name, "verdict", verdict, "token", token,
+		"acquirer", record.Permit.GetIdentity().GetAcquirer(), "answer", evidence.Answer, "error", evidence.Err, "attempt", attempt)
+	return verdict
+}
+
+// takeOver stops a dead holder. If that has the task's firing, it waits until the firing can be claimed again or is over.
+func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uint64) error {
+	e := a.entry
+	m := e.manager
+	m.mu.Lock()
+	a.state, a.tookOver = TakingOver, true
+	m.mu.Unlock()
+	semaphore := m.semaphore(e.name)
+	holder, err := semaphore.TakeOver(ctx, token, fmt.Sprintf("task %s: judged dead", e.name))
+	switch {
+	case errors.As(err, new(*client.NoSuchPermitError)):
+		return nil // it has ended meanwhile
+	case err != nil:
+		m.settings.logger.Warn("gatekeeper: the task cannot take over from a dead holder", "task", e.name, "token", token, "error", err)
+		return fmt.Errorf("%w The takeover failed: %w", d, err)
+	}
+	m.settings.logger.Warn("gatekeeper: the task takes over from a dead holder", "task", e.name, "token", token,
+		"acquirer", holder.GetIdentity().GetAcquirer(), "group", holder.GetIdentity().GetGroup())
+	if d.Reason != client.ReasonFiringClaimed {
+		return nil
+	}
+	f := d.Firing.GetFiring()
+	due := time.Time{}
+	if f.GetDue() != nil {
+		due = f.GetDue().AsTime()
+	}
+	for claim, err := range semaphore.WatchFiring(ctx, f.GetName(), due, token) {
+		if err != nil {
+			return fmt.Errorf("%w The end of its holder cannot be awaited: %w", d, err)
+		}
+		if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
+			break
+		}
+	}
+	return nil
+}
+
+// pause returns false when ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,150 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+)
+
+// attempt is one due time of a task: the acquisition of its permit, and the run if it is granted.
+type attempt struct {
+	entry *entry
+	end   context.CancelCauseFunc // of its context
+
+	// The Manager's mutex guards everything below.
+	state    State // Asking, TakingOver or Running
+	tookOver bool
+}
+
+type attemptKey struct{}
+
+// begin acquires the permit of a task that is due.
+func (m *Manager) begin(_ context.Context, due gkgocron.DueRun) (*client.Run, error) {
+	m.mu.Lock()
+	e := m.entries[due.Job]
+	m.mu.Unlock()
+	if e == nil { // it is removed from the scheduler at this moment
+		return nil, fmt.Errorf("task %q: %w", due.Job, ErrNotRegistered)
+	}
+	a, err := e.enter()
+	if err != nil {
+		return nil, err
+	}
+	// The attempt has its own context: Remove ends the acquisition and not the run, and the scheduler ends neither.
+	ctx, end := context.WithCancelCause(context.WithValue(e.life, attemptKey{}, a))
+	a.end = end
+	stop := context.AfterFunc(e.wanted, func() { end(context.Cause(e.wanted)) })
+	run, err := a.acquire(ctx, due)
+	stop()
+	if err != nil {
+		a.leave()
+		return nil, err
+	}
+	return run, nil
+}
+
+// enter notes that the task is due, and that it is in use until leave.
+func (e *entry) enter() (*attempt, error) {
+	m := e.manager
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.removed {
+		return nil, fmt.Errorf("task %q: %w", e.name, ErrRemoved)
+	}
+	e.active.Add(1)
+	e.current = &attempt{entry: e, state: Asking}
+	return e.current, nil
+}
+
+func (a *attempt) leave() {
+	e := a.entry
+	m := e.manager
+	a.end(nil)
+	m.mu.Lock()
+	if e.current == a { // the next attempt may begin while the permit of this one is being released
+		e.current = nil
+	}
+	m.mu.Unlock()
+	e.active.Done()
+}
+
+// PanicError is the error of a run that panicked.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("the task panicked: %v", e.Value) }
+
+// run is the scheduler's job: it runs the task under the permit of ctx, after a Reset if the last run ended abnormally.
+func (m *Manager) run(ctx context.Context) (err error) {
+	a, ok := ctx.Value(attemptKey{}).(*attempt)
+	if !ok {
+		return ErrNotRegistered // its context is always that of begin
+	}
+	e, permit := a.entry, client.PermitOf(ctx)
+	abnormal, err := a.start(permit)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			p := &PanicError{Value: r, Stack: debug.Stack()}
+			m.settings.logger.Error("gatekeeper: the task panicked", "task", e.name, "panic", r, "stack", string(p.Stack))
+			err = p
+		}
+	}()
+	if t, ok := e.task.(Restartable); ok && (abnormal || m.endedAbnormally(ctx, permit)) {
+		m.settings.logger.Info("gatekeeper: the task is reset, because its last run ended abnormally", "task", e.name, "token", client.TokenOf(ctx))
+		if err := t.Reset(ctx); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+	}
+	return e.task.Run(ctx)
+}
+
+// start notes that the task runs. From here on remove calls Cancel during the run.
+func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
+	e := a.entry
+	m := e.manager
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.life.Err() != nil {
+		return false, context.Cause(e.life)
+	}
+	a.state = Running
+	e.started, e.skipped = time.Now(), nil
+	if permit != nil {
+		e.token = permit.Token()
+		m.running[e.token] = struct{}{}
+	}
+	return a.tookOver || e.abnormal, nil
+}
+
+// finished is the client's hook: a run has ended and its permit has been released, or it never began.
+func finished(ctx context.Context, r client.Report) {
+	a, ok := ctx.Value(attemptKey{}).(*attempt)
+	if !ok {
+		return
+	}
+	e := a.entry
+	m := e.manager
+	m.mu.Lock()
+	delete(m.running, r.Token)
+	if r.Ran {
+		e.runs++
+		e.err, e.abnormal = r.Err, r.Err != nil
+	}
+	if e.token == r.Token {
+		e.token = 0
+	}
+	m.mu.Unlock()
+	if r.Ran && r.Err != nil {
+		m.settings.logger.Warn("gatekeeper: the run of the task failed", "task", e.name, "token", r.Token, "cut_short", r.CutShort, "error", r.Err)
+	}
+	a.leave()
+}

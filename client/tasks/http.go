@@ -1,0 +1,140 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"syscall"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// What a permit shows of the Manager that holds it.
+const (
+	metadataURL      = "tasks.probe-url"
+	metadataInstance = "tasks.instance"
+)
+
+var (
+	// ErrNoProbeURL: the holder's permit does not say where its Manager answers; see WithProbeURL.
+	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
+	// ErrWrongAnswer: another process than the holder's answers at its probe URL, or something that is not a Manager's Handler.
+	ErrWrongAnswer = errors.New("the answer is not from the holder's process")
+)
+
+// maxAnswer is more than an answer has.
+const maxAnswer = 64 << 10
+
+// answer is what a Handler says.
+type answer struct {
+	Acquirer string `json:"acquirer"`
+	Group    string `json:"group"`
+	Instance string `json:"instance"`
+	Token    string `json:"token"`
+	// Running: a task runs under the token, or its permit is being released.
+	Running bool `json:"running"`
+	// Asking: a task asks for a permit of the semaphore. The servers may have granted it the token, and it has not yet heard of that.
+	Asking bool `json:"asking"`
+}
+
+// Handler answers an HTTPProbe: whether a task of this Manager runs under a token. Mount it where WithProbeURL says. It answers GET requests with
+// JSON, and shows the group and the acquirer of this process to anybody who asks.
+func (m *Manager) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", http.MethodGet)
+			http.Error(w, "use GET", http.StatusMethodNotAllowed)
+			return
+		}
+		token, err := strconv.ParseUint(r.FormValue("token"), 10, 64)
+		if err != nil {
+			http.Error(w, "token must be a number", http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(m.answer(r.FormValue("semaphore"), token)) // a caller that is gone needs no answer
+	})
+}
+
+func (m *Manager) answer(semaphore string, token uint64) answer {
+	a := answer{Instance: m.instance, Token: strconv.FormatUint(token, 10)}
+	a.Group, a.Acquirer = m.client.Semaphore(semaphore, m.settings.acquire...).Caller()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, a.Running = m.running[token]
+	for _, e := range m.entries {
+		asking := e.current != nil && e.current.state != Running && m.settings.semaphore(e.name) == semaphore
+		a.Asking = a.Asking || asking
+	}
+	return a
+}
+
+// HTTPProbe asks the holder's own process, at the URL that its permit shows, whether it runs the task. It sees a process that was killed or started
+// again, also while its permit lives on.
+//
+// A holder is dead if nothing listens there any more, so that the connection is refused; if the process was started again; or if its Manager
+// runs nothing under the token. Anything else than an answer is an error, for example a timeout: the host may be down, busy or cut off. An
+// answer of another group or acquirer is the error ErrWrongAnswer, and a permit without a URL the error ErrNoProbeURL.
+//
+// Whoever may acquire permits chooses the URLs that are called. They get a GET request without credentials, unless Client adds some.
+type HTTPProbe struct {
+	// Client makes the requests. Default: one that follows no redirects.
+	Client *http.Client
+}
+
+// Alive asks the holder's process.
+func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
+	address := holder.GetMetadata()[metadataURL]
+	if address == "" {
+		return false, ErrNoProbeURL
+	}
+	a, err := p.ask(ctx, address, holder)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return false, nil
+	case err != nil:
+		return false, err
+	case a.Token != strconv.FormatUint(holder.GetToken(), 10),
+		a.Acquirer != holder.GetIdentity().GetAcquirer(), a.Group != holder.GetIdentity().GetGroup():
+		return false, fmt.Errorf("%w: acquirer %q in group %q answered about token %q", ErrWrongAnswer, a.Acquirer, a.Group, a.Token)
+	case a.Instance != holder.GetMetadata()[metadataInstance]:
+		return false, nil // the process was started again
+	}
+	return a.Running || a.Asking, nil
+}
+
+func (p HTTPProbe) ask(ctx context.Context, address string, holder *gatekeeperv1.Permit) (a answer, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return a, err
+	}
+	query := u.Query()
+	query.Set("semaphore", holder.GetSemaphore())
+	query.Set("token", strconv.FormatUint(holder.GetToken(), 10))
+	u.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return a, err
+	}
+	c := p.Client
+	if c == nil {
+		c = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	r, err := c.Do(req)
+	if err != nil {
+		return a, err
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return a, fmt.Errorf("%w: %s answered with %s", ErrWrongAnswer, address, r.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxAnswer)).Decode(&a); err != nil {
+		return a, fmt.Errorf("%w: %w", ErrWrongAnswer, err)
+	}
+	return a, nil
+}

@@ -1,0 +1,217 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+)
+
+var (
+	// ErrRegistered: the Manager has a task of that name, or one that was removed and whose run has not yet ended.
+	ErrRegistered = errors.New("a task of that name is registered")
+	// ErrNotRegistered: the Manager has no task of that name.
+	ErrNotRegistered = errors.New("no task of that name is registered")
+	// ErrRemoved: the task was removed. It is the cause of the end of Run's context after RemoveNow and Close.
+	ErrRemoved = errors.New("the task was removed")
+	// ErrClosed: the Manager was closed.
+	ErrClosed = errors.New("the task manager is closed")
+)
+
+// Manager schedules tasks, and runs them under permits. Its methods may be called from any goroutine. A task must not remove itself, nor close
+// its Manager, and wait for it in its own Run.
+type Manager struct {
+	client    *client.Client
+	settings  *settings
+	scheduler gocron.Scheduler
+	locker    *gkgocron.Locker
+	// instance tells this Manager apart from that of a process that was started again on the same host.
+	instance string
+
+	mu      sync.Mutex // guards what follows, and the entries' own parts
+	entries map[string]*entry
+	running map[uint64]struct{} // the tokens of runs, until their permits have been released
+	closed  bool
+	ended   chan struct{} // closed when nothing of the Manager runs any more; nil until it is closed
+	endErr  error         // of the scheduler; read after ended
+}
+
+// NewManager returns a Manager without tasks. Close it before you close the client.
+func NewManager(c *client.Client, opts ...Option) (*Manager, error) {
+	s, err := newSettings(c, opts)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{client: c, settings: s, instance: client.NewRequestID(), entries: make(map[string]*entry), running: make(map[uint64]struct{})}
+	m.locker = gkgocron.NewLocker(c,
+		gkgocron.WithSemaphore(m.semaphore),
+		gkgocron.WithJobOptions(s.job...),
+		gkgocron.WithJobOptions(client.WithHooks(client.Hooks{Finished: finished})),
+		gkgocron.WithBegin(m.begin),
+		gkgocron.WithNow(s.now),
+	)
+	m.scheduler, err = gocron.NewScheduler(slices.Concat(s.scheduler, []gocron.SchedulerOption{gocron.WithDistributedLocker(m.locker)})...)
+	if err != nil {
+		return nil, err
+	}
+	m.locker.Follow(m.scheduler)
+	m.scheduler.Start()
+	return m, nil
+}
+
+// semaphore is that of a task. Its permits show where this Manager answers probes.
+func (m *Manager) semaphore(task string) *client.Semaphore {
+	opts := m.settings.acquire
+	if m.settings.probeURL != "" {
+		shown := map[string]string{metadataURL: m.settings.probeURL, metadataInstance: m.instance}
+		opts = append(slices.Clip(opts), client.WithMetadata(shown))
+	}
+	return m.client.Semaphore(m.settings.semaphore(task), opts...)
+}
+
+// Register initializes a task and schedules it. It returns when Initialize has returned. The error is ErrRegistered, ErrClosed, ErrRemoved if the task was removed
+// meanwhile, what Initialize returned, or what gocron has against the schedule; then the task is not registered.
+func (m *Manager) Register(ctx context.Context, t Task) error {
+	name := t.Name()
+	if name == "" {
+		return errors.New("the task has no name")
+	}
+	e := newEntry(m, name, t)
+	m.mu.Lock()
+	err := error(nil)
+	switch {
+	case m.closed:
+		err = ErrClosed
+	case m.entries[name] != nil:
+		err = ErrRegistered
+	default:
+		m.entries[name] = e
+		e.active.Add(1)
+	}
+	m.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("task %q: %w", name, err)
+	}
+	err = errors.New("its initialization panicked")
+	defer func() { // also after a panic
+		if err != nil {
+			e.remove(false)
+		}
+		e.active.Done()
+		if err != nil {
+			<-e.gone
+		}
+	}()
+	if err = e.initialize(ctx); err != nil {
+		return fmt.Errorf("task %q: %w", name, err)
+	}
+	return nil
+}
+
+// Remove removes a task: no further run begins, and one that waits for its permit is given up. A run that goes on is not interrupted. Remove returns when
+// it has ended and Cancel has been called, or when ctx ends; the removal continues in the background then. The error is ErrNotRegistered
+// or that of ctx.
+func (m *Manager) Remove(ctx context.Context, name string) error { return m.remove(ctx, name, false) }
+
+// RemoveNow is Remove, but ends the context of a run that goes on, with the cause ErrRemoved, and calls Cancel at once. It may follow a Remove that
+// takes too long. A run that ignores both keeps its permit and its name until it returns, so that no other host runs the task beside it.
+func (m *Manager) RemoveNow(ctx context.Context, name string) error {
+	return m.remove(ctx, name, true)
+}
+
+func (m *Manager) remove(ctx context.Context, name string, now bool) error {
+	m.mu.Lock()
+	e := m.entries[name]
+	m.mu.Unlock()
+	if e == nil {
+		return fmt.Errorf("task %q: %w", name, ErrNotRegistered)
+	}
+	e.remove(now)
+	select {
+	case <-e.gone:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("task %q is removed, and its run goes on: %w", name, context.Cause(ctx))
+	}
+}
+
+// Get returns a task and what is known of it. ok is false if no such task is registered.
+func (m *Manager) Get(name string) (t Task, info Info, ok bool) {
+	m.mu.Lock()
+	e := m.entries[name]
+	m.mu.Unlock()
+	if e == nil {
+		return nil, Info{}, false
+	}
+	return e.task, e.look(), true
+}
+
+// List returns what is known of all tasks, by name.
+func (m *Manager) List() []Info {
+	m.mu.Lock()
+	entries := make([]*entry, 0, len(m.entries))
+	for _, e := range m.entries {
+		entries = append(entries, e)
+	}
+	m.mu.Unlock()
+	all := make([]Info, len(entries))
+	for i, e := range entries {
+		all[i] = e.look()
+	}
+	slices.SortFunc(all, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Close removes all tasks as RemoveNow does, and stops the scheduler. It returns when nothing of the Manager runs any more, or when ctx ends: then it
+// may be called again. The error is that of ctx, or the scheduler's.
+func (m *Manager) Close(ctx context.Context) error { return m.close(ctx, true) }
+
+// Shutdown is Close, but lets runs finish, as Remove does. A program calls it with a ctx of limited time, and then Close.
+func (m *Manager) Shutdown(ctx context.Context) error { return m.close(ctx, false) }
+
+func (m *Manager) close(ctx context.Context, now bool) error {
+	m.mu.Lock()
+	m.closed = true
+	entries := make([]*entry, 0, len(m.entries))
+	for _, e := range m.entries {
+		entries = append(entries, e)
+	}
+	if m.ended == nil {
+		m.ended = make(chan struct{})
+		go m.end(entries)
+	}
+	ended := m.ended
+	m.mu.Unlock()
+	for _, e := range entries {
+		e.remove(now)
+	}
+	select {
+	case <-ended:
+		return m.endErr
+	case <-ctx.Done():
+		return fmt.Errorf("the task manager is closing, and runs go on: %w", context.Cause(ctx))
+	}
+}
+
+// end stops the scheduler when these, the last tasks, are gone.
+func (m *Manager) end(entries []*entry) {
+	for _, e := range entries {
+		<-e.gone
+	}
+	m.endErr = m.scheduler.Shutdown()
+	close(m.ended)
+}
+
+// schedule makes a task a job of the scheduler.
+func (m *Manager) schedule(e *entry) (gocron.Job, error) {
+	skipped := gocron.AfterLockError(func(_ uuid.UUID, _ string, err error) { e.skip(err) })
+	return m.scheduler.NewJob(e.task.Schedule(), m.locker.Task(m.run), gocron.WithName(e.name), gocron.WithEventListeners(skipped))
+}

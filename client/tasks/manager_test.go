@@ -1,0 +1,250 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+)
+
+func TestManager_TaskIsRegistered_InitializesOnceRunsWhenDueAndCancelsOnce(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	h.register(j)
+	if i := h.info(); i.State != tasks.Idle || i.Semaphore != name || !i.Restartable || !i.Next.Equal(noon) {
+		t.Errorf("%+v", i)
+	}
+	for n := 1; n <= 2; n++ {
+		h.due()
+		r := receive(t, j.runs, "a run")
+		if i := h.info(); i.State != tasks.Running || i.Token != r.token {
+			t.Errorf("%+v, token %d", i, r.token)
+		}
+		r.end <- nil
+		if i := h.idle(n); i.Err != nil || i.Token != 0 {
+			t.Errorf("%+v", i)
+		}
+	}
+	if all := h.m.List(); len(all) != 1 || all[0].Name != name || all[0].Runs != 2 {
+		t.Errorf("%+v", all)
+	}
+	if err := h.m.Remove(bounded(t), name); err != nil {
+		t.Error(err)
+	}
+	if _, _, ok := h.m.Get(name); ok || len(h.m.List()) != 0 {
+		t.Error("it is still registered")
+	}
+	if j.initialized.Load() != 1 || j.cancelled.Load() != 1 || j.resets.Load() != 0 {
+		t.Errorf("initialized %d times, cancelled %d, reset %d", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
+	}
+	if err := h.m.Remove(bounded(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
+		t.Errorf("removed twice: %v", err)
+	}
+	h.register(j) // the name is free, and this is a new registration
+	if j.initialized.Load() != 2 {
+		t.Error("not initialized again")
+	}
+}
+
+func TestManager_NameIsTaken_IsRefused(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	first, second := newJob(t, new(atomic.Int32)), newJob(t, new(atomic.Int32))
+	h.register(first)
+	if err := h.m.Register(bounded(t), second); !errors.Is(err, tasks.ErrRegistered) {
+		t.Errorf("%v", err)
+	}
+	if second.initialized.Load() != 0 || second.cancelled.Load() != 0 || first.cancelled.Load() != 0 {
+		t.Error("a task that is refused is used, or ends the first one")
+	}
+	if err := h.m.Register(bounded(t), tasks.Func("", eachMinute, nil)); err == nil {
+		t.Error("a task without a name")
+	}
+}
+
+func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	h.register(j)
+	h.due()
+	r := receive(t, j.runs, "the run")
+	removed := make(chan error, 1)
+	go func() { removed <- h.m.Remove(bounded(t), name) }()
+	srv.Await(t, "the removal", func() bool { return h.info().State == tasks.Removing })
+	if r.ctx.Err() != nil || j.cancelled.Load() != 0 {
+		t.Error("the run was interrupted")
+	}
+	if err := h.m.Register(bounded(t), j); !errors.Is(err, tasks.ErrRegistered) {
+		t.Errorf("registered while its run goes on: %v", err)
+	}
+	r.end <- nil
+	if err := receive(t, removed, "the end of the removal"); err != nil || j.cancelled.Load() != 1 {
+		t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+	}
+	if len(srv.Holders(t, name)) != 0 {
+		t.Error("its permit was not released")
+	}
+}
+
+func TestRemoveNow_TaskRuns_EndsItsContextAndCancelsOnce(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	h.register(j)
+	h.due()
+	r := receive(t, j.runs, "the run")
+	if err := h.m.RemoveNow(bounded(t), name); err != nil || j.cancelled.Load() != 1 {
+		t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+	}
+	if cause := context.Cause(r.ctx); !errors.Is(cause, tasks.ErrRemoved) {
+		t.Errorf("cause %v", cause)
+	}
+	if len(srv.Holders(t, name)) != 0 {
+		t.Error("its permit was not released")
+	}
+}
+
+// A run that ignores its context and Cancel keeps its permit and its name.
+func TestRemoveNow_RunIgnoresIt_KeepsItsPermitUntilItReturns(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	let := make(chan error)
+	cancelled := make(chan struct{})
+	j.run1 = func() error { return <-let }
+	j.cancel = func() error { close(cancelled); return nil }
+	h.register(j)
+	h.due()
+	r := receive(t, j.runs, "the run")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := h.m.Remove(ctx, name); !errors.Is(err, context.Canceled) || r.ctx.Err() != nil {
+		t.Errorf("removed: %v, the run's context: %v", err, r.ctx.Err())
+	}
+	if err := h.m.RemoveNow(ctx, name); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	receive(t, cancelled, "Cancel during the run")
+	if err := h.m.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("closed: %v", err)
+	}
+	if i := h.info(); i.State != tasks.Removing || r.ctx.Err() == nil {
+		t.Errorf("%+v", i)
+	}
+	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetToken() != r.token {
+		t.Errorf("holders: %v", held)
+	}
+	let <- nil
+	if err := h.m.Close(bounded(t)); err != nil || j.cancelled.Load() != 1 {
+		t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+	}
+	if _, _, ok := h.m.Get(name); ok {
+		t.Error("it is still registered")
+	}
+}
+
+func TestRegister_InitializeFails_IsNotRegisteredNorCancelled(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	broken := errors.New("no disk")
+	j.initialize = func() error { return broken }
+	if err := h.m.Register(bounded(t), j); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if _, _, ok := h.m.Get(name); ok || j.cancelled.Load() != 0 {
+		t.Error("it is registered, or was cancelled")
+	}
+	j.initialize = func() error { panic("no disk") }
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = h.m.Register(bounded(t), j)
+	}()
+	j.initialize = nil
+	h.register(j) // the name is free
+	if err := h.m.Register(bounded(t), tasks.Func("never", gocron.CronJob("no schedule", false), nil)); err == nil {
+		t.Error("a schedule that cannot be read")
+	}
+	if _, _, ok := h.m.Get("never"); ok {
+		t.Error("it is registered")
+	}
+}
+
+func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
+	srv := start(t, time.Minute)
+	for _, now := range []bool{false, true} {
+		h := newHost(t, srv, overTCP(t, srv, "app1"))
+		began, let := make(chan struct{}), make(chan error, 1)
+		j := newJob(t, new(atomic.Int32))
+		task := initializing{j, func(ctx context.Context) error {
+			close(began)
+			if now {
+				<-ctx.Done()
+				return nil // it was initialized all the same
+			}
+			return <-let
+		}}
+		registered := make(chan error, 1)
+		go func() { registered <- h.m.Register(bounded(t), task) }()
+		receive(t, began, "Initialize")
+		if i := h.info(); i.State != tasks.Initializing {
+			t.Errorf("%+v", i)
+		}
+		removed := make(chan error, 1)
+		go func() {
+			remove := h.m.Remove
+			if now {
+				remove = h.m.RemoveNow
+			}
+			removed <- remove(bounded(t), name)
+		}()
+		srv.Await(t, "the removal", func() bool { _, i, ok := h.m.Get(name); return !ok || i.State == tasks.Removing })
+		let <- nil
+		if err := receive(t, registered, "the end of Register"); !errors.Is(err, tasks.ErrRemoved) {
+			t.Errorf("registered: %v", err)
+		}
+		if err := receive(t, removed, "the end of the removal"); err != nil || j.cancelled.Load() != 1 {
+			t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+		}
+	}
+}
+
+type initializing struct {
+	*job
+	initialize func(context.Context) error
+}
+
+func (i initializing) Initialize(ctx context.Context) error { return i.initialize(ctx) }
+
+func TestShutdown_TaskRuns_WaitsForIt(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	h.register(j)
+	h.due()
+	r := receive(t, j.runs, "the run")
+	done := make(chan error, 1)
+	go func() { done <- h.m.Shutdown(bounded(t)) }()
+	srv.Await(t, "the removal", func() bool { return h.info().State == tasks.Removing })
+	if r.ctx.Err() != nil {
+		t.Error("the run was interrupted")
+	}
+	if err := h.m.Register(bounded(t), tasks.Func("other", eachMinute, nil)); !errors.Is(err, tasks.ErrClosed) {
+		t.Errorf("registered after Shutdown: %v", err)
+	}
+	r.end <- nil
+	if err := receive(t, done, "the end of Shutdown"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,229 @@
+package tasks_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/jonboulle/clockwork"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	patience = 30 * time.Second
+	name     = "report"
+)
+
+// eachMinute is the schedule of the tests, and noon a time at which it is due.
+var (
+	eachMinute = gocron.CronJob("* * * * *", false)
+	noon       = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// start starts a server with a semaphore that allows takeovers and whose permits live briefly.
+func start(t *testing.T, duration time.Duration, more ...func(*gatekeeperv1.Definition)) *gktest.Server {
+	t.Helper()
+	srv := gktest.Start(t)
+	d := &gatekeeperv1.Definition{Name: name, Takeover: true, Duration: durationpb.New(duration)}
+	for _, f := range more {
+		f(d)
+	}
+	srv.Define(t, d)
+	return srv
+}
+
+// host is a process of an application, with a clock that the test moves.
+type host struct {
+	t     *testing.T
+	srv   *gktest.Server
+	c     *client.Client
+	clock *clockwork.FakeClock
+	m     *tasks.Manager
+}
+
+func newHost(t *testing.T, srv *gktest.Server, c *client.Client, opts ...tasks.Option) *host {
+	t.Helper()
+	h := &host{t: t, srv: srv, c: c, clock: clockwork.NewFakeClockAt(noon.Add(-time.Second))}
+	m, err := tasks.NewManager(c, append([]tasks.Option{
+		tasks.WithScheduler(gocron.WithClock(h.clock), gocron.WithLocation(time.UTC)),
+		tasks.WithNow(h.clock.Now),
+		tasks.WithRetries(3, time.Millisecond),
+		tasks.WithProbeTimeout(patience),
+		tasks.WithLogger(slog.New(slog.DiscardHandler)),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.m = m
+	t.Cleanup(func() {
+		if err := m.Close(bounded(t)); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// overTCP is a client that dials the server as any program does.
+func overTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(t.Context(), []string{srv.Endpoint()}, client.WithAcquirer(acquirer), client.WithGroup("default"), client.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// bounded is a context for one step of a test, also of its cleanup.
+func bounded(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func (h *host) register(task tasks.Task) {
+	h.t.Helper()
+	if err := h.m.Register(bounded(h.t), task); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// due makes the next due time come, when the scheduler waits for it.
+func (h *host) due() {
+	h.t.Helper()
+	if err := h.clock.BlockUntilContext(bounded(h.t), 1); err != nil {
+		h.t.Fatal("no run is scheduled")
+	}
+	h.clock.Advance(h.clock.Now().Add(time.Minute).Truncate(time.Minute).Sub(h.clock.Now()))
+}
+
+func (h *host) info() tasks.Info {
+	h.t.Helper()
+	_, info, ok := h.m.Get(name)
+	if !ok {
+		h.t.Fatal("the task is not registered")
+	}
+	return info
+}
+
+// idle waits until a number of runs have ended here, and returns what is known of the task.
+func (h *host) idle(runs int) (info tasks.Info) {
+	h.t.Helper()
+	h.srv.Await(h.t, "the end of the run", func() bool {
+		info = h.info()
+		return info.State == tasks.Idle && info.Runs == runs
+	})
+	return info
+}
+
+// skips waits until the task was due and did not run here, and returns why.
+func (h *host) skips() (err error) {
+	h.t.Helper()
+	h.srv.Await(h.t, "a skipped run", func() bool { err = h.info().Skipped; return err != nil })
+	return err
+}
+
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// run is a run of a task that goes on.
+type run struct {
+	ctx   context.Context //nolint:containedctx // it is what the test looks at
+	token uint64
+	end   chan error // what Run returns
+}
+
+// job is a Restartable whose runs the test ends.
+type job struct {
+	t    *testing.T
+	runs chan run
+
+	busy                            *atomic.Int32 // of all hosts
+	initialized, cancelled, resets  atomic.Int32
+	initialize, reset, run1, cancel func() error
+}
+
+func newJob(t *testing.T, busy *atomic.Int32) *job {
+	t.Helper()
+	return &job{t: t, busy: busy, runs: make(chan run, 10)}
+}
+
+func (j *job) Name() string                   { return name }
+func (j *job) Schedule() gocron.JobDefinition { return eachMinute }
+
+func (j *job) Initialize(context.Context) error {
+	j.initialized.Add(1)
+	return call(j.initialize)
+}
+
+func (j *job) Reset(ctx context.Context) error {
+	j.alone(ctx)
+	defer j.busy.Add(-1)
+	j.resets.Add(1)
+	return call(j.reset)
+}
+
+// Run runs until the test ends it, or the context ends.
+func (j *job) Run(ctx context.Context) error {
+	j.alone(ctx)
+	defer j.busy.Add(-1)
+	r := run{ctx, client.TokenOf(ctx), make(chan error, 1)}
+	j.runs <- r
+	if j.run1 != nil {
+		return j.run1()
+	}
+	select {
+	case err := <-r.end:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (j *job) alone(ctx context.Context) {
+	if j.busy.Add(1) != 1 {
+		j.t.Error("two runs at once")
+	}
+	if client.PermitOf(ctx) == nil {
+		j.t.Error("runs without a permit")
+	}
+}
+
+func (j *job) Cancel() {
+	j.cancelled.Add(1)
+	_ = call(j.cancel)
+}
+
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// plain is a task that is not a Restartable.
+type plain struct{ tasks.Task }
+
+func always(v tasks.Verdict) tasks.Option {
+	return tasks.WithStrategy(tasks.StrategyFunc(func(context.Context, tasks.Evidence) tasks.Verdict { return v }))
+}

@@ -1,0 +1,259 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// listener is an address of the loopback interface that a process serves, dies on, and serves again.
+type listener struct {
+	t       *testing.T
+	address string
+	server  *http.Server
+}
+
+func newListener(t *testing.T) *listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &listener{t: t, address: address}
+}
+
+func (l *listener) url() string { return "http://" + l.address + "/tasks" }
+
+func (l *listener) serve(h http.Handler) {
+	l.t.Helper()
+	inner, err := net.Listen("tcp", l.address)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/tasks", h)
+	server := &http.Server{Handler: mux}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(inner) // ends with Close
+	}()
+	l.server = server
+	l.t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+}
+
+func (l *listener) die() {
+	l.t.Helper()
+	if err := l.server.Close(); err != nil {
+		l.t.Error(err)
+	}
+}
+
+// probe is an HTTPProbe that keeps no connections.
+func probe(t *testing.T) tasks.HTTPProbe {
+	t.Helper()
+	transport := &http.Transport{DisableKeepAlives: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return tasks.HTTPProbe{Client: &http.Client{Transport: transport}}
+}
+
+// probed is a process that runs the task and answers probes.
+func probed(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *job) *host {
+	t.Helper()
+	h := newHost(t, srv, c, tasks.WithProbeURL(l.url()))
+	l.serve(h.m.Handler())
+	h.register(j)
+	return h
+}
+
+func TestHTTPProbe_HolderRuns_IsAliveUntilItsRunHasEnded(t *testing.T) {
+	srv := start(t, time.Minute)
+	l, j := newListener(t), newJob(t, new(atomic.Int32))
+	h := probed(t, srv, overTCP(t, srv, "app1"), l, j)
+	h.due()
+	r := receive(t, j.runs, "the run")
+	held := srv.Holders(t, name)
+	if len(held) != 1 || held[0].GetToken() != r.token {
+		t.Fatalf("%v", held)
+	}
+	p := probe(t)
+	if alive, err := p.Alive(bounded(t), held[0]); err != nil || !alive {
+		t.Errorf("alive %v, %v", alive, err)
+	}
+	r.end <- nil
+	h.idle(1)
+	if alive, err := p.Alive(bounded(t), held[0]); err != nil || alive {
+		t.Errorf("after its run: alive %v, %v", alive, err)
+	}
+}
+
+// The process of the holder was killed: nobody listens at its address. Its permit lives on for an hour, and the heir waits for its release.
+func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
+	srv := start(t, brief, free)
+	busy := new(atomic.Int32)
+	c1 := srv.Dial(t, "app1")
+	l, j1 := newListener(t), newJob(t, busy)
+	h1 := probed(t, srv, c1, l, j1)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), tasks.WithProbe(probe(t))), newJob(t, busy)
+	h2.register(j2)
+	h1.due()
+	dead := receive(t, j1.runs, "the run").token
+	l.die()
+	srv.Crash(t, c1)
+	h2.due()
+	r := receive(t, j2.runs, "the run of the second host")
+	if r.token <= dead || j2.resets.Load() != 1 {
+		t.Errorf("token %d after %d, reset %d times", r.token, dead, j2.resets.Load())
+	}
+	r.end <- nil
+	h2.idle(1)
+}
+
+// The process was killed and started again: it answers at the same address, under the same name, and asks for the same task. It is not taken for the holder, not
+// even by itself.
+func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
+	srv := start(t, brief, free)
+	busy := new(atomic.Int32)
+	c1 := srv.Dial(t, "app1")
+	l, j1 := newListener(t), newJob(t, busy)
+	h1 := probed(t, srv, c1, l, j1)
+	h1.due()
+	dead := receive(t, j1.runs, "the run").token
+	former := srv.Holders(t, name)[0]
+	l.die()
+	srv.Crash(t, c1)
+
+	again := newJob(t, busy)
+	h := newHost(t, srv, overTCP(t, srv, "app1"), tasks.WithProbeURL(l.url()), tasks.WithProbe(probe(t)))
+	l.serve(h.m.Handler())
+	h.register(again)
+	if alive, err := probe(t).Alive(bounded(t), former); err != nil || alive {
+		t.Errorf("alive %v, %v", alive, err)
+	}
+	h.due()
+	r := receive(t, again.runs, "the run of the process that was started again")
+	if r.token <= dead || again.resets.Load() != 1 {
+		t.Errorf("token %d after %d, reset %d times", r.token, dead, again.resets.Load())
+	}
+	r.end <- nil
+	h.idle(1)
+}
+
+func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
+	const text = "instance"
+	holder := func(url string) *gatekeeperv1.Permit {
+		p := &gatekeeperv1.Permit{Semaphore: name, Token: 7, Identity: &gatekeeperv1.Identity{Group: "default", Acquirer: "app1"}}
+		if url != "" {
+			p.Metadata = map[string]string{"tasks.probe-url": url, "tasks.instance": text}
+		}
+		return p
+	}
+	says := func(acquirer, group, token string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(map[string]any{"acquirer": acquirer, "group": group, "token": token, "instance": text, "running": true})
+		}
+	}
+	hang := make(chan struct{})
+	for what, c := range map[string]struct {
+		handler http.HandlerFunc
+		wrong   bool
+	}{
+		"another host's":      {says("app2", "default", "7"), true},
+		"another group's":     {says("app1", "prod", "7"), true},
+		"about another token": {says("app1", "default", "8"), true},
+		"garbage":             {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>welcome</html>") }, true},
+		"endless": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "\""+string(make([]byte, 1<<20)))
+		}, true},
+		"not found":  {http.NotFound, true},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, true},
+		"none":       {func(http.ResponseWriter, *http.Request) { <-hang }, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := httptest.NewServer(c.handler)
+			t.Cleanup(s.Close)
+			ctx := bounded(t)
+			if !c.wrong {
+				cut, cancel := context.WithCancel(ctx)
+				s.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { cancel(); <-hang })
+				t.Cleanup(func() { close(hang) }) // before the server is closed
+				ctx = cut
+			}
+			alive, err := tasks.HTTPProbe{}.Alive(ctx, holder(s.URL))
+			if alive || err == nil || errors.Is(err, tasks.ErrWrongAnswer) != c.wrong {
+				t.Errorf("alive %v, %v", alive, err)
+			}
+			http.DefaultClient.CloseIdleConnections()
+		})
+	}
+	if alive, err := (tasks.HTTPProbe{}).Alive(t.Context(), holder("")); alive || !errors.Is(err, tasks.ErrNoProbeURL) {
+		t.Errorf("without a URL: alive %v, %v", alive, err)
+	}
+	if alive, err := (tasks.HTTPProbe{}).Alive(t.Context(), holder("ftp://app1")); alive || err == nil {
+		t.Errorf("alive %v, %v", alive, err)
+	}
+}
+
+func TestHandler_RequestIsNoProbe_IsRefused(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	for _, c := range []struct {
+		method, query string
+		want          int
+	}{
+		{http.MethodPost, "?token=7", http.StatusMethodNotAllowed},
+		{http.MethodGet, "?token=seven", http.StatusBadRequest},
+		{http.MethodGet, "", http.StatusBadRequest},
+		{http.MethodGet, "?semaphore=report&token=" + strconv.Itoa(7), http.StatusOK},
+	} {
+		w := httptest.NewRecorder()
+		h.m.Handler().ServeHTTP(w, httptest.NewRequest(c.method, "/tasks"+c.query, nil))
+		if w.Code != c.want {
+			t.Errorf("%s %q: %d, want %d", c.method, c.query, w.Code, c.want)
+		}
+	}
+}
+
+func TestServerProbe_PermitHasEnded_IsNotAlive(t *testing.T) {
+	srv := start(t, time.Minute)
+	c := overTCP(t, srv, "app1")
+	p, err := c.Semaphore(name).TryAcquire(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, probe := srv.Holders(t, name)[0], tasks.ServerProbe(c)
+	if alive, err := probe.Alive(bounded(t), record); err != nil || !alive {
+		t.Errorf("alive %v, %v", alive, err)
+	}
+	if err := p.Release(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	if alive, err := probe.Alive(bounded(t), record); err != nil || alive {
+		t.Errorf("after its release: alive %v, %v", alive, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if alive, err := probe.Alive(ctx, record); err == nil || alive {
+		t.Errorf("without an answer: alive %v, %v", alive, err)
+	}
+}

@@ -1,0 +1,58 @@
+package tasks_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+)
+
+func TestNewManager_OptionBreaksARule_IsRefused(t *testing.T) {
+	srv := start(t, time.Minute)
+	c := overTCP(t, srv, "app1")
+	for what, o := range map[string]tasks.Option{
+		"no host": tasks.WithProbeURL("/tasks"), "no HTTP": tasks.WithProbeURL("ftp://app1/tasks"), "no URL": tasks.WithProbeURL("http://%zz"),
+		"no time": tasks.WithProbeTimeout(0), "negative retries": tasks.WithRetries(-1, 0), "negative delay": tasks.WithRetries(1, -1),
+		"no logger": tasks.WithLogger(nil), "what gocron refuses": tasks.WithScheduler(gocron.WithClock(nil)),
+	} {
+		if _, err := tasks.NewManager(c, o); err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+}
+
+func TestManager_Options_ChooseTheSemaphoreAndTheIdentity(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"),
+		tasks.WithSemaphore(func(task string) string { return name }),
+		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
+		tasks.WithProbeURL("http://app1:8080/tasks"),
+		tasks.WithJobOptions(client.WithFiringName("shared")),
+	)
+	seen := make(chan map[string]string, 1)
+	h.register(tasks.Func("other", eachMinute, func(context.Context) error {
+		seen <- srv.Holders(t, name)[0].GetMetadata()
+		return nil
+	}))
+	h.due()
+	if got := receive(t, seen, "the run"); got["version"] != "3" || got["tasks.probe-url"] != "http://app1:8080/tasks" || got["tasks.instance"] == "" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWords_HaveNames(t *testing.T) {
+	for want, got := range map[string]fmt.Stringer{
+		"alive": tasks.Alive, "dead": tasks.Dead, "retry": tasks.Retry, "Verdict(9)": tasks.Verdict(9),
+		"idle": tasks.Idle, "initializing": tasks.Initializing, "asking": tasks.Asking, "taking over": tasks.TakingOver,
+		"running": tasks.Running, "removing": tasks.Removing, "State(9)": tasks.State(9),
+	} {
+		if got.String() != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package tasks_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The host that runs the task next did not run it before: only the servers know how that ended.
+func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
+	for how, c := range map[string]struct {
+		end    func(t *testing.T, h *host, r run)
+		define func(*gatekeeperv1.Definition)
+		resets int32
+	}{
+		"done":      {end: func(_ *testing.T, _ *host, r run) { r.end <- nil }},
+		"failed":    {end: func(_ *testing.T, _ *host, r run) { r.end <- errors.New("no paper") }, resets: 1},
+		"cut short": {end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, resets: 1},
+		"cut short, and its firing is free": {
+			end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, define: free, resets: 1,
+		},
+		"revoked": {end: func(t *testing.T, h *host, r run) {
+			t.Helper()
+			h.srv.Revoke(t, r.token, "a test")
+		}, resets: 1},
+		"expired": {end: func(t *testing.T, h *host, r run) {
+			t.Helper()
+			h.srv.Expire(t, r.token)
+		}, resets: 1},
+	} {
+		t.Run(how, func(t *testing.T) {
+			srv := start(t, time.Minute, func(d *gatekeeperv1.Definition) {
+				if c.define != nil {
+					c.define(d)
+				}
+			})
+			busy := new(atomic.Int32)
+			h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+			h1.register(j1)
+			h1.due()
+			c.end(t, h1, receive(t, j1.runs, "the run"))
+			h1.idle(1)
+			// A permit under which nothing ran says nothing.
+			p, err := h1.c.Semaphore(name).Acquire(bounded(t), client.WithFiring(name, noon.Add(time.Second)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.ReleaseNotRun(bounded(t)); err != nil {
+				t.Fatal(err)
+			}
+			h2, j2 := newHost(t, srv, overTCP(t, srv, "app2")), newJob(t, busy)
+			h2.clock.Advance(30 * time.Second)
+			h2.register(j2)
+			for n := 1; n <= 2; n++ { // the second of these runs follows one that ended well
+				h2.due()
+				receive(t, j2.runs, "the next run").end <- nil
+				if h2.idle(n); j2.resets.Load() != c.resets {
+					t.Errorf("run %d: reset %d times, want %d", n, j2.resets.Load(), c.resets)
+				}
+			}
+		})
+	}
+}
+
+func TestReset_LastRunHere_IsCalledIfItFailedPanickedOrWasNotReset(t *testing.T) {
+	srv := start(t, time.Minute)
+	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	j := newJob(t, new(atomic.Int32))
+	h.register(j)
+
+	h.due()
+	receive(t, j.runs, "the first run").end <- nil
+	h.idle(1)
+	j.run1 = func() error { panic("no paper") }
+	h.due()
+	receive(t, j.runs, "the run that panics")
+	if i := h.idle(2); j.resets.Load() != 0 || !errors.As(i.Err, new(*tasks.PanicError)) {
+		t.Errorf("reset %d times, %v", j.resets.Load(), i.Err)
+	}
+	broken := errors.New("cannot clean up")
+	j.run1, j.reset = nil, func() error { return broken }
+	h.due()
+	if i := h.idle(3); j.resets.Load() != 1 || !errors.Is(i.Err, broken) || len(j.runs) != 0 {
+		t.Errorf("reset %d times, %v", j.resets.Load(), i.Err)
+	}
+	j.reset = nil
+	h.due()
+	receive(t, j.runs, "the run after the reset").end <- errors.New("no paper")
+	if h.idle(4); j.resets.Load() != 2 {
+		t.Errorf("reset %d times", j.resets.Load())
+	}
+	h.due()
+	receive(t, j.runs, "the run after the failure").end <- nil
+	if h.idle(5); j.resets.Load() != 3 {
+		t.Errorf("reset %d times", j.resets.Load())
+	}
+	h.due()
+	receive(t, j.runs, "the last run").end <- nil
+	if i := h.idle(6); j.resets.Load() != 3 || i.Err != nil {
+		t.Errorf("reset %d times, %v", j.resets.Load(), i.Err)
+	}
+}

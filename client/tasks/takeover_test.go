@@ -1,0 +1,304 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// brief is the duration of permits that the tests let expire.
+const brief = 3 * time.Second
+
+// free lets a firing be claimed again after a loss, so that a test does not depend on who is faster: the takeover or the expiry.
+func free(d *gatekeeperv1.Definition) {
+	d.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
+}
+
+func wantDenied(t *testing.T, err error, reason client.Reason) {
+	t.Helper()
+	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != reason {
+		t.Errorf("skipped with %v, want %s", err, reason)
+	}
+}
+
+func TestTask_OnTwoHosts_RunsOnceADueTime(t *testing.T) {
+	srv := start(t, time.Minute)
+	busy := new(atomic.Int32)
+	var hosts []*host
+	var jobs []*job
+	for _, acquirer := range []string{"app1", "app2"} {
+		h, j := newHost(t, srv, overTCP(t, srv, acquirer)), newJob(t, busy)
+		h.register(j)
+		hosts, jobs = append(hosts, h), append(jobs, j)
+	}
+	hosts[0].due()
+	r := receive(t, jobs[0].runs, "the run")
+	hosts[1].due()
+	wantDenied(t, hosts[1].skips(), client.ReasonFiringClaimed) // the holder refreshes its permit: it is alive
+	r.end <- nil
+	hosts[0].idle(1)
+	// The second host is a minute behind, and finds the task done.
+	hosts[0].due()
+	receive(t, jobs[0].runs, "the next run").end <- nil
+	hosts[0].idle(2)
+	hosts[1].due()
+	srv.Await(t, "the second skip", func() bool {
+		d, ok := errors.AsType[*client.DeniedError](hosts[1].info().Skipped)
+		return ok && d.Reason == client.ReasonFiringDone
+	})
+	if len(jobs[1].runs) != 0 || jobs[0].resets.Load() != 0 {
+		t.Error("the second host ran it, or it was reset")
+	}
+}
+
+// The holder is suspended: a partition is what the servers see of it.
+func TestRestartable_HolderIsDead_TakesOverResetsAndRunsWhenTheSlotIsFree(t *testing.T) {
+	srv := start(t, brief, free)
+	busy := new(atomic.Int32)
+	c1 := srv.Dial(t, "app1")
+	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
+	evidence := make(chan tasks.Evidence, 100)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), tasks.WithStrategy(tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
+		select {
+		case evidence <- e:
+		default:
+		}
+		if e.Err == nil && e.Answer {
+			return tasks.Retry
+		}
+		return tasks.ByAnswer(ctx, e)
+	})), tasks.WithRetries(1_000_000, 10*time.Millisecond)), newJob(t, busy)
+	h1.register(j1)
+	h2.register(j2)
+	h1.due()
+	r1 := receive(t, j1.runs, "the run")
+	srv.Partition(t, c1)
+	h2.due()
+	// The servers see that it does not refresh any more.
+	e := receive(t, evidence, "a judgement")
+	if e.Holder.GetToken() != r1.token || e.Holder.GetIdentity().GetAcquirer() != "app1" || e.Task.Name != name || e.Attempt != 1 || e.Err != nil {
+		t.Errorf("%+v", e)
+	}
+	r2 := receive(t, j2.runs, "the run of the second host")
+	if r2.token <= r1.token {
+		t.Errorf("token %d after %d", r2.token, r1.token)
+	}
+	receive(t, r1.ctx.Done(), "the end of the first run's context") // by its own clock, before the servers freed the slot
+	if j2.resets.Load() != 1 || j1.resets.Load() != 0 {
+		t.Errorf("reset %d and %d times", j2.resets.Load(), j1.resets.Load())
+	}
+	srv.Heal(t, c1) // it wakes up
+	if i := h1.idle(1); !errors.Is(i.Err, client.ErrExpiring) && !errors.Is(i.Err, client.ErrLost) && !errors.Is(i.Err, client.ErrTakenOver) {
+		t.Errorf("the run of the first host: %v", i.Err)
+	}
+	r2.end <- nil
+	if i := h2.idle(1); i.Err != nil || i.Skipped != nil {
+		t.Errorf("%+v", i)
+	}
+	// The firing is done. At the next due time the first host cleans up, because its own last run was cut short.
+	h1.due()
+	receive(t, j1.runs, "the next run").end <- nil
+	h1.idle(2)
+	if j1.resets.Load() != 1 {
+		t.Errorf("the first host was reset %d times", j1.resets.Load())
+	}
+}
+
+// The holder's process is well and its permit alive, but the job hangs. A takeover stops it.
+func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
+	srv := start(t, time.Hour)
+	busy := new(atomic.Int32)
+	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	let := make(chan error)
+	j1.run1 = func() error { return <-let }
+	h1.register(j1)
+	h2.register(j2)
+	h1.due()
+	r1 := receive(t, j1.runs, "the run")
+	h2.due()
+	receive(t, r1.ctx.Done(), "the end of the first run's context")
+	if cause := context.Cause(r1.ctx); !errors.Is(cause, client.ErrTakenOver) {
+		t.Errorf("cause %v", cause)
+	}
+	srv.Await(t, "the second host to wait", func() bool { return h2.info().State == tasks.TakingOver })
+	if len(j2.runs) != 0 || j2.resets.Load() != 0 {
+		t.Error("the second host did not wait for the slot")
+	}
+	let <- context.Cause(r1.ctx)
+	receive(t, j2.runs, "the run of the second host").end <- nil
+	if h2.idle(1); j2.resets.Load() != 1 {
+		t.Errorf("reset %d times", j2.resets.Load())
+	}
+}
+
+// The holder of an earlier due time still takes the slot: the next one waits in the queue.
+func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOverFrom(t *testing.T) {
+	srv := start(t, brief, free)
+	busy := new(atomic.Int32)
+	c1 := srv.Dial(t, "app1")
+	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1.register(j1)
+	h1.due()
+	r1 := receive(t, j1.runs, "the run")
+	h2.clock.Advance(30 * time.Second) // past the first due time
+	h2.register(j2)
+	srv.Partition(t, c1)
+	h2.due()
+	r2 := receive(t, j2.runs, "the run of the second host")
+	if p := client.PermitOf(r2.ctx); p.Token() <= r1.token {
+		t.Errorf("token %d after %d", p.Token(), r1.token)
+	} else if _, due := p.Firing(); !due.Equal(noon.Add(time.Minute)) {
+		t.Errorf("due at %s", due)
+	}
+	if j2.resets.Load() != 1 {
+		t.Errorf("reset %d times", j2.resets.Load())
+	}
+	r2.end <- nil
+	h2.idle(1)
+	srv.Heal(t, c1)
+}
+
+func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
+	srv := start(t, time.Minute)
+	busy := new(atomic.Int32)
+	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1.register(plain{j1})
+	h2.register(plain{j2})
+	h1.due()
+	r := receive(t, j1.runs, "the run")
+	h2.due()
+	wantDenied(t, h2.skips(), client.ReasonFiringClaimed)
+	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED || r.ctx.Err() != nil {
+		t.Errorf("the holder was stopped: %v", held)
+	}
+	// The holder fails, and the next run is not reset: there is nothing to call.
+	r.end <- errors.New("no paper")
+	h1.idle(1)
+	h2.due()
+	receive(t, j2.runs, "the next run").end <- nil
+	if h2.idle(1); j2.resets.Load() != 0 {
+		t.Error("a plain task was reset")
+	}
+}
+
+func TestRestartable_DefinitionAllowsNoTakeover_WaitsForItsNextDueTime(t *testing.T) {
+	srv := start(t, time.Minute, func(d *gatekeeperv1.Definition) { d.Takeover = false })
+	busy := new(atomic.Int32)
+	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1.register(j1)
+	h2.register(j2)
+	h1.due()
+	r := receive(t, j1.runs, "the run")
+	h2.due()
+	err := h2.skips()
+	wantDenied(t, err, client.ReasonFiringClaimed)
+	if !strings.Contains(err.Error(), "does not allow takeovers") {
+		t.Errorf("%v", err)
+	}
+	r.end <- nil
+	h1.idle(1)
+}
+
+func TestStrategy_SaysRetry_IsAskedAgainABoundedNumberOfTimes(t *testing.T) {
+	srv := start(t, time.Minute)
+	busy := new(atomic.Int32)
+	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	unknown := errors.New("no answer")
+	attempts := make(chan tasks.Evidence, 100)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"),
+		tasks.WithRetries(2, 0),
+		tasks.WithProbe(tasks.ProbeFunc(func(context.Context, *gatekeeperv1.Permit) (bool, error) { return true, unknown })),
+		tasks.WithStrategy(tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
+			attempts <- e
+			return tasks.ByAnswer(ctx, e)
+		}))), newJob(t, busy)
+	h1.register(j1)
+	h2.register(j2)
+	h1.due()
+	r := receive(t, j1.runs, "the run")
+	h2.due()
+	wantDenied(t, h2.skips(), client.ReasonFiringClaimed)
+	for n := 1; n <= 3; n++ {
+		if e := receive(t, attempts, "a judgement"); e.Attempt != n || !errors.Is(e.Err, unknown) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(attempts) != 0 {
+		t.Error("judged once more")
+	}
+	r.end <- nil
+	h1.idle(1)
+}
+
+// Both judge the holder dead at the same time. One of them gets the slot; for the other one that one is alive.
+func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
+	srv := start(t, brief, free)
+	busy := new(atomic.Int32)
+	c1 := srv.Dial(t, "app1")
+	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
+	h1.register(j1)
+	h1.due()
+	dead := receive(t, j1.runs, "the run").token
+	strategy := tasks.WithStrategy(tasks.StrategyFunc(func(_ context.Context, e tasks.Evidence) tasks.Verdict {
+		if e.Holder.GetToken() == dead {
+			return tasks.Dead
+		}
+		return tasks.Alive
+	}))
+	heirs := []*host{newHost(t, srv, overTCP(t, srv, "app2"), strategy), newHost(t, srv, overTCP(t, srv, "app3"), strategy)}
+	shared := newJob(t, busy)
+	for _, h := range heirs {
+		h.register(shared)
+	}
+	srv.Partition(t, c1)
+	for _, h := range heirs {
+		h.due()
+	}
+	r := receive(t, shared.runs, "the run of an heir")
+	loser := heirs[0]
+	if client.PermitOf(r.ctx).Acquirer() == "app2" {
+		loser = heirs[1]
+	}
+	wantDenied(t, loser.skips(), client.ReasonFiringClaimed)
+	r.end <- nil
+	srv.Await(t, "the end of the run", func() bool { return heirs[0].info().Runs+heirs[1].info().Runs == 1 })
+	if len(shared.runs) != 0 || shared.resets.Load() != 1 {
+		t.Errorf("%d more runs, %d resets", len(shared.runs), shared.resets.Load())
+	}
+	srv.Heal(t, c1)
+}
+
+// Remove gives up a takeover that waits for the slot.
+func TestRemove_TakingOver_GivesUpTheAcquisition(t *testing.T) {
+	srv := start(t, time.Hour)
+	busy := new(atomic.Int32)
+	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	let := make(chan error)
+	j1.run1 = func() error { return <-let }
+	h1.register(j1)
+	h2.register(j2)
+	h1.due()
+	receive(t, j1.runs, "the run")
+	h2.due()
+	srv.Await(t, "the takeover", func() bool { return h2.info().State == tasks.TakingOver })
+	if err := h2.m.Remove(bounded(t), name); err != nil || j2.cancelled.Load() != 1 {
+		t.Errorf("%v, cancelled %d times", err, j2.cancelled.Load())
+	}
+	let <- nil
+	h1.idle(1)
+	if len(j2.runs) != 0 {
+		t.Error("it ran after its removal")
+	}
+}

@@ -29,6 +29,9 @@ func ExampleNewLocker() {
 		gkgocron.WithSemaphore(func(job string) *client.Semaphore { return c.Semaphore("nightly-" + job) }),
 		gkgocron.WithJobOptions(client.WithOutageLimit(time.Second)), // gocron waits for the lock
 		gkgocron.WithUnscheduled(), // lets RunNow run
+		gkgocron.WithBegin(func(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
+			return due.Begin(ctx, client.WithOutagePolicy(client.OutageWait)) // more than the Locker's options
+		}),
 		gkgocron.WithNow(time.Now), // that of gocron.WithClock, if it has one
 	}
 	locker := gkgocron.NewLocker(c, options...)

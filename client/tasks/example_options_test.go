@@ -1,0 +1,199 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// connect returns a client of a new server with these semaphores. Programs call client.Dial.
+func connect(semaphores ...string) (c *client.Client, end func()) {
+	srv := gktest.NewServer(semaphores...)
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c, func() {
+		_ = c.Close()
+		srv.Close()
+	}
+}
+
+func ExampleNewManager() {
+	c, end := connect("reports")
+	defer end()
+
+	manager, err := tasks.NewManager(c,
+		tasks.WithSemaphore(func(task string) string { return "reports" }), // all tasks exclude each other
+		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
+		tasks.WithJobOptions(client.WithOutagePolicy(client.OutageWait)),
+		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // the same on every host
+		tasks.WithNow(time.Now),               // that of gocron.WithClock, if the scheduler has one
+		tasks.WithProbe(tasks.ServerProbe(c)), // these are the defaults
+		tasks.WithProbeTimeout(tasks.DefaultProbeTimeout),
+		tasks.WithStrategy(tasks.StrategyFunc(tasks.ByAnswer)),
+		tasks.WithRetries(tasks.DefaultRetries, tasks.DefaultRetryDelay),
+		tasks.WithLogger(slog.Default()),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// A program that ends lets its tasks finish for a while, and then stops them.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := manager.Shutdown(ctx); err != nil {
+		fmt.Println(err)
+	}
+	if err := manager.Close(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	err = manager.Register(ctx, tasks.Func("late", gocron.DurationJob(time.Hour), func(context.Context) error { return nil }))
+	fmt.Println(errors.Is(err, tasks.ErrClosed))
+	// Output: true
+}
+
+func ExampleManager_RemoveNow() {
+	c, end := connect("report")
+	defer end()
+	ctx := context.Background()
+	manager, err := tasks.NewManager(c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer manager.Close(ctx)
+
+	began := make(chan struct{})
+	report := tasks.Func("report", gocron.DurationJob(time.Second), func(ctx context.Context) error {
+		close(began)
+		<-ctx.Done()
+		fmt.Println("removed:", errors.Is(context.Cause(ctx), tasks.ErrRemoved))
+		return context.Cause(ctx)
+	})
+	if err := manager.Register(ctx, report); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("taken:", errors.Is(manager.Register(ctx, report), tasks.ErrRegistered))
+	<-began
+	if err := manager.RemoveNow(ctx, "report"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("gone:", errors.Is(manager.Remove(ctx, "report"), tasks.ErrNotRegistered))
+	// Output:
+	// taken: true
+	// removed: true
+	// gone: true
+}
+
+// status is a line of a page that shows the tasks of a host.
+func status(i tasks.Info) string {
+	switch i.State {
+	case tasks.Initializing, tasks.Asking, tasks.TakingOver, tasks.Removing:
+		return fmt.Sprintf("%s: %s", i.Name, i.State)
+	case tasks.Running:
+		return fmt.Sprintf("%s: running under token %d", i.Name, i.Token)
+	case tasks.Idle:
+	}
+	var panicked *tasks.PanicError
+	switch {
+	case errors.As(i.Err, &panicked):
+		return fmt.Sprintf("%s: its last run panicked: %v", i.Name, panicked.Value)
+	case errors.Is(i.Skipped, client.ErrDenied):
+		return fmt.Sprintf("%s: another host ran it", i.Name)
+	}
+	return fmt.Sprintf("%s: %s, has run %d times", i.Name, i.State, i.Runs)
+}
+
+func ExampleManager_List() {
+	c, end := connect("report")
+	defer end()
+	ctx := context.Background()
+	manager, err := tasks.NewManager(c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer manager.Close(ctx)
+	if err := manager.Register(ctx, tasks.Func("report", gocron.DurationJob(time.Hour), func(context.Context) error { return nil })); err != nil {
+		log.Fatal(err)
+	}
+	for _, info := range manager.List() {
+		fmt.Println(status(info))
+	}
+	// Output: report: idle, has run 0 times
+}
+
+// A task is tested without a Manager: by its methods.
+func ExampleTask() {
+	ctx := context.Background()
+	say := func(what string) func(context.Context) error {
+		return func(context.Context) error { fmt.Println(what); return nil }
+	}
+	var task tasks.Restartable = tasks.RestartableFunc("report", gocron.DurationJob(time.Hour), say("run"), say("reset"))
+	fmt.Println(task.Name(), task.Schedule() != nil)
+	for _, step := range []func(context.Context) error{task.Initialize, task.Reset, task.Run} {
+		if err := step(ctx); err != nil {
+			fmt.Println(err)
+		}
+	}
+	task.Cancel()
+	// Output:
+	// report true
+	// reset
+	// run
+}
+
+// Holders without a URL are judged by the servers' view.
+func ExampleProbe() {
+	c, end := connect("report")
+	defer end()
+	var overHTTP, servers tasks.Probe = tasks.HTTPProbe{}, tasks.ServerProbe(c)
+	probe := tasks.ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
+		alive, err := overHTTP.Alive(ctx, holder)
+		if errors.Is(err, tasks.ErrNoProbeURL) {
+			return servers.Alive(ctx, holder)
+		}
+		if errors.Is(err, tasks.ErrWrongAnswer) {
+			fmt.Println("somebody else answers:", err)
+		}
+		return alive, err
+	})
+
+	ctx := context.Background()
+	permit, err := c.Semaphore("report").TryAcquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	holder := &gatekeeperv1.Permit{Semaphore: "report", Token: permit.Token()}
+	fmt.Println(probe.Alive(ctx, holder))
+	fmt.Println(tasks.HTTPProbe{}.Alive(ctx, holder))
+	// Output:
+	// true <nil>
+	// false the holder's permit has no probe URL
+}
+
+// A Strategy may look at the holder's record: this one gives a night run an hour before it is judged at all.
+func ExampleStrategy() {
+	var byAnswer tasks.Strategy = tasks.StrategyFunc(tasks.ByAnswer)
+	lenient := tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
+		if time.Since(e.Holder.GetGrantedAt().AsTime()) < time.Hour {
+			return tasks.Alive
+		}
+		return byAnswer.Judge(ctx, e)
+	})
+	old := tasks.Evidence{Holder: &gatekeeperv1.Permit{}, Task: tasks.Info{Name: "report"}}
+	fmt.Println(lenient.Judge(context.Background(), old))
+	old.Err = context.DeadlineExceeded
+	fmt.Println(lenient.Judge(context.Background(), old), tasks.Retry)
+	// Output:
+	// dead
+	// retry retry
+}

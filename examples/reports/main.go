@@ -1,0 +1,154 @@
+// Command reports is the web shop of the StopLight article, on several hosts. Every host registers the same two tasks, and each due report is
+// compiled by one of them. docs/articles/stoplight.md starts three hosts and kills one in the middle of a report.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+)
+
+// shop is one process of it.
+type shop struct {
+	host, listen, dir string
+	every             time.Duration
+}
+
+func main() {
+	var s shop
+	flag.StringVar(&s.host, "host", "", "name of this host")
+	flag.StringVar(&s.listen, "listen", "", "HOST:PORT where it answers the other hosts' probes")
+	flag.StringVar(&s.dir, "dir", ".", "folder that all hosts share")
+	flag.DurationVar(&s.every, "every", time.Minute, "how often the reports are due")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := s.run(ctx); err != nil {
+		slog.Error("leaving", "error", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the host until ctx ends.
+func (s *shop) run(ctx context.Context) (err error) {
+	c, err := client.Dial(ctx, nil, client.WithAcquirer(s.host))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+
+	manager, err := tasks.NewManager(c,
+		tasks.WithProbeURL("http://"+s.listen+"/tasks"),
+		tasks.WithProbe(tasks.HTTPProbe{}),
+	)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeManager(manager)) }()
+
+	mux := http.NewServeMux()
+	mux.Handle("/tasks", manager.Handler())
+	listener, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	defer server.Close()
+
+	inventory := &report{shop: s, name: "inventory-report"}
+	sales := tasks.Func("sales-report", gocron.DurationJob(s.every), s.sales)
+	for _, task := range []tasks.Task{inventory, sales} {
+		if err := manager.Register(ctx, task); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+// closeManager stops the tasks, and waits until their permits have been given back.
+func closeManager(m *tasks.Manager) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return m.Close(ctx)
+}
+
+// sales mails the sales report. The mail is a line in a file that all hosts share.
+func (s *shop) sales(ctx context.Context) error {
+	_, due := client.PermitOf(ctx).Firing()
+	return s.mail(fmt.Sprintf("sales-report %d from %s", due.UnixMilli(), s.host))
+}
+
+func (s *shop) mail(line string) error {
+	f, err := os.OpenFile(filepath.Join(s.dir, "mail.txt"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, line)
+	return errors.Join(err, f.Close())
+}
+
+// report is the inventory report. It is compiled in a draft, and needs the file stock.csv, which another system delivers at some time.
+type report struct {
+	shop *shop
+	name string
+}
+
+func (r *report) Name() string                     { return r.name }
+func (r *report) Schedule() gocron.JobDefinition   { return gocron.DurationJob(r.shop.every) }
+func (r *report) Initialize(context.Context) error { return os.MkdirAll(r.shop.dir, 0o700) }
+func (r *report) Cancel()                          {}
+
+func (r *report) draft() string { return filepath.Join(r.shop.dir, "draft.txt") }
+
+// Reset removes the draft of a host that died.
+func (r *report) Reset(context.Context) error {
+	slog.Info("resetting", "on", r.shop.host)
+	if err := os.Remove(r.draft()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Run compiles the report. Two hosts must not do that at once, and a draft must not be there: it would be overwritten.
+func (r *report) Run(ctx context.Context) error {
+	slog.Info("compiling", "on", r.shop.host, "token", client.TokenOf(ctx))
+	f, err := os.OpenFile(r.draft(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	stock := filepath.Join(r.shop.dir, "stock.csv")
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for _, err := os.Stat(stock); err != nil; _, err = os.Stat(stock) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return errors.Join(r.shop.mail("inventory-report from "+r.shop.host), os.Remove(r.draft()), os.Remove(stock))
+}

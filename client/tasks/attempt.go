@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
@@ -117,7 +116,7 @@ func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 		return false, context.Cause(e.life)
 	}
 	a.state = Running
-	e.started, e.skipped = time.Now(), nil
+	e.started, e.skipped = m.settings.now(), nil
 	if permit != nil {
 		e.token = permit.Token()
 		m.running[e.token] = struct{}{}

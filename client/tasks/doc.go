@@ -29,7 +29,8 @@
 // A takeover frees nothing. It stops the holder, which has its permit until it gives it back or until its duration is over. The Manager
 // waits that long in the queue, then calls Reset, and then Run. So a wrong judgement costs the holder its run, but never lets two hosts run a task at
 // once. A holder that was only suspended finds its context ended when it wakes up; what it still writes is refused where the resource checks the
-// fencing token, see package client/fence.
+// fencing token, see package client/fence. The heir runs the due time at which it was denied. If the dead holder had an earlier one, that is not run
+// again.
 //
 // # When Reset is called
 //

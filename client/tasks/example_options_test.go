@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
@@ -38,8 +39,8 @@ func ExampleNewManager() {
 		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
 		tasks.WithJobOptions(client.WithOutagePolicy(client.OutageWait)),
 		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // the same on every host
-		tasks.WithNow(time.Now),               // that of gocron.WithClock, if the scheduler has one
-		tasks.WithProbe(tasks.ServerProbe(c)), // these are the defaults
+		tasks.WithNow(time.Now),              // that of gocron.WithClock, if the scheduler has one
+		tasks.WithProbe(tasks.ServerProbe{}), // this and what follows are the defaults
 		tasks.WithProbeTimeout(tasks.DefaultProbeTimeout),
 		tasks.WithStrategy(tasks.StrategyFunc(tasks.ByAnswer)),
 		tasks.WithRetries(tasks.DefaultRetries, tasks.DefaultRetryDelay),
@@ -153,9 +154,7 @@ func ExampleTask() {
 
 // Holders without a URL are judged by the servers' view.
 func ExampleProbe() {
-	c, end := connect("report")
-	defer end()
-	var overHTTP, servers tasks.Probe = tasks.HTTPProbe{}, tasks.ServerProbe(c)
+	var overHTTP, servers tasks.Probe = tasks.HTTPProbe{}, tasks.ServerProbe{}
 	probe := tasks.ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
 		alive, err := overHTTP.Alive(ctx, holder)
 		if errors.Is(err, tasks.ErrNoProbeURL) {
@@ -168,11 +167,7 @@ func ExampleProbe() {
 	})
 
 	ctx := context.Background()
-	permit, err := c.Semaphore("report").TryAcquire(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	holder := &gatekeeperv1.Permit{Semaphore: "report", Token: permit.Token()}
+	holder := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(50 * time.Second)}
 	fmt.Println(probe.Alive(ctx, holder))
 	fmt.Println(tasks.HTTPProbe{}.Alive(ctx, holder))
 	// Output:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -95,7 +96,7 @@ func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 	}
 	a, err := p.ask(ctx, address, holder)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case refused(err):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -106,6 +107,12 @@ func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 		return false, nil // the process was started again
 	}
 	return a.Running || a.Asking, nil
+}
+
+// refused reports whether the holder's host refused the connection, and not a proxy's.
+func refused(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial" && errors.Is(err, syscall.ECONNREFUSED)
 }
 
 func (p HTTPProbe) ask(ctx context.Context, address string, holder *gatekeeperv1.Permit) (a answer, err error) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
@@ -234,26 +236,14 @@ func TestHandler_RequestIsNoProbe_IsRefused(t *testing.T) {
 	}
 }
 
-func TestServerProbe_PermitHasEnded_IsNotAlive(t *testing.T) {
-	srv := start(t, time.Minute)
-	c := overTCP(t, srv, "app1")
-	p, err := c.Semaphore(name).TryAcquire(bounded(t))
-	if err != nil {
-		t.Fatal(err)
+func TestServerProbe_HolderMissedRefreshes_IsNotAlive(t *testing.T) {
+	for left, want := range map[time.Duration]bool{time.Minute: true, 20 * time.Second: true, 19 * time.Second: false, 0: false} {
+		p := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(left)}
+		if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), p); err != nil || alive != want {
+			t.Errorf("%s left: alive %v, %v", left, alive, err)
+		}
 	}
-	record, probe := srv.Holders(t, name)[0], tasks.ServerProbe(c)
-	if alive, err := probe.Alive(bounded(t), record); err != nil || !alive {
-		t.Errorf("alive %v, %v", alive, err)
-	}
-	if err := p.Release(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
-	if alive, err := probe.Alive(bounded(t), record); err != nil || alive {
-		t.Errorf("after its release: alive %v, %v", alive, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if alive, err := probe.Alive(ctx, record); err == nil || alive {
-		t.Errorf("without an answer: alive %v, %v", alive, err)
+	if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), new(gatekeeperv1.Permit)); err == nil || alive {
+		t.Errorf("nothing is known: alive %v, %v", alive, err)
 	}
 }

@@ -46,7 +46,7 @@ type Manager struct {
 
 // NewManager returns a Manager without tasks. Close it before you close the client.
 func NewManager(c *client.Client, opts ...Option) (*Manager, error) {
-	s, err := newSettings(c, opts)
+	s, err := newSettings(opts)
 	if err != nil {
 		return nil, err
 	}

@@ -39,12 +39,12 @@ type settings struct {
 	logger     *slog.Logger
 }
 
-func newSettings(c *client.Client, opts []Option) (*settings, error) {
+func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
 		semaphore: func(task string) string { return task },
 		now:       time.Now,
 		strategy:  StrategyFunc(ByAnswer),
-		probe:     ServerProbe(c),
+		probe:     ServerProbe{},
 		timeout:   DefaultProbeTimeout,
 		retries:   DefaultRetries, retryDelay: DefaultRetryDelay,
 		logger: slog.Default(),
@@ -89,7 +89,7 @@ func WithStrategy(strategy Strategy) Option {
 	return func(s *settings) error { s.strategy = strategy; return nil }
 }
 
-// WithProbe says how to find out whether a holder is alive. Default: ServerProbe of the Manager's client.
+// WithProbe says how to find out whether a holder is alive. Default: ServerProbe.
 func WithProbe(p Probe) Option {
 	return func(s *settings) error { s.probe = p; return nil }
 }

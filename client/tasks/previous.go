@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// pastPermits is how many ended permits are looked at. Those before the last one are of interest only if nothing ran under it.
-const pastPermits = 20
+// journalPage is how many entries are read at once. The last run is nearly always among the first of them.
+const journalPage = 20
 
 // endedAbnormally reports whether the last run before that of permit ended abnormally, on whatever host. It is true if that is not known.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
@@ -28,54 +28,63 @@ func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bo
 	return abnormal
 }
 
-// lastRun looks at the ends of permits, the newest first, for the last one under which a run began.
+// lastRun looks in the journal, from the newest entry back, for the last permit of the task under which a run began. It is false without one.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
-	journal, err := m.client.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{
-		Names: []string{permit.Semaphore()}, Permits: true, PageSize: pastPermits,
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, entry := range journal.GetEntries() {
-		p := entry.GetPermit()
-		if p == nil || p.GetToken() >= permit.Token() {
-			continue
+	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
+	task, _ := permit.Firing()
+	for {
+		page, err := m.client.Operator().ListHistory(ctx, req)
+		if err != nil {
+			return false, err
 		}
-		switch entry.GetKind() {
-		case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, gatekeeperv1.EventKind_EVENT_KIND_HELD, gatekeeperv1.EventKind_EVENT_KIND_CLEARED,
-			gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY, gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED:
-			return true, nil
-		case gatekeeperv1.EventKind_EVENT_KIND_RELEASED:
-			if p.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
-				return true, nil
+		for _, entry := range page.GetEntries() {
+			p := entry.GetPermit()
+			if p == nil || p.GetToken() >= permit.Token() || p.GetFiring().GetName() != task {
+				continue
 			}
-			if began, abnormal, err := m.released(ctx, p); began || err != nil {
+			if began, abnormal, err := m.endOfRun(ctx, entry.GetKind(), p); began || err != nil {
 				return abnormal, err
 			}
-		default:
+		}
+		if req.PageToken = page.GetNextPageToken(); req.PageToken == "" {
+			return false, nil
 		}
 	}
-	return journal.GetNextPageToken() != "", nil // nothing ran before, or it is not known
+}
+
+// endOfRun reports, of a journal entry about a permit, whether it is the end of a run, and whether that ended abnormally.
+func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
+	switch kind {
+	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, gatekeeperv1.EventKind_EVENT_KIND_HELD, gatekeeperv1.EventKind_EVENT_KIND_CLEARED,
+		gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY, gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED:
+		return true, true, nil
+	case gatekeeperv1.EventKind_EVENT_KIND_RELEASED:
+		if p.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
+			return true, true, nil
+		}
+		return m.released(ctx, p)
+	default:
+		return false, false, nil
+	}
 }
 
 // released reports, of a permit that was released, whether a run began under it, and whether that ended abnormally: its firing says so.
 func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	f := p.GetFiring()
-	if f.GetDue() == nil {
-		return true, false, nil // of somebody who runs no task
-	}
+	due := f.GetDue().AsTime()
 	r, err := m.client.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{
-		Semaphore: p.GetSemaphore(), Name: f.GetName(), DueAfter: timestamppb.New(f.GetDue().AsTime().Add(-time.Nanosecond)), PageSize: 1,
+		Semaphore: p.GetSemaphore(), Name: f.GetName(), DueAfter: timestamppb.New(due.Add(-time.Nanosecond)), PageSize: 1,
 	})
-	if err != nil || len(r.GetFirings()) == 0 {
+	if err != nil {
 		return false, false, err
 	}
-	switch claim := r.GetFirings()[0]; {
-	case !claim.GetFiring().GetDue().AsTime().Equal(f.GetDue().AsTime()):
+	if len(r.GetFirings()) == 0 || !r.GetFirings()[0].GetFiring().GetDue().AsTime().Equal(due) {
 		return false, false, nil // not claimed any more: nothing ran
-	case claim.GetToken() != p.GetToken(): // claimed again since: nothing ran, or it was cut short
-		return claim.GetAttempts() != 1, claim.GetAttempts() != 1, nil
-	default:
-		return true, claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE, nil
 	}
+	claim := r.GetFirings()[0]
+	if claim.GetToken() != p.GetToken() { // claimed again since: nothing ran, or it was cut short
+		again := claim.GetAttempts() != 1
+		return again, again, nil
+	}
+	return true, claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE, nil
 }

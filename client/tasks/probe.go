@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -22,23 +21,16 @@ func (f ProbeFunc) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 	return f(ctx, holder)
 }
 
-// ServerProbe returns the view of the servers: a holder is alive while it refreshes its permit. It refreshes at least after each third of the
-// duration, so one that has less than a third left has missed more than one refresh. A leader that has just been elected gives each
-// permit its full duration again. This Probe sees a process that died, was suspended or was cut off. It does not see a job that hangs in a process that
-// is well; see HTTPProbe, client.WithStallLimit and the definition's max_hold.
-func ServerProbe(c *client.Client) Probe {
-	return ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
-		v, err := c.Verify(ctx, holder.GetSemaphore(), holder.GetToken())
-		if _, ended := errors.AsType[*client.NotValidError](err); ended {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		left := v.Permit.GetExpiresIn()
-		if left == nil {
-			return false, errors.New("the servers do not say how long the permit lives")
-		}
-		return left.AsDuration() >= v.Permit.GetDuration().AsDuration()/3, nil
-	})
+// ServerProbe is the view of the servers: a holder is alive while it refreshes its permit. It refreshes at least after each third of the duration, so
+// one that has less than a third left has missed more than one refresh. A leader that has just been elected gives each permit its full duration
+// again. This Probe sees a process that died, was suspended or was cut off. It does not see a job that hangs in a process that is well; see HTTPProbe,
+// client.WithStallLimit and the definition's max_hold.
+type ServerProbe struct{}
+
+// Alive reads the holder's record. It is an error if that does not say how long the permit lives: a leader's answer does.
+func (ServerProbe) Alive(_ context.Context, holder *gatekeeperv1.Permit) (bool, error) {
+	if holder.GetExpiresIn() == nil {
+		return false, errors.New("the record of the holder does not say how long its permit lives")
+	}
+	return holder.GetExpiresIn().AsDuration() >= holder.GetDuration().AsDuration()/3, nil
 }

@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,25 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Tasks that share a semaphore have their own ends.
+func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
+	srv := start(t, time.Minute)
+	shared := tasks.WithSemaphore(func(string) string { return name })
+	h1 := newHost(t, srv, overTCP(t, srv, "app1"), shared)
+	failed := make(chan struct{})
+	h1.register(tasks.Func("other", eachMinute, func(context.Context) error { close(failed); return errors.New("no paper") }))
+	h1.due()
+	receive(t, failed, "the run of the other task")
+	srv.Await(t, "its end", func() bool { return len(srv.Holders(t, name)) == 0 })
+	h2, j := newHost(t, srv, overTCP(t, srv, "app2"), shared), newJob(t, new(atomic.Int32))
+	h2.register(j)
+	h2.due()
+	receive(t, j.runs, "the run").end <- nil
+	if h2.idle(1); j.resets.Load() != 0 {
+		t.Errorf("reset %d times", j.resets.Load())
 	}
 }
 

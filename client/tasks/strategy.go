@@ -42,7 +42,7 @@ type Evidence struct {
 	Answer bool
 	// Err is why the Probe has no answer.
 	Err error
-	// Attempt counts the judgements for this run, from 1.
+	// Attempt counts how often the permit was asked for and denied, from 1.
 	Attempt int
 }
 

@@ -150,5 +150,9 @@ func (r *report) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+	// This host may have been suspended for as long as another one has had the task.
+	if err := client.PermitOf(ctx).Ensure(ctx, time.Second); err != nil {
+		return err
+	}
 	return errors.Join(r.shop.mail("inventory-report from "+r.shop.host), os.Remove(r.draft()), os.Remove(stock))
 }

@@ -138,7 +138,7 @@ func ExampleTask() {
 	say := func(what string) func(context.Context) error {
 		return func(context.Context) error { fmt.Println(what); return nil }
 	}
-	var task tasks.Restartable = tasks.RestartableFunc("report", gocron.DurationJob(time.Hour), say("run"), say("reset"))
+	task := tasks.RestartableFunc("report", gocron.DurationJob(time.Hour), say("run"), say("reset"))
 	fmt.Println(task.Name(), task.Schedule() != nil)
 	for _, step := range []func(context.Context) error{task.Initialize, task.Reset, task.Run} {
 		if err := step(ctx); err != nil {
@@ -154,11 +154,11 @@ func ExampleTask() {
 
 // Holders without a URL are judged by the servers' view.
 func ExampleProbe() {
-	var overHTTP, servers tasks.Probe = tasks.HTTPProbe{}, tasks.ServerProbe{}
+	var overHTTP tasks.Probe = tasks.HTTPProbe{}
 	probe := tasks.ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
 		alive, err := overHTTP.Alive(ctx, holder)
 		if errors.Is(err, tasks.ErrNoProbeURL) {
-			return servers.Alive(ctx, holder)
+			return tasks.ServerProbe{}.Alive(ctx, holder)
 		}
 		if errors.Is(err, tasks.ErrWrongAnswer) {
 			fmt.Println("somebody else answers:", err)

@@ -89,6 +89,7 @@ func probed(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *
 }
 
 func TestHTTPProbe_HolderRuns_IsAliveUntilItsRunHasEnded(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	l, j := newListener(t), newJob(t, new(atomic.Int32))
 	h := probed(t, srv, overTCP(t, srv, "app1"), l, j)
@@ -111,6 +112,7 @@ func TestHTTPProbe_HolderRuns_IsAliveUntilItsRunHasEnded(t *testing.T) {
 
 // The process of the holder was killed: nobody listens at its address. Its permit lives on for an hour, and the heir waits for its release.
 func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
+	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
@@ -134,6 +136,7 @@ func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
 // The process was killed and started again: it answers at the same address, under the same name, and asks for the same task. It is not taken for the holder, not
 // even by itself.
 func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
+	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
@@ -162,6 +165,7 @@ func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
 }
 
 func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
+	t.Parallel()
 	const text = "instance"
 	holder := func(url string) *gatekeeperv1.Permit {
 		p := &gatekeeperv1.Permit{Semaphore: name, Token: 7, Identity: &gatekeeperv1.Identity{Group: "default", Acquirer: "app1"}}
@@ -217,6 +221,7 @@ func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
 }
 
 func TestHandler_RequestIsNoProbe_IsRefused(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	for _, c := range []struct {
@@ -237,6 +242,7 @@ func TestHandler_RequestIsNoProbe_IsRefused(t *testing.T) {
 }
 
 func TestServerProbe_HolderMissedRefreshes_IsNotAlive(t *testing.T) {
+	t.Parallel()
 	for left, want := range map[time.Duration]bool{time.Minute: true, 20 * time.Second: true, 19 * time.Second: false, 0: false} {
 		p := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(left)}
 		if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), p); err != nil || alive != want {

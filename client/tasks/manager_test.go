@@ -13,6 +13,7 @@ import (
 )
 
 func TestManager_TaskIsRegistered_InitializesOnceRunsWhenDueAndCancelsOnce(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
@@ -53,6 +54,7 @@ func TestManager_TaskIsRegistered_InitializesOnceRunsWhenDueAndCancelsOnce(t *te
 }
 
 func TestManager_NameIsTaken_IsRefused(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	first, second := newJob(t, new(atomic.Int32)), newJob(t, new(atomic.Int32))
@@ -63,12 +65,13 @@ func TestManager_NameIsTaken_IsRefused(t *testing.T) {
 	if second.initialized.Load() != 0 || second.cancelled.Load() != 0 || first.cancelled.Load() != 0 {
 		t.Error("a task that is refused is used, or ends the first one")
 	}
-	if err := h.m.Register(bounded(t), tasks.Func("", eachMinute, nil)); err == nil {
+	if err := h.m.Register(bounded(t), tasks.Func("", eachMinute(), nil)); err == nil {
 		t.Error("a task without a name")
 	}
 }
 
 func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
@@ -94,6 +97,7 @@ func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
 }
 
 func TestRemoveNow_TaskRuns_EndsItsContextAndCancelsOnce(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
@@ -113,6 +117,7 @@ func TestRemoveNow_TaskRuns_EndsItsContextAndCancelsOnce(t *testing.T) {
 
 // A run that ignores its context and Cancel keeps its permit and its name.
 func TestRemoveNow_RunIgnoresIt_KeepsItsPermitUntilItReturns(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
@@ -151,6 +156,7 @@ func TestRemoveNow_RunIgnoresIt_KeepsItsPermitUntilItReturns(t *testing.T) {
 }
 
 func TestRegister_InitializeFails_IsNotRegisteredNorCancelled(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
@@ -182,6 +188,7 @@ func TestRegister_InitializeFails_IsNotRegisteredNorCancelled(t *testing.T) {
 }
 
 func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	for _, now := range []bool{false, true} {
 		h := newHost(t, srv, overTCP(t, srv, "app1"))
@@ -228,6 +235,7 @@ type initializing struct {
 func (i initializing) Initialize(ctx context.Context) error { return i.initialize(ctx) }
 
 func TestShutdown_TaskRuns_WaitsForIt(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
@@ -240,7 +248,7 @@ func TestShutdown_TaskRuns_WaitsForIt(t *testing.T) {
 	if r.ctx.Err() != nil {
 		t.Error("the run was interrupted")
 	}
-	if err := h.m.Register(bounded(t), tasks.Func("other", eachMinute, nil)); !errors.Is(err, tasks.ErrClosed) {
+	if err := h.m.Register(bounded(t), tasks.Func("other", eachMinute(), nil)); !errors.Is(err, tasks.ErrClosed) {
 		t.Errorf("registered after Shutdown: %v", err)
 	}
 	r.end <- nil

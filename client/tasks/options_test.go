@@ -13,6 +13,7 @@ import (
 )
 
 func TestNewManager_OptionBreaksARule_IsRefused(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	c := overTCP(t, srv, "app1")
 	for what, o := range map[string]tasks.Option{
@@ -27,6 +28,7 @@ func TestNewManager_OptionBreaksARule_IsRefused(t *testing.T) {
 }
 
 func TestManager_Options_ChooseTheSemaphoreAndTheIdentity(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"),
 		tasks.WithSemaphore(func(task string) string { return name }),
@@ -35,7 +37,7 @@ func TestManager_Options_ChooseTheSemaphoreAndTheIdentity(t *testing.T) {
 		tasks.WithJobOptions(client.WithFiringName("shared")),
 	)
 	seen := make(chan map[string]string, 1)
-	h.register(tasks.Func("other", eachMinute, func(context.Context) error {
+	h.register(tasks.Func("other", eachMinute(), func(context.Context) error {
 		seen <- srv.Holders(t, name)[0].GetMetadata()
 		return nil
 	}))
@@ -46,6 +48,7 @@ func TestManager_Options_ChooseTheSemaphoreAndTheIdentity(t *testing.T) {
 }
 
 func TestWords_HaveNames(t *testing.T) {
+	t.Parallel()
 	for want, got := range map[string]fmt.Stringer{
 		"alive": tasks.Alive, "dead": tasks.Dead, "retry": tasks.Retry, "Verdict(9)": tasks.Verdict(9),
 		"idle": tasks.Idle, "initializing": tasks.Initializing, "asking": tasks.Asking, "taking over": tasks.TakingOver,

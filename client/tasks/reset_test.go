@@ -14,6 +14,7 @@ import (
 
 // The host that runs the task next did not run it before: only the servers know how that ended.
 func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
+	t.Parallel()
 	for how, c := range map[string]struct {
 		end    func(t *testing.T, h *host, r run)
 		define func(*gatekeeperv1.Definition)
@@ -35,6 +36,7 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 		}, resets: 1},
 	} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			srv := start(t, time.Minute, func(d *gatekeeperv1.Definition) {
 				if c.define != nil {
 					c.define(d)
@@ -70,11 +72,12 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 
 // Tasks that share a semaphore have their own ends.
 func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	shared := tasks.WithSemaphore(func(string) string { return name })
 	h1 := newHost(t, srv, overTCP(t, srv, "app1"), shared)
 	failed := make(chan struct{})
-	h1.register(tasks.Func("other", eachMinute, func(context.Context) error { close(failed); return errors.New("no paper") }))
+	h1.register(tasks.Func("other", eachMinute(), func(context.Context) error { close(failed); return errors.New("no paper") }))
 	h1.due()
 	receive(t, failed, "the run of the other task")
 	srv.Await(t, "its end", func() bool { return len(srv.Holders(t, name)) == 0 })
@@ -88,6 +91,7 @@ func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 }
 
 func TestReset_LastRunHere_IsCalledIfItFailedPanickedOrWasNotReset(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))

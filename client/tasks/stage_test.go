@@ -25,11 +25,11 @@ const (
 	name     = "report"
 )
 
-// eachMinute is the schedule of the tests, and noon a time at which it is due.
-var (
-	eachMinute = gocron.CronJob("* * * * *", false)
-	noon       = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-)
+// noon is a time at which the schedule of the tests is due.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// eachMinute is that schedule. gocron keeps state in it, so each task has its own.
+func eachMinute() gocron.JobDefinition { return gocron.CronJob("* * * * *", false) }
 
 // start starts a server with a semaphore that allows takeovers and whose permits live briefly.
 func start(t *testing.T, duration time.Duration, more ...func(*gatekeeperv1.Definition)) *gktest.Server {
@@ -169,7 +169,7 @@ func newJob(t *testing.T, busy *atomic.Int32) *job {
 }
 
 func (j *job) Name() string                   { return name }
-func (j *job) Schedule() gocron.JobDefinition { return eachMinute }
+func (j *job) Schedule() gocron.JobDefinition { return eachMinute() }
 
 func (j *job) Initialize(context.Context) error {
 	j.initialized.Add(1)

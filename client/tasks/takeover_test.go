@@ -29,6 +29,7 @@ func wantDenied(t *testing.T, err error, reason client.Reason) {
 }
 
 func TestTask_OnTwoHosts_RunsOnceADueTime(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
 	var hosts []*host
@@ -60,6 +61,7 @@ func TestTask_OnTwoHosts_RunsOnceADueTime(t *testing.T) {
 
 // The holder is suspended: a partition is what the servers see of it.
 func TestRestartable_HolderIsDead_TakesOverResetsAndRunsWhenTheSlotIsFree(t *testing.T) {
+	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
@@ -113,6 +115,7 @@ func TestRestartable_HolderIsDead_TakesOverResetsAndRunsWhenTheSlotIsFree(t *tes
 
 // The holder's process is well and its permit alive, but the job hangs. A takeover stops it.
 func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
@@ -139,8 +142,31 @@ func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	}
 }
 
+// The judgement was wrong: the holder finishes its work although it must stop.
+func TestRestartable_HolderFinishesAfterTheTakeover_TheHeirDoesNotRun(t *testing.T) {
+	t.Parallel()
+	srv := start(t, time.Hour)
+	busy := new(atomic.Int32)
+	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	let := make(chan error)
+	j1.run1 = func() error { return <-let }
+	h1.register(j1)
+	h2.register(j2)
+	h1.due()
+	r := receive(t, j1.runs, "the run")
+	h2.due()
+	receive(t, r.ctx.Done(), "the end of the run's context")
+	let <- nil
+	wantDenied(t, h2.skips(), client.ReasonFiringDone)
+	if h1.idle(1); len(j2.runs) != 0 || j2.resets.Load() != 0 {
+		t.Error("it ran, or was reset")
+	}
+}
+
 // The holder of an earlier due time still takes the slot: the next one waits in the queue.
 func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOverFrom(t *testing.T) {
+	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
@@ -168,6 +194,7 @@ func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOverFrom(t *testing.T) 
 }
 
 func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
@@ -192,6 +219,7 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 }
 
 func TestRestartable_DefinitionAllowsNoTakeover_WaitsForItsNextDueTime(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute, func(d *gatekeeperv1.Definition) { d.Takeover = false })
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
@@ -211,6 +239,7 @@ func TestRestartable_DefinitionAllowsNoTakeover_WaitsForItsNextDueTime(t *testin
 }
 
 func TestStrategy_SaysRetry_IsAskedAgainABoundedNumberOfTimes(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
@@ -243,6 +272,7 @@ func TestStrategy_SaysRetry_IsAskedAgainABoundedNumberOfTimes(t *testing.T) {
 
 // Both judge the holder dead at the same time. One of them gets the slot; for the other one that one is alive.
 func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
+	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
@@ -281,6 +311,7 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 
 // Remove gives up a takeover that waits for the slot.
 func TestRemove_TakingOver_GivesUpTheAcquisition(t *testing.T) {
+	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)

@@ -10,7 +10,8 @@ import (
 type Task interface {
 	// Name names the task, its firings, and by default its semaphore. It is the same on every host, and always the same.
 	Name() string
-	// Schedule says when the task is due. It is read once, after Initialize.
+	// Schedule says when the task is due. It is read once for each registration, after Initialize. gocron keeps state in a definition of a cron
+	// job, so two tasks or Managers must not share one.
 	Schedule() gocron.JobDefinition
 	// Initialize is called once, by Register, before the task is due for the first time. ctx ends with that of Register, and when the task is
 	// removed meanwhile. If it returns an error the task is not registered, and Cancel is not called.
@@ -31,13 +32,12 @@ type Restartable interface {
 	Reset(ctx context.Context) error
 }
 
-// Func returns a Task that runs a function. Its Initialize and Cancel do nothing.
+// Func returns a Task that runs a function. Its Initialize and Cancel do nothing. Register it with one Manager: its schedule must not be shared.
 func Func(name string, schedule gocron.JobDefinition, run func(context.Context) error) Task {
 	return funcTask{name, schedule, run}
 }
 
-// RestartableFunc returns a Restartable that runs a function, and reset before a run that follows an abnormal end. Its Initialize and Cancel
-// do nothing.
+// RestartableFunc is Func for a task that reset cleans up before a run that follows an abnormal end.
 func RestartableFunc(name string, schedule gocron.JobDefinition, run, reset func(context.Context) error) Restartable {
 	return restartableFunc{funcTask{name, schedule, run}, reset}
 }

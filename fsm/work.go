@@ -115,6 +115,17 @@ func (s *State) WorkBySemaphore() iter.Seq2[string, Work] {
 	return func(yield func(string, Work) bool) { s.jobs.sums.Scan(yield) }
 }
 
+// AllWork sums up the jobs of all semaphores.
+func (s *State) AllWork() (all Work) {
+	for _, w := range s.WorkBySemaphore() {
+		all.Waiting += w.Waiting
+		all.Held += w.Held
+		all.Bytes += w.Bytes
+		all.Jobs += w.Jobs
+	}
+	return all
+}
+
 // WorkBytes is what is stored and reserved for all jobs.
 func (s *State) WorkBytes() uint64 { return s.jobs.bytes }
 

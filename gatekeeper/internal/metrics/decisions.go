@@ -53,7 +53,7 @@ func inc(counters []prometheus.Counter, i int) {
 }
 
 // eventKinds is one more than the number of the last kind of event.
-const eventKinds = fsm.FiringsRemembered + 1
+const eventKinds = fsm.JobDeleted + 1
 
 // changes counts applied changes.
 type changes struct {
@@ -73,6 +73,8 @@ func kindNames() [eventKinds]string {
 		fsm.DrainedEvent: "drained", fsm.RevertedEvent: "reverted", fsm.MissedEvent: "missed", fsm.HeardEvent: "heard",
 		fsm.FreedUnsafely: "freed_unsafely", fsm.QuarantineEnded: "quarantine_ended", fsm.RecoveredEvent: "recovered",
 		fsm.SupersededEvent: "superseded", fsm.FiringsForgotten: "firings_forgotten", fsm.FiringsRemembered: "firings_remembered",
+		fsm.LateEnd: "late_end", fsm.JobSubmitted: "job_submitted", fsm.TaskSettled: "task_settled", fsm.JobCancelled: "job_cancelled",
+		fsm.TasksChanged: "tasks_changed", fsm.JobDeleted: "job_deleted",
 	}
 }
 

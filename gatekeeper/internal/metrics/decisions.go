@@ -73,7 +73,7 @@ func kindNames() [eventKinds]string {
 		fsm.DrainedEvent: "drained", fsm.RevertedEvent: "reverted", fsm.MissedEvent: "missed", fsm.HeardEvent: "heard",
 		fsm.FreedUnsafely: "freed_unsafely", fsm.QuarantineEnded: "quarantine_ended", fsm.RecoveredEvent: "recovered",
 		fsm.SupersededEvent: "superseded", fsm.FiringsForgotten: "firings_forgotten", fsm.FiringsRemembered: "firings_remembered",
-		fsm.LateEnd: "late_end", fsm.JobSubmitted: "job_submitted", fsm.TaskSettled: "task_settled", fsm.JobCancelled: "job_cancelled",
+		fsm.ClaimsChanged: "claims_changed", fsm.JobSubmitted: "job_submitted", fsm.TaskSettled: "task_settled", fsm.JobCancelled: "job_cancelled",
 		fsm.TasksChanged: "tasks_changed", fsm.JobDeleted: "job_deleted",
 	}
 }

@@ -317,3 +317,25 @@ func TestJobs_SurviveASnapshot(t *testing.T) {
 		t.Fatalf("next: %+v", next)
 	}
 }
+
+func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("mine")
+	submitter := l.grant("mine", "submitter")
+	l.submit("j", tasks("a", "b"))
+	l.submit("bound", tasks("c"), func(c *fsm.SubmitJob) { c.Submitter = submitter.Token })
+	l.submit("last", tasks("d"), func(c *fsm.SubmitJob) { c.Spec.Priority, c.Spec.MaxAttempts = 1, 1 })
+	l.take("w")
+	l.take("x")
+	s := recovered(t, l.state(), recovery())
+	if j := s.Job("j"); j.Held != 0 || j.Waiting() != 2 {
+		t.Fatalf("job: %+v", j)
+	}
+	if j := s.Job("last"); j.State != work.Ended || j.Failed != 1 || j.EndedAt.IsZero() {
+		t.Fatalf("the job whose last worker was lost: %+v", j)
+	}
+	if j := s.Job("bound"); j.State != work.Cancelled {
+		t.Fatalf("the job whose submitter was lost: %+v", j)
+	}
+	restored(t, s)
+}

@@ -127,21 +127,24 @@ func (d *draft) recover(r Recovery) {
 	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.text(d, old, lost), At: r.At})
 	for _, p := range lost {
 		d.advance()
-		d.lose(p)
+		d.lose(p, r.At)
 	}
 }
 
 // lose ends a permit as if its time had passed. Its request is remembered, so that no retry of it is granted.
-func (d *draft) lose(p *semaphore.Permit) {
+func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	switch {
 	case p.State == semaphore.Cooling:
 		d.freeCooled(p)
 	case d.holdsLost(p.Semaphore):
 		d.hold(p)
 	default:
-		d.settleFiring(p, ending{how: semaphore.EndExpired})
+		e := ending{how: semaphore.EndExpired, at: at}
+		d.settleFiring(p, e)
+		d.settleTask(p.Token, semaphore.Run{End: e.how, Stop: p.Stop}, e)
 		d.rememberEnd(p, semaphore.EndExpired)
 		d.setPermit(p, nil)
+		d.submitterGone(p.Token, at)
 	}
 }
 

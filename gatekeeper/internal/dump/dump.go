@@ -73,7 +73,7 @@ func write(ctx context.Context, log *slog.Logger, v View, most int) {
 	}
 }
 
-// inUse returns the sorted names of semaphores that have permits or waiters or are paused. Permits may outlive their definition.
+// inUse returns the sorted names of semaphores that have permits, waiters or jobs or are paused. Permits may outlive their definition.
 func inUse(s *fsm.State, waiting map[string]int) []string {
 	var names []string
 	for name := range waiting {
@@ -91,6 +91,9 @@ func inUse(s *fsm.State, waiting map[string]int) []string {
 		}
 		names = append(names, name)
 		from = name + "\x00" // the next possible name
+	}
+	for name := range s.WorkBySemaphore() {
+		names = append(names, name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -126,6 +129,9 @@ func (d *dump) semaphore(s *fsm.State, name string, waiters int) {
 		slog.String("semaphore", name),
 		slog.Uint64("used", s.Used(name)),
 		slog.Int("waiters", waiters),
+	}
+	if w := s.Work(name); w.Jobs > 0 {
+		attrs = append(attrs, slog.Int("jobs", w.Jobs), slog.Uint64("tasks_waiting", w.Waiting), slog.Uint64("tasks_held", w.Held))
 	}
 	stored := s.Definition(name)
 	if stored == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // state applies commands, one entry each, to a new cluster.
@@ -21,7 +22,7 @@ func state(t *testing.T, cmds ...fsm.Command) *fsm.State {
 	t.Helper()
 	m := fsm.New("0000000000000001.1")
 	for i, cmd := range cmds {
-		entry, err := fsm.Encode(1, []fsm.Command{cmd})
+		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,6 +89,16 @@ func TestWrite_Leader_WritesWhatIsInUse(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+func TestWrite_SemaphoreWithJobs_IsInUse(t *testing.T) {
+	s := state(t, create("idle", "job"), fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel}, fsm.SubmitJob{
+		Spec: &work.Spec{ID: "j", Semaphore: "job"}, Tasks: [][]byte{nil, nil}, Digest: strings.Repeat("d", 32), At: time.Unix(2, 0),
+	})
+	got := written(View{State: s, Role: "follower", Remaining: func(uint64) (time.Duration, bool) { return 0, false }}, 10)
+	if len(got) != 2 || !strings.Contains(got[1], "semaphore=job used=0 waiters=0 jobs=1 tasks_waiting=2 tasks_held=0") {
+		t.Fatalf("%q", got)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// acquire asks for the permit, and takes over if it must. What it returns is what the Locker's Begin returned, or why it gave up.
+// acquire asks for the permit, and takes over if it must. What it returns is what the Locker's Begin returned, or why
+// it gave up.
 func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
 	e, policy := a.entry, client.DenialSkip
 	for attempt := 1; ; attempt++ {
@@ -102,7 +103,8 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	return verdict
 }
 
-// takeOver stops a dead holder. If that has the task's firing, it waits until the firing can be claimed again or is over.
+// takeOver stops a dead holder. If that has the task's firing, it waits until the firing can be claimed again or is
+// over.
 func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uint64) error {
 	e := a.entry
 	m := e.manager

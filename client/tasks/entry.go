@@ -19,7 +19,8 @@ type entry struct {
 	// life ends when the task is removed at once, and wanted when it is removed at all.
 	life, wanted     context.Context //nolint:containedctx // they are the task's
 	endLife, endWant context.CancelCauseFunc
-	// active counts what uses the task: Register, and attempts. Add is called under the Manager's mutex, while the task is not removed.
+	// active counts what uses the task: Register, and attempts. Add is called under the Manager's mutex, while the task
+	// is not removed.
 	active sync.WaitGroup
 	cancel sync.Once
 	gone   chan struct{} // closed when the Manager does not use the task any more

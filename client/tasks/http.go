@@ -24,7 +24,8 @@ const (
 var (
 	// ErrNoProbeURL: the holder's permit does not say where its Manager answers; see WithProbeURL.
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
-	// ErrWrongAnswer: another process than the holder's answers at its probe URL, or something that is not a Manager's Handler.
+	// ErrWrongAnswer: another process than the holder's answers at its probe URL, or something that is not a Manager's
+	// Handler.
 	ErrWrongAnswer = errors.New("the answer is not from the holder's process")
 )
 
@@ -39,12 +40,13 @@ type answer struct {
 	Token    string `json:"token"`
 	// Running: a task runs under the token, or its permit is being released.
 	Running bool `json:"running"`
-	// Asking: a task asks for a permit of the semaphore. The servers may have granted it the token, and it has not yet heard of that.
+	// Asking: a task asks for a permit of the semaphore. The servers may have granted it the token, and it has not yet
+	// heard of that.
 	Asking bool `json:"asking"`
 }
 
-// Handler answers an HTTPProbe: whether a task of this Manager runs under a token. Mount it where WithProbeURL says. It answers GET requests with
-// JSON, and shows the group and the acquirer of this process to anybody who asks.
+// Handler answers an HTTPProbe: whether a task of this Manager runs under a token. Mount it where WithProbeURL says. It
+// answers GET requests with JSON, and shows the group and the acquirer of this process to anybody who asks.
 func (m *Manager) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -75,14 +77,16 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 	return a
 }
 
-// HTTPProbe asks the holder's own process, at the URL that its permit shows, whether it runs the task. It sees a process that was killed or started
-// again, also while its permit lives on.
+// HTTPProbe asks the holder's own process, at the URL that its permit shows, whether it runs the task. It sees a
+// process that was killed or started again, also while its permit lives on.
 //
-// A holder is dead if nothing listens there any more, so that the connection is refused; if the process was started again; or if its Manager
-// runs nothing under the token. Anything else than an answer is an error, for example a timeout: the host may be down, busy or cut off. An
-// answer of another group or acquirer is the error ErrWrongAnswer, and a permit without a URL the error ErrNoProbeURL.
+// A holder is dead if nothing listens there any more, so that the connection is refused; if the process was started
+// again; or if its Manager runs nothing under the token. Anything else than an answer is an error, for example a
+// timeout: the host may be down, busy or cut off. An answer of another group or acquirer is the error ErrWrongAnswer,
+// and a permit without a URL the error ErrNoProbeURL.
 //
-// Whoever may acquire permits chooses the URLs that are called. They get a GET request without credentials, unless Client adds some.
+// Any caller that may acquire a permit chooses the URL that is called for it. It gets a GET request without credentials,
+// unless Client adds some.
 type HTTPProbe struct {
 	// Client makes the requests. Default: one that follows no redirects.
 	Client *http.Client

@@ -110,7 +110,8 @@ func TestHTTPProbe_HolderRuns_IsAliveUntilItsRunHasEnded(t *testing.T) {
 	}
 }
 
-// The process of the holder was killed: nobody listens at its address. Its permit lives on for an hour, and the heir waits for its release.
+// The process of the holder was killed: nobody listens at its address. Its permit lives on to its deadline,
+// and the heir waits for that.
 func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
@@ -133,8 +134,8 @@ func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
 	h2.idle(1)
 }
 
-// The process was killed and started again: it answers at the same address, under the same name, and asks for the same task. It is not taken for the holder, not
-// even by itself.
+// The process was killed and started again: it answers at the same address, under the same name, and asks for the same
+// task. It is not taken for the holder, not even by itself.
 func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)

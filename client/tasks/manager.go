@@ -26,8 +26,8 @@ var (
 	ErrClosed = errors.New("the task manager is closed")
 )
 
-// Manager schedules tasks, and runs them under permits. Its methods may be called from any goroutine. A task must not remove itself, nor close
-// its Manager, and wait for it in its own Run.
+// Manager schedules tasks, and runs them under permits. Its methods may be called from any goroutine. A task must not
+// remove itself, nor close its Manager, and wait for it in its own Run.
 type Manager struct {
 	client    *client.Client
 	settings  *settings
@@ -77,8 +77,9 @@ func (m *Manager) semaphore(task string) *client.Semaphore {
 	return m.client.Semaphore(m.settings.semaphore(task), opts...)
 }
 
-// Register initializes a task and schedules it. It returns when Initialize has returned. The error is ErrRegistered, ErrClosed, ErrRemoved if the task was removed
-// meanwhile, what Initialize returned, or what gocron has against the schedule; then the task is not registered.
+// Register initializes a task and schedules it. It returns when Initialize has returned. The error is ErrRegistered,
+// ErrClosed, ErrRemoved if the task was removed meanwhile, what Initialize returned, or what gocron has against the
+// schedule; then the task is not registered.
 func (m *Manager) Register(ctx context.Context, t Task) error {
 	name := t.Name()
 	if name == "" {
@@ -116,13 +117,14 @@ func (m *Manager) Register(ctx context.Context, t Task) error {
 	return nil
 }
 
-// Remove removes a task: no further run begins, and one that waits for its permit is given up. A run that goes on is not interrupted. Remove returns when
-// it has ended and Cancel has been called, or when ctx ends; the removal continues in the background then. The error is ErrNotRegistered
-// or that of ctx.
+// Remove removes a task: no further run begins, and one that waits for its permit is given up. A run that goes on is
+// not interrupted. Remove returns when it has ended and Cancel has been called, or when ctx ends; the removal continues
+// in the background then. The error is ErrNotRegistered or that of ctx.
 func (m *Manager) Remove(ctx context.Context, name string) error { return m.remove(ctx, name, false) }
 
-// RemoveNow is Remove, but ends the context of a run that goes on, with the cause ErrRemoved, and calls Cancel at once. It may follow a Remove that
-// takes too long. A run that ignores both keeps its permit and its name until it returns, so that no other host runs the task beside it.
+// RemoveNow is Remove, but ends the context of a run that goes on, with the cause ErrRemoved, and calls Cancel at once.
+// It may follow a Remove that takes too long. A run that ignores both keeps its permit and its name until it returns,
+// so that no other host runs the task beside it.
 func (m *Manager) RemoveNow(ctx context.Context, name string) error {
 	return m.remove(ctx, name, true)
 }
@@ -170,11 +172,12 @@ func (m *Manager) List() []Info {
 	return all
 }
 
-// Close removes all tasks as RemoveNow does, and stops the scheduler. It returns when nothing of the Manager runs any more, or when ctx ends: then it
-// may be called again. The error is that of ctx, or the scheduler's.
+// Close removes all tasks as RemoveNow does, and stops the scheduler. It returns when nothing of the Manager runs any
+// more, or when ctx ends: then it may be called again. The error is that of ctx, or the scheduler's.
 func (m *Manager) Close(ctx context.Context) error { return m.close(ctx, true) }
 
-// Shutdown is Close, but lets runs finish, as Remove does. A program calls it with a ctx of limited time, and then Close.
+// Shutdown is Close, but lets runs finish, as Remove does. A program calls it with a ctx of limited time, and then
+// Close.
 func (m *Manager) Shutdown(ctx context.Context) error { return m.close(ctx, false) }
 
 func (m *Manager) close(ctx context.Context, now bool) error {

@@ -57,8 +57,8 @@ func newSettings(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// WithSemaphore says which semaphore a task takes its permits from. Default: the one that has the task's name. Tasks that share a semaphore of one
-// permit exclude each other.
+// WithSemaphore says which semaphore a task takes its permits from. Default: the one that has the task's name. Tasks
+// that share a semaphore of one permit exclude each other.
 func WithSemaphore(f func(task string) string) Option {
 	return func(s *settings) error { s.semaphore = f; return nil }
 }
@@ -68,13 +68,14 @@ func WithAcquireOptions(opts ...client.AcquireOption) Option {
 	return func(s *settings) error { s.acquire = append(s.acquire, opts...); return nil }
 }
 
-// WithJobOptions adds options of all runs, for example client.WithHooks and client.WithOutagePolicy. The denial policy is the Manager's.
+// WithJobOptions adds options of all runs, for example client.WithHooks and client.WithOutagePolicy. The denial policy
+// is the Manager's.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(s *settings) error { s.job = append(s.job, opts...); return nil }
 }
 
-// WithScheduler adds options of the Manager's scheduler. Give every host the same gocron.WithLocation. Lockers and electors of others are not
-// for it.
+// WithScheduler adds options of the Manager's scheduler. Give every host the same gocron.WithLocation. Lockers and
+// electors of others are not for it.
 func WithScheduler(opts ...gocron.SchedulerOption) Option {
 	return func(s *settings) error { s.scheduler = append(s.scheduler, opts...); return nil }
 }
@@ -105,8 +106,9 @@ func WithProbeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithProbeURL says where other hosts reach this Manager's Handler, for their HTTPProbe. Each permit shows it as metadata. The address must be
-// that of this process alone, not of a load balancer. Serve it before the first task is registered.
+// WithProbeURL says where other hosts reach this Manager's Handler, for their HTTPProbe. Each permit shows it as
+// metadata. The address must be that of this process alone, not of a load balancer. Serve it before the first task is
+// registered.
 func WithProbeURL(address string) Option {
 	return func(s *settings) error {
 		u, err := url.Parse(address)
@@ -121,8 +123,8 @@ func WithProbeURL(address string) Option {
 	}
 }
 
-// WithRetries says how often a Strategy may answer Retry for one run, and how long to wait before the permit is asked for again. After that the holder
-// counts as alive. Default: DefaultRetries and DefaultRetryDelay.
+// WithRetries says how often a Strategy may answer Retry for one run, and how long to wait before the permit is asked
+// for again. After that the holder counts as alive. Default: DefaultRetries and DefaultRetryDelay.
 func WithRetries(n int, delay time.Duration) Option {
 	return func(s *settings) error {
 		if n < 0 || delay < 0 {

@@ -13,7 +13,8 @@ import (
 // journalPage is how many entries are read at once. The last run is nearly always among the first of them.
 const journalPage = 20
 
-// endedAbnormally reports whether the last run before that of permit ended abnormally, on whatever host. It is true if that is not known.
+// endedAbnormally reports whether the last run before that of permit ended abnormally, on any host. It is true if
+// that is not known.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
 	if permit == nil {
 		return false // the run is unguarded: no server answers
@@ -28,7 +29,8 @@ func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bo
 	return abnormal
 }
 
-// lastRun looks in the journal, from the newest entry back, for the last permit of the task under which a run began. It is false without one.
+// lastRun looks in the journal, from the newest entry back, for the last permit of the task under which a run began. It
+// is false without one.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
 	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
 	task, _ := permit.Firing()
@@ -52,7 +54,8 @@ func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal 
 	}
 }
 
-// endOfRun reports, of a journal entry about a permit, whether it is the end of a run, and whether that ended abnormally.
+// endOfRun reports, of a journal entry about a permit, whether it is the end of a run, and whether that ended
+// abnormally.
 func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	switch kind {
 	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, gatekeeperv1.EventKind_EVENT_KIND_HELD, gatekeeperv1.EventKind_EVENT_KIND_CLEARED,
@@ -68,7 +71,8 @@ func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *
 	}
 }
 
-// released reports, of a permit that was released, whether a run began under it, and whether that ended abnormally: its firing says so.
+// released reports, of a permit that was released, whether a run began under it, and whether that ended abnormally: its
+// firing says so.
 func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	f := p.GetFiring()
 	due := f.GetDue().AsTime()

@@ -57,7 +57,7 @@ type Info struct {
 	Runs    int
 	// Err is the error of the last run that has ended here.
 	Err error
-	// Skipped is why the task did not run here when it was last due; nil if it did. For most hosts that is a *client.DeniedError, because another
-	// host ran it.
+	// Skipped is why the task did not run here when it was last due; nil if it did. For most hosts that is a
+	// *client.DeniedError, because another host ran it.
 	Skipped error
 }

@@ -15,7 +15,8 @@ const (
 	Alive Verdict = iota
 	// Dead: the holder does not run the task any more. A Restartable takes over from it.
 	Dead
-	// Retry: it cannot be said yet. The Manager asks for the permit again and, if it is denied, probes and judges again; see WithRetries.
+	// Retry: it cannot be said yet. The Manager asks for the permit again and, if it is denied, probes and judges
+	// again; see WithRetries.
 	Retry
 )
 
@@ -33,8 +34,8 @@ func (v Verdict) String() string {
 
 // Evidence is what a Strategy knows.
 type Evidence struct {
-	// Holder is the record of the permit that keeps the task from running here, as the leader had it a moment ago: who holds it, since when,
-	// and in ExpiresIn how long without another refresh.
+	// Holder is the record of the permit that keeps the task from running here, as the leader had it a moment ago: who
+	// holds it, since when, and in ExpiresIn how long without another refresh.
 	Holder *gatekeeperv1.Permit
 	// Task is the task that was denied.
 	Task Info

@@ -16,7 +16,8 @@ import (
 // brief is the duration of permits that the tests let expire.
 const brief = 3 * time.Second
 
-// free lets a firing be claimed again after a loss, so that a test does not depend on who is faster: the takeover or the expiry.
+// free lets a firing be claimed again after a loss, so that a test does not depend on who is faster: the takeover or
+// the expiry.
 func free(d *gatekeeperv1.Definition) {
 	d.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
 }

@@ -1,5 +1,6 @@
-// Command reports is the web shop of the StopLight article, on several hosts. Every host registers the same two tasks, and each due report is
-// compiled by one of them. docs/articles/stoplight.md starts three hosts and kills one in the middle of a report.
+// Command reports is the web shop of the StopLight article, on several hosts. Every host registers the same two tasks,
+// and each due report is compiled by one of them. docs/articles/stoplight.md starts three hosts and kills one in the
+// middle of a report.
 package main
 
 import (
@@ -108,7 +109,8 @@ func (s *shop) mail(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// report is the inventory report. It is compiled in a draft, and needs the file stock.csv, which another system delivers at some time.
+// report is the inventory report. It is compiled in a draft, and needs the file stock.csv, which another system
+// delivers at some time.
 type report struct {
 	shop *shop
 	name string

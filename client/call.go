@@ -229,6 +229,7 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.PermitService_Cancel_FullMethodName:
 		how.repeatable, how.held = true, true
 	case gatekeeperv1.OperatorService_Resume_FullMethodName,
+		gatekeeperv1.WorkService_CancelJob_FullMethodName,
 		gatekeeperv1.PermitService_TakeOver_FullMethodName:
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
@@ -248,6 +249,10 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
 		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
+		gatekeeperv1.WorkService_GetJob_FullMethodName,
+		gatekeeperv1.WorkService_ListJobs_FullMethodName,
+		gatekeeperv1.WorkService_ListTasks_FullMethodName,
+		gatekeeperv1.WorkService_ListWorkers_FullMethodName,
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName:
 		how.harmless = true
 	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,

@@ -17,6 +17,8 @@ type Client struct {
 	unrunnable unrunnable
 	// seen is the newest revision of the cluster in any answer; 0: none yet.
 	seen atomic.Uint64
+	// submitting counts the submissions that wait because no server answers.
+	submitting atomic.Int64
 
 	// ctx ends with Close, and with it whatever runs in the background.
 	ctx        context.Context //nolint:containedctx // the client's own life

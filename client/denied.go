@@ -29,6 +29,8 @@ const (
 	ReasonFiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
 	// ReasonFiringForgotten: the firing is no longer remembered, so whether it ran is not known. It does not run now.
 	ReasonFiringForgotten Reason = "FIRING_FORGOTTEN"
+	// ReasonNoTask: no task waits for a worker.
+	ReasonNoTask Reason = "NO_TASK"
 )
 
 // DeniedError is a denial: the servers decided, and the answer is no. Its sentinel is ErrDenied. It is an error so that a denial is

@@ -201,6 +201,33 @@ type RequestEndedError struct {
 	*StatusError
 }
 
+// NoSuchJobError says that there is no job of that id: it was not submitted, or it was deleted, by hand or some time after its end.
+type NoSuchJobError struct {
+	ID string
+	*StatusError
+}
+
+// JobDiffersError says that the id of a job belongs to a job that was submitted with other tasks or settings. Nothing was done.
+type JobDiffersError struct {
+	ID string
+	*StatusError
+}
+
+// JobNotOverError says that a job cannot be deleted, because its tasks wait or are held.
+type JobNotOverError struct {
+	ID string
+	*StatusError
+}
+
+// WorkLimitError says which limit a job, a task or its result would exceed. Nothing was done.
+type WorkLimitError struct {
+	// Limit is its name, as in the settings of the cluster, or max_result of the job.
+	Limit string
+	// Needed and Max are in bytes, but for a limit of the number of tasks.
+	Needed, Max uint64
+	*StatusError
+}
+
 func (e *InvalidFieldError) Unwrap() error     { return e.StatusError }
 func (e *StaleVersionError) Unwrap() error     { return e.StatusError }
 func (e *AlreadyExistsError) Unwrap() error    { return e.StatusError }
@@ -211,6 +238,10 @@ func (e *NoSuchCordonError) Unwrap() error     { return e.StatusError }
 func (e *ChangedSinceError) Unwrap() error     { return e.StatusError }
 func (e *RevisionChangedError) Unwrap() error  { return e.StatusError }
 func (e *RequestEndedError) Unwrap() error     { return e.StatusError }
+func (e *NoSuchJobError) Unwrap() error        { return e.StatusError }
+func (e *JobDiffersError) Unwrap() error       { return e.StatusError }
+func (e *JobNotOverError) Unwrap() error       { return e.StatusError }
+func (e *WorkLimitError) Unwrap() error        { return e.StatusError }
 
 // tooOldSince reports whether a request was refused because the servers may have forgotten it, and the revision of the cluster then.
 func tooOldSince(err error) (revision uint64, tooOld bool) {
@@ -267,6 +298,14 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 		return &ChangedSinceError{Semaphores: names, StatusError: base}
 	case reasonRevisionChanged:
 		return &RevisionChangedError{Semaphore: text["semaphore"], Expected: number("expected"), Current: number("current"), StatusError: base}
+	case reasonNoSuchJob:
+		return &NoSuchJobError{ID: text["id"], StatusError: base}
+	case reasonJobDiffers:
+		return &JobDiffersError{ID: text["id"], StatusError: base}
+	case reasonJobNotOver:
+		return &JobNotOverError{ID: text["id"], StatusError: base}
+	case reasonWorkLimit:
+		return &WorkLimitError{Limit: text["limit"], Needed: number("needed"), Max: number("max"), StatusError: base}
 	case reasonRequestEnded:
 		return &RequestEndedError{How: text["how"], Token: number("token"), StatusError: base}
 	}

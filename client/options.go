@@ -53,10 +53,11 @@ type settings struct {
 	grpc           []grpc.DialOption
 	alone          bool
 	cluster        string
+	submitBuffer   int
 }
 
 func newSettings(endpoints []string, opts []Option) (*settings, error) {
-	s := &settings{attemptTimeout: DefaultAttemptTimeout, clock: systemClock(), logger: slog.Default()}
+	s := &settings{attemptTimeout: DefaultAttemptTimeout, submitBuffer: DefaultSubmitBuffer, clock: systemClock(), logger: slog.Default()}
 	s.defaults.group = os.Getenv("GK_GROUP")
 	s.defaults.acquirer = os.Getenv("GK_ACQUIRER")
 	if id := os.Getenv("GK_CLUSTER"); id != "" {
@@ -143,6 +144,18 @@ func WithAttemptTimeout(d time.Duration) Option {
 			return errors.New("an attempt needs a timeout above 0")
 		}
 		s.attemptTimeout = d
+		return nil
+	})
+}
+
+// WithSubmitBuffer bounds how many submissions of jobs wait while no server answers. Beyond that a submission fails with a
+// *SubmitBufferError. Default: DefaultSubmitBuffer. Each waits until a server answers or its context ends, and keeps its tasks in memory.
+func WithSubmitBuffer(submissions int) Option {
+	return dialOption(func(s *settings) error {
+		if submissions < 1 {
+			return errors.New("WithSubmitBuffer must be above 0")
+		}
+		s.submitBuffer = submissions
 		return nil
 	})
 }

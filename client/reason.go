@@ -33,6 +33,11 @@ const (
 	reasonNoSuchCordon     = "NO_SUCH_CORDON"
 	reasonChangedSince     = "CHANGED_SINCE"
 	reasonRecovering       = "RECOVERING"
+	reasonNoSuchJob        = "NO_SUCH_JOB"
+	reasonJobDiffers       = "JOB_DIFFERS"
+	reasonJobNotOver       = "JOB_NOT_OVER"
+	reasonSubmissionLost   = "SUBMISSION_LOST"
+	reasonWorkLimit        = "WORK_LIMIT"
 )
 
 // info is the ErrorInfo of a status that Gatekeeper made; nil for any other.

@@ -33,6 +33,12 @@ func (s *Semaphore) Caller() (group, acquirer string) {
 	return a.group, a.acquirer
 }
 
+// Group is where its acquisitions say that they run: WithGroup, or the Client's group.
+func (s *Semaphore) Group() string { return s.request(nil).group }
+
+// Acquirer is who its acquisitions say that they are: WithAcquirer, or the Client's acquirer.
+func (s *Semaphore) Acquirer() string { return s.request(nil).acquirer }
+
 // acquisition is one acquisition, in all its attempts.
 type acquisition struct {
 	semaphore       string

@@ -25,6 +25,8 @@ var (
 	ErrPaused = errors.New("the semaphore was paused")
 	// ErrCordoned: the group or the acquirer was cordoned.
 	ErrCordoned = errors.New("the holder was cordoned")
+	// ErrTaskCancelled: the job of the permit's task was cancelled.
+	ErrTaskCancelled = errors.New("the job of the task was cancelled")
 
 	// ErrExpiring: no refresh got through, and the local deadline is as near as the stop time.
 	ErrExpiring = errors.New("no refresh got through")
@@ -117,6 +119,8 @@ func (e *StopError) sentinel() error {
 		return ErrPaused
 	case gatekeeperv1.StopCause_STOP_CAUSE_CORDONED:
 		return ErrCordoned
+	case gatekeeperv1.StopCause_STOP_CAUSE_TASK_CANCELLED:
+		return ErrTaskCancelled
 	}
 	return ErrStopped // a cause of a newer server
 }

@@ -1,0 +1,590 @@
+package work_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stage is a server on virtual time, with a semaphore named resize, and a client of a submitter.
+type stage struct {
+	*testing.T
+	srv *gktest.Server
+	c   *client.Client
+}
+
+func onStage(t *testing.T, test func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		permits := uint32(100)
+		srv.Define(t, &gatekeeperv1.Definition{Name: "resize", Permits: &permits, Duration: durationpb.New(10 * time.Second)})
+		test(&stage{t, srv, srv.Dial(t, "submitter")})
+	})
+}
+
+// worker starts a worker and returns its client, and what stops it and waits for it.
+func (s *stage) worker(name string, w work.Worker) (c *client.Client, stop func()) {
+	s.Helper()
+	c = s.srv.Dial(s.T, name)
+	w.Semaphore, w.Logger = c.Semaphore("resize"), slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithCancel(s.Context())
+	done := make(chan error, 1)
+	go func() { done <- work.Run(ctx, w) }()
+	stopped := false
+	stop = func() {
+		cancel()
+		if !stopped {
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				s.Errorf("Run: %v", err)
+			}
+			stopped = true
+		}
+	}
+	s.Cleanup(stop)
+	return c, stop
+}
+
+func (s *stage) submit(job work.Job, n int) *work.Submitted {
+	s.Helper()
+	job.Semaphore = "resize"
+	submitted, err := work.Submit(s.Context(), s.c, job, payloads(n))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return submitted
+}
+
+func payloads(n int) (all [][]byte) {
+	for i := range n {
+		all = append(all, []byte(strconv.Itoa(i)))
+	}
+	return all
+}
+
+// results are the results of a job in their order, or why a task has none.
+func (s *stage) results(id string) (all []string) {
+	s.Helper()
+	for t, err := range work.Results(s.Context(), s.c, id) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		result, err := work.Result(id, t)
+		if err != nil {
+			result = []byte(err.Error())
+		}
+		all = append(all, string(result))
+	}
+	return all
+}
+
+func square(_ context.Context, t *work.Task) ([]byte, error) {
+	n, err := strconv.Atoi(string(t.Payload()))
+	return []byte(strconv.Itoa(n * n)), err
+}
+
+func TestRun_TwoWorkers_EveryTaskIsExecutedOnceAndResultsComeInOrder(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		var executed atomic.Int64
+		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
+			executed.Add(1)
+			return square(ctx, t)
+		}
+		s.worker("w1", work.Worker{Handle: handle, Parallel: 4})
+		s.worker("w2", work.Worker{Handle: handle, Parallel: 4})
+		got := s.results(s.submit(work.Job{}, 200).ID)
+		if len(got) != 200 || executed.Load() != 200 {
+			s.Fatalf("%d results, %d executions", len(got), executed.Load())
+		}
+		for i, r := range got {
+			if r != strconv.Itoa(i*i) {
+				s.Fatalf("result %d is %s", i, r)
+			}
+		}
+	})
+}
+
+func TestSubmit_Repeated_IsTheSameJobAndOtherContentIsRefused(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		first := s.submit(work.Job{ID: "j"}, 3)
+		if again := s.submit(work.Job{ID: "j"}, 3); first.Repeated || !again.Repeated {
+			s.Errorf("repeated: %v, then %v", first.Repeated, again.Repeated)
+		}
+		_, err := work.Submit(s.Context(), s.c, work.Job{ID: "j", Semaphore: "resize"}, payloads(4))
+		if differs, ok := errors.AsType[*client.JobDiffersError](err); !ok || differs.ID != "j" {
+			s.Errorf("other content: %v", err)
+		}
+	})
+}
+
+func TestSubmit_BadInput_IsATypedError(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		submit := func(job work.Job, payloads ...[]byte) error {
+			_, err := work.Submit(s.Context(), s.c, job, payloads)
+			return err
+		}
+		if _, ok := errors.AsType[*client.NoSuchDefinitionError](submit(work.Job{Semaphore: "nothing"}, nil)); !ok {
+			s.Error("no such semaphore")
+		}
+		for _, size := range []int{64<<10 + 1, 513 << 10} {
+			limit, ok := errors.AsType[*client.WorkLimitError](submit(work.Job{Semaphore: "resize"}, make([]byte, size)))
+			if !ok || limit.Limit != "max_task_bytes" || limit.Needed != uint64(size) {
+				s.Errorf("a payload of %d bytes: %+v", size, limit)
+			}
+		}
+		if _, ok := errors.AsType[*client.InvalidFieldError](submit(work.Job{Semaphore: "resize"})); !ok {
+			s.Error("no tasks")
+		}
+		broken := errors.New("the disk is gone")
+		_, err := work.SubmitSeq(s.Context(), s.c, work.Job{ID: "cut", Semaphore: "resize"}, func(yield func([]byte, error) bool) {
+			_ = yield(make([]byte, 60<<10), nil) && yield(nil, broken)
+		})
+		if !errors.Is(err, broken) {
+			s.Errorf("the sequence fails: %v", err)
+		}
+		if _, err := work.Get(s.Context(), s.c, "cut"); err == nil {
+			synctest.Wait()
+			if _, err := work.Get(s.Context(), s.c, "cut"); !errors.As(err, new(*client.NoSuchJobError)) {
+				s.Errorf("a submission that was cut short: %v", err)
+			}
+		}
+	})
+}
+
+func TestSubmit_LargeJob_ComesInChunks(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		big := make([][]byte, 100)
+		for i := range big {
+			big[i] = make([]byte, 60<<10)
+		}
+		submitted, err := work.Submit(s.Context(), s.c, work.Job{Semaphore: "resize"}, big)
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.worker("w", work.Worker{Parallel: 10, Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
+			return []byte(strconv.Itoa(len(t.Payload()))), nil
+		}})
+		for i, r := range s.results(submitted.ID) {
+			if r != strconv.Itoa(60<<10) {
+				s.Fatalf("task %d: %s", i, r)
+			}
+		}
+	})
+}
+
+func TestSubmitAndWait_ReturnsTheResultOrWhyThereIsNone(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		s.worker("w", work.Worker{Parallel: 2, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			switch string(t.Payload()) {
+			case "panic":
+				panic("oh")
+			case "large":
+				return make([]byte, 2000), nil
+			}
+			return square(ctx, t)
+		}})
+		job := work.Job{Semaphore: "resize"}
+		if r, err := work.SubmitAndWait(s.Context(), s.c, job, []byte("12")); err != nil || string(r) != "144" {
+			s.Errorf("%s, %v", r, err)
+		}
+		for payload, failure := range map[string]string{
+			"x":     `strconv.Atoi: parsing "x": invalid syntax`,
+			"panic": "the task panicked: oh",
+			"large": "the result has 2000 bytes, and max_result of the job is 1024",
+		} {
+			_, err := work.SubmitAndWait(s.Context(), s.c, job, []byte(payload))
+			failed, ok := errors.AsType[*work.TaskError](err)
+			if !ok || !errors.Is(err, work.ErrFailed) || failed.Failure != failure || failed.Attempts != 1 {
+				s.Errorf("%s: %v", payload, err)
+			}
+		}
+	})
+}
+
+func TestSubmitAndWait_GivenUp_CancelsTheJob(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+		defer cancel()
+		_, err := work.SubmitAndWait(ctx, s.c, work.Job{Semaphore: "resize"}, nil)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			s.Error(err)
+		}
+		for j, err := range work.List(s.Context(), s.c, &gatekeeperv1.ListJobsRequest{}) {
+			if err != nil || j.GetState() != gatekeeperv1.JobState_JOB_STATE_CANCELLED {
+				s.Errorf("%v, %v", j, err)
+			}
+		}
+	})
+}
+
+func TestRun_WorkerCrashes_ItsTaskIsExecutedByAnotherUnderAHigherToken(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		tokens := make(chan uint64, 2)
+		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
+			tokens <- t.Token()
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(15 * time.Second):
+				return []byte(strconv.Itoa(t.Attempt())), nil
+			}
+		}
+		first, _ := s.worker("w1", work.Worker{Handle: handle})
+		id := s.submit(work.Job{}, 1).ID
+		one := <-tokens
+		s.worker("w2", work.Worker{Handle: handle})
+		s.srv.Crash(s.T, first)
+		if got := s.results(id); len(got) != 1 || got[0] != "2" {
+			s.Errorf("%v", got)
+		}
+		if two := <-tokens; two <= one {
+			s.Errorf("tokens %d, %d", one, two)
+		}
+	})
+}
+
+func TestRun_Stopped_ReturnsUnfinishedTasksAtOnceAndUncounted(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		began := make(chan struct{}, 1)
+		causes := make(chan error, 1)
+		_, stop := s.worker("w1", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
+			began <- struct{}{}
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return nil, ctx.Err()
+		}})
+		id := s.submit(work.Job{}, 1).ID
+		<-began
+		at := time.Now()
+		stop()
+		if cause := <-causes; !errors.Is(cause, work.ErrWorkerStops) {
+			s.Errorf("cause: %v", cause)
+		}
+		s.worker("w2", work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
+			return []byte(strconv.Itoa(t.Attempt())), nil
+		}})
+		if got := s.results(id); got[0] != "1" {
+			s.Errorf("attempt %s", got[0])
+		}
+		if took := time.Since(at); took > 5*time.Second {
+			s.Errorf("it took %s", took)
+		}
+	})
+}
+
+func TestRun_StoppedWithGrace_FinishesWhatItHas(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		began := make(chan struct{}, 1)
+		_, stop := s.worker("w1", work.Worker{Grace: work.GraceUnlimited, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			began <- struct{}{}
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(time.Minute):
+				return []byte("finished"), nil
+			}
+		}})
+		id := s.submit(work.Job{}, 1).ID
+		<-began
+		stop()
+		if got := s.results(id); got[0] != "finished" {
+			s.Errorf("%v", got)
+		}
+	})
+}
+
+func TestRun_StreamBreaksInTheMiddle_TasksGoOnAndAreNeverMoreThanParallel(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		var running, most, executed atomic.Int64
+		c, _ := s.worker("w", work.Worker{Parallel: 3, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			executed.Add(1)
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(20 * time.Second):
+				return square(ctx, t)
+			}
+		}})
+		id := s.submit(work.Job{}, 30).ID
+		go func() {
+			for range 20 {
+				time.Sleep(7 * time.Second) //nolint:forbidigo // of virtual time
+				s.srv.Disconnect(s.T, c)
+			}
+		}()
+		got := s.results(id)
+		if len(got) != 30 || got[29] != "841" {
+			s.Errorf("%v", got)
+		}
+		if executed.Load() != 30 || most.Load() > 3 {
+			s.Errorf("%d executions, %d at a time", executed.Load(), most.Load())
+		}
+		s.srv.Advance(s.T, 5*time.Minute)
+	})
+}
+
+func TestRun_ServerRestarts_NothingIsLostOrDoneTwice(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		var executed atomic.Int64
+		s.worker("w", work.Worker{Parallel: 3, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			executed.Add(1)
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(3 * time.Second):
+				return square(ctx, t)
+			}
+		}})
+		id := s.submit(work.Job{}, 9).ID
+		s.srv.Advance(s.T, 4*time.Second)
+		s.srv.Stop(s.T)
+		s.srv.Advance(s.T, 2*time.Second)
+		s.srv.Restart(s.T)
+		if got := s.results(id); len(got) != 9 || got[8] != "64" {
+			s.Errorf("%v", got)
+		}
+		if executed.Load() != 9 {
+			s.Errorf("%d executions", executed.Load())
+		}
+	})
+}
+
+func TestCancel_RunningTask_StopsWithTheCause(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		began, causes := make(chan struct{}, 1), make(chan error, 1)
+		s.worker("w", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
+			began <- struct{}{}
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return nil, ctx.Err()
+		}})
+		id := s.submit(work.Job{}, 3).ID
+		<-began
+		if _, err := work.Cancel(s.Context(), s.c, id, "not needed"); err != nil {
+			s.Fatal(err)
+		}
+		if cause := <-causes; !errors.Is(cause, client.ErrTaskCancelled) {
+			s.Errorf("cause: %v", cause)
+		}
+		for i, r := range s.results(id) {
+			if want := fmt.Sprintf("task %d of job %s: the task was cancelled", i, id); r != want {
+				s.Errorf("%q, want %q", r, want)
+			}
+		}
+	})
+}
+
+func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		doomed := s.srv.Dial(s.T, "doomed")
+		submitted, err := work.Submit(s.Context(), doomed, work.Job{ID: "j", Semaphore: "resize", OnSubmitterLoss: work.SubmitterCancel}, payloads(2))
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.srv.Advance(s.T, 5*time.Minute)
+		if j, err := work.Get(s.Context(), s.c, "j"); err != nil || j.GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
+			s.Fatalf("%v, %v", j, err)
+		}
+		s.srv.Crash(s.T, doomed)
+		j, err := work.Wait(s.Context(), s.c, "j")
+		if err != nil || j.GetCancelCause() != gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE {
+			s.Fatalf("%v, %v", j, err)
+		}
+		name := submitted.Submitter.Semaphore()
+		s.srv.Await(s.T, "the semaphore is gone", func() bool {
+			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: name})
+			return errors.As(err, new(*client.NoSuchDefinitionError))
+		})
+	})
+}
+
+func TestFollow_AfterARevision_YieldsOnlyWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		id := s.submit(work.Job{}, 4).ID
+		gate := make(chan struct{})
+		s.worker("w", work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			if t.Index() == 2 {
+				<-gate
+			}
+			return square(ctx, t)
+		}})
+		seen := make(map[uint32]bool)
+		var revision uint64
+		for change, err := range work.Follow(s.Context(), s.c, id, 0) {
+			if err != nil {
+				s.Fatal(err)
+			}
+			for _, t := range change.Returned() {
+				seen[t.GetIndex()] = true
+			}
+			if revision = change.Revision; len(seen) == 2 {
+				break
+			}
+		}
+		close(gate)
+		ended := false
+		for change, err := range work.Follow(s.Context(), s.c, id, revision) {
+			if err != nil {
+				s.Fatal(err)
+			}
+			for _, t := range change.Returned() {
+				if seen[t.GetIndex()] {
+					s.Errorf("task %d came again", t.GetIndex())
+				}
+				seen[t.GetIndex()] = true
+			}
+			ended = change.Ended()
+		}
+		if len(seen) != 4 || !ended {
+			s.Errorf("%v, ended %v", seen, ended)
+		}
+	})
+}
+
+func TestRetryAndDrop_FailedTasks(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		var heal atomic.Bool
+		s.worker("w", work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			if !heal.Load() {
+				return nil, errors.New("broken")
+			}
+			return square(ctx, t)
+		}})
+		id := s.submit(work.Job{}, 3).ID
+		_ = s.results(id)
+		heal.Store(true)
+		if n, err := work.Drop(s.Context(), s.c, id, 0); n != 1 || err != nil {
+			s.Errorf("dropped %d, %v", n, err)
+		}
+		if n, err := work.Retry(s.Context(), s.c, id); n != 2 || err != nil {
+			s.Errorf("retried %d, %v", n, err)
+		}
+		got := s.results(id)
+		if want := fmt.Sprintf("task 0 of job %s: the task was dropped: broken", id); got[0] != want || got[1] != "1" || got[2] != "4" {
+			s.Errorf("%q", got)
+		}
+		if err := work.Delete(s.Context(), s.c, id); err != nil {
+			s.Error(err)
+		}
+		if err := work.Delete(s.Context(), s.c, id); !errors.As(err, new(*client.NoSuchJobError)) {
+			s.Error(err)
+		}
+	})
+}
+
+func TestRun_DeniedByTheDefinition_SaysSoOnceAndWaits(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		s.srv.Pause(s.T, "resize", "night")
+		reasons := make(chan client.Reason, 10)
+		s.worker("w", work.Worker{
+			Handle: square,
+			Denied: func(_ context.Context, d *client.DeniedError) { reasons <- d.Reason },
+		})
+		id := s.submit(work.Job{}, 1).ID
+		s.srv.Advance(s.T, time.Minute)
+		s.srv.Resume(s.T, "resize")
+		if got := s.results(id); got[0] != "0" {
+			s.Errorf("%v", got)
+		}
+	})
+}
+
+func TestRun_HeldTooLong_TaskHasFailed(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		s.srv.Define(s.T, &gatekeeperv1.Definition{Name: "resize", Duration: durationpb.New(10 * time.Second), MaxHold: durationpb.New(20 * time.Second)})
+		s.worker("w", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		_, err := work.SubmitAndWait(s.Context(), s.c, work.Job{Semaphore: "resize"}, nil)
+		if !errors.Is(err, work.ErrFailed) {
+			s.Error(err)
+		}
+	})
+}
+
+func TestSubmit_NoServerAnswers_WaitsInABoundedBuffer(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		c := s.srv.Dial(s.T, "eager", client.WithSubmitBuffer(2))
+		s.srv.Stop(s.T)
+		results := make(chan error, 3)
+		submit := func() {
+			_, err := work.Submit(s.Context(), c, work.Job{Semaphore: "resize"}, payloads(1))
+			results <- err
+		}
+		go submit()
+		go submit()
+		s.srv.Advance(s.T, time.Minute)
+		go submit()
+		full, ok := errors.AsType[*client.SubmitBufferError](<-results)
+		if !ok || full.Limit != 2 || !errors.Is(full, client.ErrUnavailable) {
+			s.Errorf("the third: %v", full)
+		}
+		s.srv.Restart(s.T)
+		for range 2 {
+			if err := <-results; err != nil {
+				s.Error(err)
+			}
+		}
+	})
+}
+
+func TestProgress_IsShownToPeople(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		gate := make(chan struct{})
+		s.worker("w", work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
+			t.Progress(0.1, "begun")
+			t.Progress(0.5, "half")
+			<-gate
+			return nil, nil
+		}})
+		id := s.submit(work.Job{}, 1).ID
+		s.srv.Await(s.T, "progress", func() bool {
+			workers, err := work.Workers(s.Context(), s.c, "resize")
+			if err != nil || len(workers) != 1 || len(workers[0].GetTasks()) != 1 {
+				return false
+			}
+			held := workers[0].GetTasks()[0]
+			return held.GetJob() == id && held.GetProgress().GetText() == "half"
+		})
+		close(gate)
+		_ = s.results(id)
+	})
+}

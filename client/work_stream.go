@@ -1,0 +1,388 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// minBeat and maxBeat bound the time between two frames of a worker. What a grant may be counted on for is measured from the last frame
+	// before it, less the margin of that time, so workers of briefer permits send more often. Servers ask for a frame every 10 s.
+	minBeat = time.Second
+	maxBeat = 5 * time.Second
+	// progressEvery is the least time between two reports of progress.
+	progressEvery = 250 * time.Millisecond
+	// keptFrames is how many frames are remembered by the time at which they were sent. A server remembers fewer.
+	keptFrames = 256
+	// maxWaited is more than any server says that a grant has waited since the last frame.
+	maxWaited = time.Hour
+	// closeTimeout bounds the wait for the end of a stream that was closed here.
+	closeTimeout = 5 * time.Second
+)
+
+// WorkHandler is what a worker does with its stream. Its functions are called one at a time, and hold up the stream while they run.
+type WorkHandler struct {
+	// Open is called with each new stream before it is used, and returns how many tasks the worker can have now, beside those that it
+	// still holds. ok false ends the work instead.
+	Open func(*WorkStream) (slots int, ok bool)
+	// Task hands over a task, which used up one slot. It must be ended by WorkTask.End.
+	Task func(*WorkTask)
+	// Denied says why the semaphore does not let the worker in. It is called once for each reason; the servers ask again when something
+	// changes. It may be nil.
+	Denied func(*DeniedError)
+}
+
+// OfferWork offers to execute tasks of the semaphore, until WorkStream.Close or ctx ends, or a server refuses the offer; see work.Run, which
+// is made of it. A stream that breaks is opened again, on another member if necessary. Tasks that are held go on meanwhile: their permits
+// are kept alive as any others.
+//
+// Group, acquirer, weight, metadata, stop time and stall limit are those of the options of the Semaphore; each task is held under a separate
+// holder id. The error is nil after Close, that of ctx, or the refusal.
+func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	a := s.acquisition(nil)
+	if a.weightless {
+		return invalidField("weight", "0", "must be above 0")
+	}
+	if err := s.client.oneCluster(ctx); err != nil {
+		return err
+	}
+	var refusal error
+	closed := false
+	s.client.follow(ctx, func(ctx context.Context, conn *link) (over, told bool, err error) {
+		w := newWorkStream(ctx, s.client, a)
+		defer w.end()
+		slots, ok := h.Open(w)
+		if !ok {
+			closed = true
+			return true, true, nil
+		}
+		told, err = w.run(conn, slots, h)
+		if closed = w.isClosed(); closed {
+			return true, true, nil
+		}
+		return false, told, err
+	}, func(err error) { refusal = err })
+	switch {
+	case refusal != nil:
+		return refusal
+	case closed:
+		return nil
+	}
+	return ctx.Err()
+}
+
+// WorkStream is one stream on which this process offers to work. Its methods may be called from any goroutine, and do nothing after the
+// stream has ended.
+type WorkStream struct {
+	client *Client
+	offer  *acquisition
+
+	ctx    context.Context //nolint:containedctx // the stream's
+	cancel context.CancelFunc
+	wake   chan struct{} // holds one
+
+	mu     sync.Mutex // guards everything below
+	queue  []*gatekeeperv1.WorkRequest
+	frame  uint64                   // the last one that was sent
+	sent   map[uint64]time.Duration // frames -> the clock's reading before they were handed to the transport
+	ends   map[uint64]chan *gatekeeperv1.TaskEnded
+	beat   time.Duration
+	closed bool
+	ended  bool
+
+	progress   map[uint64]*gatekeeperv1.Progress // to be reported, by token
+	progressAt time.Duration                     // from when on the next one may be
+}
+
+func newWorkStream(ctx context.Context, c *Client, offer *acquisition) *WorkStream {
+	w := &WorkStream{
+		client: c, offer: offer, wake: make(chan struct{}, 1), beat: maxBeat,
+		sent:     make(map[uint64]time.Duration),
+		ends:     make(map[uint64]chan *gatekeeperv1.TaskEnded),
+		progress: make(map[uint64]*gatekeeperv1.Progress),
+	}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	return w
+}
+
+// Take asks for n more tasks.
+func (w *WorkStream) Take(n int) {
+	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Take{Take: &gatekeeperv1.WorkTake{Slots: uint32(n)}}})
+}
+
+// Drain asks for no more tasks. Some may still come.
+func (w *WorkStream) Drain() {
+	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
+}
+
+// Close ends the stream once the server has answered all that was sent before. Tasks may come until OfferWork returns. End those that are
+// held before, because a task that ends later costs a separate call.
+func (w *WorkStream) Close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.ring()
+}
+
+// Done is closed when the stream has ended. Another one may have been opened since.
+func (w *WorkStream) Done() <-chan struct{} { return w.ctx.Done() }
+
+func (w *WorkStream) isClosed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
+}
+
+func (w *WorkStream) enqueue(m *gatekeeperv1.WorkRequest) {
+	w.mu.Lock()
+	if !w.closed && !w.ended {
+		w.queue = append(w.queue, m)
+	}
+	w.mu.Unlock()
+	w.ring()
+}
+
+func (w *WorkStream) ring() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// end notes that the stream is over: nobody waits for an answer on it any more.
+func (w *WorkStream) end() {
+	w.cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended, w.queue = true, nil
+}
+
+// run serves the stream until it ends. told says that something came.
+func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (told bool, err error) {
+	var p peer.Peer
+	stream, err := gatekeeperv1.NewWorkServiceClient(conn).Work(w.ctx, grpc.Peer(&p))
+	if err != nil {
+		return false, reached(&p, err)
+	}
+	w.mu.Lock()
+	offer := &gatekeeperv1.WorkOffer{
+		Semaphore: w.offer.semaphore, Identity: w.offer.identity(), Slots: uint32(slots), Weight: w.offer.weight, Metadata: w.offer.metadata,
+	}
+	w.queue = append([]*gatekeeperv1.WorkRequest{{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: offer}}}, w.queue...)
+	w.mu.Unlock()
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	defer w.cancel()
+	sending.Go(func() { w.send(stream) })
+	for {
+		r, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return told, errNoAnswer // unless it was closed here
+		case err != nil:
+			return told, reached(&p, err)
+		}
+		told = true
+		switch kind := r.GetKind().(type) {
+		case *gatekeeperv1.WorkResponse_Task:
+			w.granted(kind.Task, h)
+		case *gatekeeperv1.WorkResponse_Ended:
+			w.answered(kind.Ended)
+		case *gatekeeperv1.WorkResponse_Denial:
+			w.denied(newDenied(w.offer, kind.Denial), h)
+		}
+	}
+}
+
+// send sends what is asked for, and at each beat a frame, until the stream ends or is closed.
+func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	beats := time.Now()
+	for {
+		m, wait := w.next()
+		if m == nil && w.isClosed() {
+			if stream.CloseSend() == nil {
+				sleep(w.ctx, closeTimeout)
+			}
+			w.cancel()
+			return
+		}
+		if m == nil && time.Since(beats) >= w.beatEvery() {
+			m = w.stamp(new(gatekeeperv1.WorkRequest))
+		}
+		if m != nil {
+			beats = time.Now()
+			if stream.Send(m) != nil {
+				return // the receiver knows why
+			}
+			continue
+		}
+		timer.Reset(min(wait, w.beatEvery()-time.Since(beats)))
+		select {
+		case <-timer.C:
+		case <-w.wake:
+		case <-w.ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *WorkStream) beatEvery() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.beat
+}
+
+// next is the next message; nil when there is none, and how long to wait at most.
+func (w *WorkStream) next() (m *gatekeeperv1.WorkRequest, wait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) > 0 {
+		m, w.queue = w.queue[0], w.queue[1:]
+		return w.stampLocked(m), 0
+	}
+	if len(w.progress) == 0 || w.closed {
+		return nil, maxBeat
+	}
+	now := w.client.settings.clock.Now()
+	if now < w.progressAt {
+		return nil, w.progressAt - now
+	}
+	for token, p := range w.progress {
+		delete(w.progress, token)
+		m = &gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Progress{Progress: &gatekeeperv1.TaskProgress{Token: token, Progress: p}}}
+		break
+	}
+	if len(w.progress) == 0 {
+		w.progressAt = now + progressEvery
+	}
+	return w.stampLocked(m), 0
+}
+
+func (w *WorkStream) stamp(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkRequest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stampLocked(m)
+}
+
+// stampLocked numbers a message that is about to be sent, and remembers when. The caller holds mu.
+func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkRequest {
+	w.frame++
+	m.Frame = w.frame
+	w.sent[w.frame] = w.client.settings.clock.Now()
+	delete(w.sent, w.frame-keptFrames)
+	return m
+}
+
+// denied logs what somebody must act on. A full semaphore is how work is held back.
+func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
+	if d.NeedsAction() {
+		w.client.settings.logger.Warn("gatekeeper: the worker gets no tasks", "semaphore", d.Semaphore, "reason", d.Reason, "message", d.Message)
+	}
+	if h.Denied != nil {
+		h.Denied(d)
+	}
+}
+
+// granted begins to keep the permit of a task, and hands it over. A task that cannot be counted on goes back, and its slot is offered again
+// a moment later.
+func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
+	p := g.GetGrant().GetPermit()
+	w.mu.Lock()
+	sent, known := w.sent[g.GetFrame()]
+	if d := p.GetDuration().AsDuration(); d > 0 {
+		w.beat = min(max(d, minBeat), maxBeat)
+	}
+	w.mu.Unlock()
+	a := *w.offer
+	a.group, a.acquirer = p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer()
+	id := p.GetIdentity().GetHolderId()
+	a.holderID, a.chosen, a.claim = &id, false, nil
+	err := errTooLate
+	var got answer
+	if waited := g.GetGrant().GetWaited().AsDuration(); known && waited >= 0 && waited < maxWaited {
+		got, err = w.client.answer(g.GetGrant(), nil, sent, &a)
+	}
+	var permit *Permit
+	if err == nil {
+		permit, err = w.client.renewer.take(w.ctx, &a, got)
+	}
+	if err != nil {
+		w.client.settings.logger.Warn("gatekeeper: a task goes back, because its permit cannot be counted on",
+			"semaphore", a.semaphore, "job", g.GetJob().GetId(), "index", g.GetTask().GetIndex(), "error", err)
+		w.enqueue(endRequest(&gatekeeperv1.TaskEnd{Token: p.GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}))
+		time.AfterFunc(maxBackoff, func() { w.Take(1) })
+		return
+	}
+	ctx := context.WithValue(permit.Context(), permitKey{}, permit)
+	h.Task(&WorkTask{Permit: permit, Task: g.GetTask(), Job: g.GetJob(), stream: w, ctx: ctx})
+}
+
+func endRequest(e *gatekeeperv1.TaskEnd) *gatekeeperv1.WorkRequest {
+	return &gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: e}}
+}
+
+// answered hands an answer to the end that waits for it.
+func (w *WorkStream) answered(e *gatekeeperv1.TaskEnded) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if waits := w.ends[e.GetToken()]; waits != nil {
+		waits <- e // it has room for one
+		delete(w.ends, e.GetToken())
+	}
+}
+
+// report has the progress of a task sent; of several reports in a short time the last one.
+func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
+	w.mu.Lock()
+	if !w.ended && !w.closed {
+		w.progress[token] = p
+	}
+	w.mu.Unlock()
+	w.ring()
+}
+
+// settle sends the end of a task, and waits for the answer for so long; nil if none came.
+func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, patience time.Duration) *gatekeeperv1.TaskEnded {
+	waits := make(chan *gatekeeperv1.TaskEnded, 1)
+	w.mu.Lock()
+	if w.ended || w.closed {
+		w.mu.Unlock()
+		return nil
+	}
+	delete(w.progress, e.GetToken())
+	w.ends[e.GetToken()] = waits
+	w.queue = append(w.queue, endRequest(e))
+	w.mu.Unlock()
+	w.ring()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case ended := <-waits:
+		return ended
+	case <-timer.C:
+	case <-w.ctx.Done():
+	case <-ctx.Done():
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.ends, e.GetToken())
+	select {
+	case ended := <-waits:
+		return ended
+	default:
+		return nil
+	}
+}

@@ -232,6 +232,9 @@ func (d *Definition) validMisfireWindow() error {
 	if err := validOptionalSpan("misfire_window", d.MisfireWindow, MinMisfireWindow, MaxSpan); err != nil {
 		return err
 	}
+	if d.Misfire == MisfireSkip && d.MisfireWindow != 0 {
+		return Invalid("misfire_window", span(d.MisfireWindow), "must be absent unless misfire is once or each: misfire: skip runs no missed firing")
+	}
 	if d.Misfire != MisfireSkip && d.LateBy() > d.FiringRetention {
 		return Invalid("misfire_window", span(d.LateBy()), "must be at most firing_retention, which is "+span(d.FiringRetention))
 	}

@@ -80,6 +80,7 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`max_attempts "1001": must be 0 to 1000`, func(d *Definition) { d.MaxAttempts = 1001 }},
 		{`misfire "misfire 9": must be skip or once or each`, func(d *Definition) { d.Misfire = 9 }},
 		{`misfire_window "1ms": must be 0 (none) or 1s to 87600h`, func(d *Definition) { d.MisfireWindow = time.Millisecond }},
+		{`misfire_window "2h": must be absent unless misfire is once or each: misfire: skip runs no missed firing`, func(d *Definition) { d.MisfireWindow = 2 * time.Hour }},
 		{`misfire_window "1h": must be at most firing_retention, which is 30m`, func(d *Definition) { d.Misfire, d.FiringRetention = MisfireEach, 30*time.Minute }},
 
 		{``, func(d *Definition) { d.ExpectEvery = time.Second }},

@@ -119,6 +119,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		after = &StoredDefinition{
 			Definition: restored, Version: d.revision, CreatedRevision: before.CreatedRevision,
 			UpdatedBy: ownAuthor, UpdatedAt: at, Reason: reason, Pause: before.Pause,
+			MisfiresFrom: misfiresFrom(before, restored, at),
 		}
 		d.setDefinition(name, after)
 		drain = end.Drain

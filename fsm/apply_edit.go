@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -148,6 +149,9 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 		after.CreatedRevision, after.Pause = before.CreatedRevision, before.Pause
 		kind = Replaced
 	}
+	if after != nil {
+		after.MisfiresFrom = misfiresFrom(before, after.Definition, c.At)
+	}
 	waits := d.due(name)
 	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
 	more := Details{EndsBack: change.EndsBack}
@@ -177,6 +181,18 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 		d.forgetDeletion(name)
 	}
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
+}
+
+// misfiresFrom is since when a definition has its misfire policy; zero when that is skip. Firings that were due before are not missed ones: the
+// policy of their time has decided about them, or there was no definition.
+func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
+	switch {
+	case after.Misfire == semaphore.MisfireSkip:
+		return time.Time{}
+	case before != nil && before.Definition.Misfire == after.Misfire:
+		return before.MisfiresFrom
+	}
+	return at
 }
 
 // endsAfter are the edits that end as a change leaves them, without its own, and those that go. They go with a deleted definition; of

@@ -56,6 +56,7 @@ func (w *writer) definition(s *StoredDefinition) *logv1.StoredDefinition {
 	return &logv1.StoredDefinition{
 		Definition: definitionToProto(s.Definition), Version: s.Version, CreatedRevision: s.CreatedRevision,
 		UpdatedBy: s.UpdatedBy, UpdatedAt: w.time(s.UpdatedAt), Reason: s.Reason, Pause: w.pause(s.Pause),
+		MisfiresFrom: w.time(s.MisfiresFrom),
 	}
 }
 
@@ -63,7 +64,7 @@ func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition 
 	out := &StoredDefinition{
 		Definition: r.definition(in.GetDefinition()), Version: in.GetVersion(), CreatedRevision: in.GetCreatedRevision(),
 		UpdatedBy: in.GetUpdatedBy(), UpdatedAt: timeFromProto(in.GetUpdatedAt()), Reason: in.GetReason(),
-		Pause: r.pause(in.GetPause()),
+		Pause: r.pause(in.GetPause()), MisfiresFrom: timeFromProto(in.GetMisfiresFrom()),
 	}
 	if d := out.Definition; d == nil || d.Name == "" {
 		r.fail("it has no definition, or one without a name")

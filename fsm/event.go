@@ -138,6 +138,8 @@ type StoredDefinition struct {
 	UpdatedAt       time.Time
 	Reason          string
 	Pause           *semaphore.Pause
+	// MisfiresFrom is since when the definition has its misfire policy; zero while that is skip. See semaphore.Misfires.
+	MisfiresFrom time.Time
 }
 
 // AsExpected is what a pause or a resume that was decided from this definition expects to find.

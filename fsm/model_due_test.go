@@ -101,6 +101,11 @@ func (m *model) revert(name string, i int, at time.Time) {
 		e.Reason += "; there is nothing to take back"
 	}
 	if len(back) > 0 {
+		if restored.Misfire != d.Definition.Misfire {
+			if d.MisfiresFrom = at; restored.Misfire == semaphore.MisfireSkip {
+				d.MisfiresFrom = time.Time{}
+			}
+		}
 		d.Definition, d.Version, d.UpdatedBy, d.UpdatedAt, d.Reason = restored, m.revision, "gatekeeper", at, e.Reason
 		e.After, e.Drain = restored, end.Drain
 		m.drain(name, end.Drain)

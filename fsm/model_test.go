@@ -798,6 +798,11 @@ func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 		e.Kind, e.Before, e.Drain, more.Until = fsm.Replaced, old.Definition, c.Drain, c.Until
 		now.CreatedRevision, now.Pause = old.CreatedRevision, old.Pause
 	}
+	if change.Definition != nil && change.Definition.Misfire != semaphore.MisfireSkip {
+		if now.MisfiresFrom = c.At; e.Before != nil && e.Before.Misfire == change.Definition.Misfire {
+			now.MisfiresFrom = m.definition(change.Name).MisfiresFrom
+		}
+	}
 	m.definitions = slices.DeleteFunc(m.definitions, func(d fsm.StoredDefinition) bool { return d.Definition.Name == change.Name })
 	m.deletions = slices.DeleteFunc(m.deletions, func(d deletion) bool { return d.name == change.Name })
 	if change.Kind == fsm.Delete {

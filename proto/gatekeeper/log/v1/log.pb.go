@@ -4574,8 +4574,10 @@ type StoredDefinition struct {
 	UpdatedAt       int64                  `protobuf:"fixed64,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Pause           *StoredPause           `protobuf:"bytes,7,opt,name=pause,proto3" json:"pause,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Since when the definition has its misfire policy; 0 while that is skip. Feature level 4.
+	MisfiresFrom  int64 `protobuf:"fixed64,8,opt,name=misfires_from,json=misfiresFrom,proto3" json:"misfires_from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredDefinition) Reset() {
@@ -4655,6 +4657,13 @@ func (x *StoredDefinition) GetPause() *StoredPause {
 		return x.Pause
 	}
 	return nil
+}
+
+func (x *StoredDefinition) GetMisfiresFrom() int64 {
+	if x != nil {
+		return x.MisfiresFrom
+	}
+	return 0
 }
 
 type StoredPause struct {
@@ -7250,7 +7259,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x0ehistory_begins\x18\f \x01(\x10R\rhistoryBegins\x12'\n" +
 	"\x0fedits_forgotten\x18\r \x01(\x04R\x0eeditsForgotten\x12'\n" +
 	"\x0fnames_forgotten\x18\x0e \x01(\x04R\x0enamesForgotten\x12+\n" +
-	"\x11changes_forgotten\x18\x0f \x01(\x04R\x10changesForgotten\"\xa2\x02\n" +
+	"\x11changes_forgotten\x18\x0f \x01(\x04R\x10changesForgotten\"\xc7\x02\n" +
 	"\x10StoredDefinition\x12=\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
@@ -7262,7 +7271,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x05 \x01(\x10R\tupdatedAt\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x124\n" +
-	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"\xb1\x01\n" +
+	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12#\n" +
+	"\rmisfires_from\x18\b \x01(\x10R\fmisfiresFrom\"\xb1\x01\n" +
 	"\vStoredPause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\x10R\x05until\x12\x12\n" +

@@ -238,6 +238,7 @@ func (c caller) how(method string, args any) call {
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
 		how.harmless, how.held = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
+		gatekeeperv1.PermitService_CatchUp_FullMethodName,
 		gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,

@@ -18,9 +18,6 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
 		m = new(gatekeeperv1.Definition)
 	}
-	if n := m.GetMisfire(); n == gatekeeperv1.Misfire_MISFIRE_ONCE || n == gatekeeperv1.Misfire_MISFIRE_EACH {
-		return nil, invalid("misfire", n.String(), "must be skip: the servers do not support missed firings yet")
-	}
 	d := &semaphore.Definition{
 		Name:            m.GetName(),
 		Description:     m.GetDescription(),

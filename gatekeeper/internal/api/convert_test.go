@@ -145,11 +145,36 @@ func TestDefinitionFrom_Takeover_IsKept(t *testing.T) {
 	}
 }
 
-// What would be accepted and do nothing is refused.
-func TestDefinitionFrom_Misfire_IsRefused(t *testing.T) {
-	_, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Misfire: gatekeeperv1.Misfire_MISFIRE_EACH})
-	if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != "misfire" || !strings.Contains(bad.Rule, "must be skip") {
-		t.Errorf("got %v", err)
+func TestDefinitionFrom_Misfire_IsKept(t *testing.T) {
+	for m, want := range map[*gatekeeperv1.Definition]string{
+		{Misfire: gatekeeperv1.Misfire_MISFIRE_SKIP}:                                                  "skip 1h0m0s",
+		{Misfire: gatekeeperv1.Misfire_MISFIRE_ONCE}:                                                  "once 1h0m0s",
+		{Misfire: gatekeeperv1.Misfire_MISFIRE_EACH, MisfireWindow: durationpb.New(90 * time.Minute)}: "each 1h30m0s",
+	} {
+		m.Name = "n"
+		d := must(DefinitionFrom(m))(t)
+		if got := d.Misfire.String() + " " + d.LateBy().String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if again := must(DefinitionFrom(toDefinition(d)))(t); again.Misfire != d.Misfire || again.LateBy() != d.LateBy() {
+			t.Errorf("written and read: %+v", again)
+		}
+	}
+}
+
+func TestDefinitionFrom_MisfireWindowAlone_IsRefused(t *testing.T) {
+	for _, m := range []*gatekeeperv1.Definition{
+		{Name: "n", MisfireWindow: durationpb.New(2 * time.Hour)},
+		{Name: "n", Misfire: gatekeeperv1.Misfire_MISFIRE_EACH, MisfireWindow: durationpb.New(0)},
+		{Name: "n", Misfire: gatekeeperv1.Misfire_MISFIRE_EACH, MisfireWindow: durationpb.New(25 * time.Hour)},
+	} {
+		d, err := DefinitionFrom(m)
+		if err == nil {
+			err = d.Validate(semaphore.DefaultMaxDuration)
+		}
+		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != "misfire_window" {
+			t.Errorf("%v: got %v", m, err)
+		}
 	}
 }
 

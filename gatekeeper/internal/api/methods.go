@@ -111,6 +111,7 @@ func traitsOf(fullMethod string) traits {
 	case gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName:
 		return traits{kind: admission.Batch, local: true, changesNothing: true} // its handler passes on what this server admits
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
+		gatekeeperv1.PermitService_CatchUp_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.WorkService_GetJob_FullMethodName:
 		return traits{kind: admission.Ordinary, changesNothing: true}

@@ -57,6 +57,7 @@ type permitKeeper interface {
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error)
+	WallClock() time.Time
 	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 }
 

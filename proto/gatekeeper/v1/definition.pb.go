@@ -504,7 +504,8 @@ type Definition struct {
 	// How many holders may attempt a firing, if each is lost or stops before the job's end and the firing is handed over; 0: any number.
 	// A firing whose last attempt is lost ends as spent. At most 1 000. Feature level 4, as the fields that follow.
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// What becomes of firings that nobody claimed when they were due, for example because no host was up. Only MISFIRE_SKIP is supported yet.
+	// What becomes of firings that nobody claimed when they were due, for example because no host was up. Clients
+	// ask for them by CatchUp.
 	Misfire Misfire `protobuf:"varint,19,opt,name=misfire,proto3,enum=gatekeeper.v1.Misfire" json:"misfire,omitempty"`
 	// How long ago such a firing may have been due. Default 1 h. At most firing_retention, unless misfire is skip.
 	MisfireWindow *durationpb.Duration `protobuf:"bytes,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`

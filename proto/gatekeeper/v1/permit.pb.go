@@ -3235,6 +3235,141 @@ func (x *AwaitFiringResponse) GetClaim() *FiringClaim {
 	return nil
 }
 
+type CatchUpRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	// Who would run them. A caller that the definition does not admit has nothing to run.
+	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	// The name of the firings.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// When they were due, in rising order: the newest ones after since that the schedule has, at most 1 000. Empty to learn since.
+	Due           []*timestamppb.Timestamp `protobuf:"bytes,4,rep,name=due,proto3" json:"due,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CatchUpRequest) Reset() {
+	*x = CatchUpRequest{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CatchUpRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CatchUpRequest) ProtoMessage() {}
+
+func (x *CatchUpRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CatchUpRequest.ProtoReflect.Descriptor instead.
+func (*CatchUpRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *CatchUpRequest) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *CatchUpRequest) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *CatchUpRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CatchUpRequest) GetDue() []*timestamppb.Timestamp {
+	if x != nil {
+		return x.Due
+	}
+	return nil
+}
+
+type CatchUpResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The firings to run now, by their due times, in that order. Those of due that have been claimed are left out, but for those
+	// that are open again.
+	Run []*timestamppb.Timestamp `protobuf:"bytes,1,rep,name=run,proto3" json:"run,omitempty"`
+	// Firings that were due at this time or before do not run any more. Absent when none is to run, whatever due holds: misfire is skip, the
+	// caller is not admitted, or there is no such definition.
+	Since         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
+	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CatchUpResponse) Reset() {
+	*x = CatchUpResponse{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CatchUpResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CatchUpResponse) ProtoMessage() {}
+
+func (x *CatchUpResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CatchUpResponse.ProtoReflect.Descriptor instead.
+func (*CatchUpResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *CatchUpResponse) GetRun() []*timestamppb.Timestamp {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *CatchUpResponse) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *CatchUpResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 type ClearRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -3246,7 +3381,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3258,7 +3393,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3271,7 +3406,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -3304,7 +3439,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3316,7 +3451,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3329,7 +3464,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -3350,7 +3485,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3362,7 +3497,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3375,7 +3510,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -3410,7 +3545,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3422,7 +3557,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3435,7 +3570,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -3463,7 +3598,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3475,7 +3610,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3488,7 +3623,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -3523,7 +3658,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3535,7 +3670,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3548,7 +3683,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -3600,7 +3735,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3612,7 +3747,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3625,7 +3760,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -3697,7 +3832,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3709,7 +3844,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3722,7 +3857,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -3768,7 +3903,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[41]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3780,7 +3915,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[41]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3793,7 +3928,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -3846,7 +3981,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[42]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3858,7 +3993,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[42]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3871,7 +4006,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -3926,7 +4061,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[43]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3938,7 +4073,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[43]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3951,7 +4086,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -4197,7 +4332,16 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06firing\x18\x02 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\x04R\x05token\"G\n" +
 	"\x13AwaitFiringResponse\x120\n" +
-	"\x05claim\x18\x01 \x01(\v2\x1a.gatekeeper.v1.FiringClaimR\x05claim\"T\n" +
+	"\x05claim\x18\x01 \x01(\v2\x1a.gatekeeper.v1.FiringClaimR\x05claim\"\xa5\x01\n" +
+	"\x0eCatchUpRequest\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
+	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12,\n" +
+	"\x03due\x18\x04 \x03(\v2\x1a.google.protobuf.TimestampR\x03due\"\x8d\x01\n" +
+	"\x0fCatchUpResponse\x12,\n" +
+	"\x03run\x18\x01 \x03(\v2\x1a.google.protobuf.TimestampR\x03run\x120\n" +
+	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1a\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"T\n" +
 	"\fClearRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -4316,7 +4460,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x14RELEASE_OUTCOME_DONE\x10\x01\x12\x1b\n" +
 	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x02\x12\x1d\n" +
 	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x03\x12\x1a\n" +
-	"\x16RELEASE_OUTCOME_FAILED\x10\x042\xe2\b\n" +
+	"\x16RELEASE_OUTCOME_FAILED\x10\x042\xac\t\n" +
 	"\rPermitService\x12Q\n" +
 	"\n" +
 	"TryAcquire\x12 .gatekeeper.v1.TryAcquireRequest\x1a!.gatekeeper.v1.TryAcquireResponse\x12J\n" +
@@ -4327,7 +4471,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fBatchTryAcquire\x12%.gatekeeper.v1.BatchTryAcquireRequest\x1a&.gatekeeper.v1.BatchTryAcquireResponse\x12E\n" +
 	"\x06Revoke\x12\x1c.gatekeeper.v1.RevokeRequest\x1a\x1d.gatekeeper.v1.RevokeResponse\x12K\n" +
 	"\bTakeOver\x12\x1e.gatekeeper.v1.TakeOverRequest\x1a\x1f.gatekeeper.v1.TakeOverResponse\x12V\n" +
-	"\vAwaitFiring\x12!.gatekeeper.v1.AwaitFiringRequest\x1a\".gatekeeper.v1.AwaitFiringResponse0\x01\x12B\n" +
+	"\vAwaitFiring\x12!.gatekeeper.v1.AwaitFiringRequest\x1a\".gatekeeper.v1.AwaitFiringResponse0\x01\x12H\n" +
+	"\aCatchUp\x12\x1d.gatekeeper.v1.CatchUpRequest\x1a\x1e.gatekeeper.v1.CatchUpResponse\x12B\n" +
 	"\x05Clear\x12\x1b.gatekeeper.v1.ClearRequest\x1a\x1c.gatekeeper.v1.ClearResponse\x12E\n" +
 	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12E\n" +
 	"\x06Verify\x12\x1c.gatekeeper.v1.VerifyRequest\x1a\x1d.gatekeeper.v1.VerifyResponse\x12T\n" +
@@ -4348,7 +4493,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitEnd)(0),                  // 0: gatekeeper.v1.PermitEnd
 	(PermitState)(0),                // 1: gatekeeper.v1.PermitState
@@ -4390,89 +4535,91 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*TakeOverResponse)(nil),        // 37: gatekeeper.v1.TakeOverResponse
 	(*AwaitFiringRequest)(nil),      // 38: gatekeeper.v1.AwaitFiringRequest
 	(*AwaitFiringResponse)(nil),     // 39: gatekeeper.v1.AwaitFiringResponse
-	(*ClearRequest)(nil),            // 40: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),           // 41: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),           // 42: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),          // 43: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),           // 44: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),          // 45: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),      // 46: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),     // 47: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),      // 48: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                  // 49: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),     // 50: gatekeeper.v1.ListWaitersResponse
-	nil,                             // 51: gatekeeper.v1.Permit.MetadataEntry
-	nil,                             // 52: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                             // 53: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil),   // 54: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),     // 55: google.protobuf.Duration
-	(*anypb.Any)(nil),               // 56: google.protobuf.Any
+	(*CatchUpRequest)(nil),          // 40: gatekeeper.v1.CatchUpRequest
+	(*CatchUpResponse)(nil),         // 41: gatekeeper.v1.CatchUpResponse
+	(*ClearRequest)(nil),            // 42: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),           // 43: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),           // 44: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),          // 45: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),           // 46: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),          // 47: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),      // 48: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),     // 49: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),      // 50: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                  // 51: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),     // 52: gatekeeper.v1.ListWaitersResponse
+	nil,                             // 53: gatekeeper.v1.Permit.MetadataEntry
+	nil,                             // 54: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                             // 55: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil),   // 56: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),     // 57: google.protobuf.Duration
+	(*anypb.Any)(nil),               // 58: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	54,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	56,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
 	7,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	55,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	57,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
 	8,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
 	1,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
 	2,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	54,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	51,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	55,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	55,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	54,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	56,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	53,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	57,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	57,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	56,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
 	0,   // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
-	54,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	55,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	54,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	55,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	56,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	57,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	56,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	57,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
 	7,   // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	8,   // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	52,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	54,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	54,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	56,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
 	14,  // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	15,  // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	9,   // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	55,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	57,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
 	3,   // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
 	9,   // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	55,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	57,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
 	17,  // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
 	2,   // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
 	10,  // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	54,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
-	54,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	56,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	56,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
 	7,   // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
 	8,   // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
 	3,   // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
-	54,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
-	54,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
+	56,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
+	56,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
 	7,   // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
 	8,   // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
 	7,   // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
 	4,   // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	54,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	56,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
 	7,   // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	8,   // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	53,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	55,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	54,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	55,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	57,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	56,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
 	20,  // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
 	14,  // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	15,  // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	10,  // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	55,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	55,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	57,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	57,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
 	5,   // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	55,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	57,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
 	2,   // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	55,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	57,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
 	21,  // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	7,   // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
 	22,  // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
 	21,  // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	26,  // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
 	7,   // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	55,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	57,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
 	22,  // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
 	22,  // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
 	26,  // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
@@ -4483,55 +4630,61 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	32,  // 71: gatekeeper.v1.BatchTryAcquireResponse.results:type_name -> gatekeeper.v1.TryAcquireResult
 	15,  // 72: gatekeeper.v1.TryAcquireResult.denial:type_name -> gatekeeper.v1.Denial
 	33,  // 73: gatekeeper.v1.TryAcquireResult.error:type_name -> gatekeeper.v1.CallError
-	56,  // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	55,  // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	58,  // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	57,  // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
 	9,   // 76: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
 	7,   // 77: gatekeeper.v1.TakeOverRequest.identity:type_name -> gatekeeper.v1.Identity
 	9,   // 78: gatekeeper.v1.TakeOverResponse.permit:type_name -> gatekeeper.v1.Permit
 	8,   // 79: gatekeeper.v1.AwaitFiringRequest.firing:type_name -> gatekeeper.v1.Firing
 	17,  // 80: gatekeeper.v1.AwaitFiringResponse.claim:type_name -> gatekeeper.v1.FiringClaim
-	7,   // 81: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	9,   // 82: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	54,  // 83: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	1,   // 84: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
-	9,   // 85: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	54,  // 86: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	7,   // 87: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	55,  // 88: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	49,  // 89: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	12,  // 90: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	18,  // 91: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	23,  // 92: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	25,  // 93: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	28,  // 94: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	30,  // 95: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
-	34,  // 96: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	36,  // 97: gatekeeper.v1.PermitService.TakeOver:input_type -> gatekeeper.v1.TakeOverRequest
-	38,  // 98: gatekeeper.v1.PermitService.AwaitFiring:input_type -> gatekeeper.v1.AwaitFiringRequest
-	40,  // 99: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	42,  // 100: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	44,  // 101: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	46,  // 102: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	48,  // 103: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	13,  // 104: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	19,  // 105: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	24,  // 106: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	27,  // 107: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	29,  // 108: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	31,  // 109: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
-	35,  // 110: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	37,  // 111: gatekeeper.v1.PermitService.TakeOver:output_type -> gatekeeper.v1.TakeOverResponse
-	39,  // 112: gatekeeper.v1.PermitService.AwaitFiring:output_type -> gatekeeper.v1.AwaitFiringResponse
-	41,  // 113: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	43,  // 114: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	45,  // 115: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	47,  // 116: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	50,  // 117: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	104, // [104:118] is the sub-list for method output_type
-	90,  // [90:104] is the sub-list for method input_type
-	90,  // [90:90] is the sub-list for extension type_name
-	90,  // [90:90] is the sub-list for extension extendee
-	0,   // [0:90] is the sub-list for field type_name
+	7,   // 81: gatekeeper.v1.CatchUpRequest.identity:type_name -> gatekeeper.v1.Identity
+	56,  // 82: gatekeeper.v1.CatchUpRequest.due:type_name -> google.protobuf.Timestamp
+	56,  // 83: gatekeeper.v1.CatchUpResponse.run:type_name -> google.protobuf.Timestamp
+	56,  // 84: gatekeeper.v1.CatchUpResponse.since:type_name -> google.protobuf.Timestamp
+	7,   // 85: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	9,   // 86: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	56,  // 87: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	1,   // 88: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
+	9,   // 89: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	56,  // 90: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	7,   // 91: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	57,  // 92: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	51,  // 93: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	12,  // 94: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	18,  // 95: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	23,  // 96: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	25,  // 97: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	28,  // 98: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	30,  // 99: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
+	34,  // 100: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	36,  // 101: gatekeeper.v1.PermitService.TakeOver:input_type -> gatekeeper.v1.TakeOverRequest
+	38,  // 102: gatekeeper.v1.PermitService.AwaitFiring:input_type -> gatekeeper.v1.AwaitFiringRequest
+	40,  // 103: gatekeeper.v1.PermitService.CatchUp:input_type -> gatekeeper.v1.CatchUpRequest
+	42,  // 104: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	44,  // 105: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	46,  // 106: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	48,  // 107: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	50,  // 108: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	13,  // 109: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	19,  // 110: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	24,  // 111: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	27,  // 112: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	29,  // 113: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	31,  // 114: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
+	35,  // 115: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	37,  // 116: gatekeeper.v1.PermitService.TakeOver:output_type -> gatekeeper.v1.TakeOverResponse
+	39,  // 117: gatekeeper.v1.PermitService.AwaitFiring:output_type -> gatekeeper.v1.AwaitFiringResponse
+	41,  // 118: gatekeeper.v1.PermitService.CatchUp:output_type -> gatekeeper.v1.CatchUpResponse
+	43,  // 119: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	45,  // 120: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	47,  // 121: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	49,  // 122: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	52,  // 123: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	109, // [109:124] is the sub-list for method output_type
+	94,  // [94:109] is the sub-list for method input_type
+	94,  // [94:94] is the sub-list for extension type_name
+	94,  // [94:94] is the sub-list for extension extendee
+	0,   // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -4559,7 +4712,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   47,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

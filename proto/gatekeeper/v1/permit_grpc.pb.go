@@ -28,6 +28,7 @@ const (
 	PermitService_Revoke_FullMethodName          = "/gatekeeper.v1.PermitService/Revoke"
 	PermitService_TakeOver_FullMethodName        = "/gatekeeper.v1.PermitService/TakeOver"
 	PermitService_AwaitFiring_FullMethodName     = "/gatekeeper.v1.PermitService/AwaitFiring"
+	PermitService_CatchUp_FullMethodName         = "/gatekeeper.v1.PermitService/CatchUp"
 	PermitService_Clear_FullMethodName           = "/gatekeeper.v1.PermitService/Clear"
 	PermitService_Cancel_FullMethodName          = "/gatekeeper.v1.PermitService/Cancel"
 	PermitService_Verify_FullMethodName          = "/gatekeeper.v1.PermitService/Verify"
@@ -70,6 +71,9 @@ type PermitServiceClient interface {
 	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that lost a claim learns
 	// without polling whether the winner finished, failed, or was lost, and whether it may claim the firing now (OPEN).
 	AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error)
+	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires with each firing, in
+	// order, and another caller may have claimed it first.
+	CatchUp(ctx context.Context, in *CatchUpRequest, opts ...grpc.CallOption) (*CatchUpResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
 	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
@@ -205,6 +209,16 @@ func (c *permitServiceClient) AwaitFiring(ctx context.Context, in *AwaitFiringRe
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PermitService_AwaitFiringClient = grpc.ServerStreamingClient[AwaitFiringResponse]
 
+func (c *permitServiceClient) CatchUp(ctx context.Context, in *CatchUpRequest, opts ...grpc.CallOption) (*CatchUpResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CatchUpResponse)
+	err := c.cc.Invoke(ctx, PermitService_CatchUp_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *permitServiceClient) Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ClearResponse)
@@ -290,6 +304,9 @@ type PermitServiceServer interface {
 	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that lost a claim learns
 	// without polling whether the winner finished, failed, or was lost, and whether it may claim the firing now (OPEN).
 	AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error
+	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires with each firing, in
+	// order, and another caller may have claimed it first.
+	CatchUp(context.Context, *CatchUpRequest) (*CatchUpResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
 	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
@@ -340,6 +357,9 @@ func (UnimplementedPermitServiceServer) TakeOver(context.Context, *TakeOverReque
 }
 func (UnimplementedPermitServiceServer) AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error {
 	return status.Error(codes.Unimplemented, "method AwaitFiring not implemented")
+}
+func (UnimplementedPermitServiceServer) CatchUp(context.Context, *CatchUpRequest) (*CatchUpResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CatchUp not implemented")
 }
 func (UnimplementedPermitServiceServer) Clear(context.Context, *ClearRequest) (*ClearResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Clear not implemented")
@@ -514,6 +534,24 @@ func _PermitService_AwaitFiring_Handler(srv interface{}, stream grpc.ServerStrea
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PermitService_AwaitFiringServer = grpc.ServerStreamingServer[AwaitFiringResponse]
 
+func _PermitService_CatchUp_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CatchUpRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PermitServiceServer).CatchUp(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PermitService_CatchUp_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PermitServiceServer).CatchUp(ctx, req.(*CatchUpRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PermitService_Clear_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ClearRequest)
 	if err := dec(in); err != nil {
@@ -634,6 +672,10 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "TakeOver",
 			Handler:    _PermitService_TakeOver_Handler,
+		},
+		{
+			MethodName: "CatchUp",
+			Handler:    _PermitService_CatchUp_Handler,
 		},
 		{
 			MethodName: "Clear",

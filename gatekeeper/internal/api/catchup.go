@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// CatchUp asks semaphore.Misfires. It reads as a claim does: advice from a state of the past would send a caller to firings that have run.
+func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequest) (*gatekeeperv1.CatchUpResponse, error) {
+	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
+		return nil, err
+	}
+	by := identityFrom(m.GetIdentity())
+	if err := by.Validate(); err != nil {
+		return nil, err
+	}
+	due, err := missedFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.reader.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := m.GetSemaphore()
+	out := &gatekeeperv1.CatchUpResponse{Revision: state.Revision()}
+	sd := state.Definition(name)
+	if sd == nil || !s.reader.Match(sd.Definition.GroupPattern, by.Group) || !s.reader.Match(sd.Definition.AcquirerPattern, by.Acquirer) {
+		return out, nil
+	}
+	misfires := semaphore.Misfires{
+		Definition: sd.Definition, From: sd.MisfiresFrom, LowWater: state.LowWater(name), Now: s.keeper.WallClock(),
+		Claim: func(f semaphore.Firing) *semaphore.Claim { return state.Claim(name, f) },
+	}
+	since, some := misfires.Since()
+	if !some {
+		return out, nil
+	}
+	out.Since = timestamppb.New(since)
+	out.Run = mapped(misfires.Missed(m.GetName(), due), timestamppb.New)
+	return out, nil
+}
+
+// missedFrom reads when the firings of a CatchUpRequest were due.
+func missedFrom(m *gatekeeperv1.CatchUpRequest) (due []time.Time, err error) {
+	if err := semaphore.ValidName("name", m.GetName()); err != nil {
+		return nil, err
+	}
+	if n := len(m.GetDue()); n > semaphore.MaxMissed {
+		return nil, invalid("due", strconv.Itoa(n)+" times", "must be at most "+strconv.Itoa(semaphore.MaxMissed)+": send the newest ones")
+	}
+	for i, t := range m.GetDue() {
+		when, err := timestampFrom("due", t)
+		if err == nil {
+			err = (&semaphore.Firing{Name: m.GetName(), Due: when}).Validate()
+		}
+		if err == nil && i > 0 && !when.After(due[i-1]) {
+			err = invalid("due", when.Format(time.RFC3339Nano), "must be later than the one before it")
+		}
+		if err != nil {
+			return nil, renamed(at("due", i), err)
+		}
+		due = append(due, when)
+	}
+	return due, nil
+}

@@ -126,7 +126,10 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 
 // Fire is RunDue for schedulers that take no error: what Run returns is logged, as an error when it is the job's.
 func (r *Runner) Fire(ctx context.Context, due time.Time) {
-	err := r.RunDue(ctx, due)
+	r.logFailure(due, r.RunDue(ctx, due))
+}
+
+func (r *Runner) logFailure(due time.Time, err error) {
 	if _, denied := errors.AsType[*DeniedError](err); err == nil || denied || errors.Is(err, ErrUnavailable) || isRefused(err) {
 		return // Begin has logged it
 	}

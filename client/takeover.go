@@ -19,11 +19,16 @@ import (
 // FailedPrecondition and the reason REFUSED if the definition does not allow takeovers or does not admit the caller,
 // and with the reason FEATURE_LEVEL below feature level 4; or one that every call has.
 func (s *Semaphore) TakeOver(ctx context.Context, token uint64, reason string) (*gatekeeperv1.Permit, error) {
+	r, err := s.client.Permits().TakeOver(ctx, &gatekeeperv1.TakeOverRequest{Token: token, Identity: s.identity(), Reason: reason})
+	return r.GetPermit(), err
+}
+
+// identity is who asks, for calls that acquire nothing: without a holder id unless the application chose one.
+func (s *Semaphore) identity() *gatekeeperv1.Identity {
 	a := s.request(nil)
 	id := &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer}
 	if a.chosen {
 		id.HolderId = *a.holderID
 	}
-	r, err := s.client.Permits().TakeOver(ctx, &gatekeeperv1.TakeOverRequest{Token: token, Identity: id, Reason: reason})
-	return r.GetPermit(), err
+	return id
 }

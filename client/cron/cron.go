@@ -40,6 +40,10 @@ func (j *entryJob) Run() {
 	if !e.Valid() || e.Prev.IsZero() {
 		return // removed since: what was due is not known any more, and without a firing it could run twice
 	}
+	if next := e.Schedule.Next(e.Prev); !next.IsZero() && next.Before(e.Next) {
+		// The host was suspended, or its clock set: cron passes over all activations but the first.
+		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // after this one, which is older
+	}
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))
 }
 
@@ -116,4 +120,19 @@ func Latest(s cron.Schedule, now time.Time) time.Time {
 		return at.UTC()
 	}
 	return time.Time{}
+}
+
+// CatchUp runs the activations of an entry that were missed, as the definition's misfire says: see client.Runner.CatchUp. Call it when the
+// timetable has started. Entries of Add also catch up when the host was suspended. An entry that is not there has missed nothing.
+func CatchUp(ctx context.Context, c *cron.Cron, id cron.EntryID, runner *client.Runner) error {
+	e := c.Entry(id)
+	if !e.Valid() {
+		return nil
+	}
+	return runner.CatchUp(ctx, func(after time.Time) time.Time {
+		if every, ok := e.Schedule.(cron.ConstantDelaySchedule); ok {
+			return due(every, after.Add(every.Delay))
+		}
+		return e.Schedule.Next(after.In(c.Location()))
+	})
 }

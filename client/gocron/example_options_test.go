@@ -50,6 +50,9 @@ func ExampleNewLocker() {
 		log.Fatal(err)
 	}
 	s.Start()
+	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs what was missed, if the definition says so
+		log.Fatal(err)
+	}
 	if err := job.RunNow(); err != nil {
 		log.Fatal(err)
 	}

@@ -1,0 +1,113 @@
+package cron_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// No host is up for three hours after the definition was made. Then two start, and one starts again.
+func TestCatchUp_OfHostsThatWereDown_RunsWhatWasMissed(t *testing.T) {
+	for name, c := range map[string]struct {
+		misfire gatekeeperv1.Misfire
+		spec    string
+		want    []string
+	}{
+		"skip":  {gatekeeperv1.Misfire_MISFIRE_SKIP, "0 * * * *", nil},
+		"once":  {gatekeeperv1.Misfire_MISFIRE_ONCE, "0 * * * *", []string{"03:00"}},
+		"each":  {gatekeeperv1.Misfire_MISFIRE_EACH, "0 * * * *", []string{"01:00", "02:00", "03:00"}},
+		"every": {gatekeeperv1.Misfire_MISFIRE_EACH, "@every 1h", []string{"01:00", "02:00", "03:00"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := gktest.Start(t)
+				def := &gatekeeperv1.Definition{Name: "hourly", Misfire: c.misfire}
+				if c.misfire != gatekeeperv1.Misfire_MISFIRE_SKIP {
+					def.MisfireWindow = durationpb.New(12 * time.Hour)
+				}
+				srv.Define(t, def)
+				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(3*time.Hour+30*time.Minute))) // a bubble begins at midnight
+				var ran []string
+				for _, host := range []string{"app1", "app2", "app1"} {
+					runner := client.NewRunner(srv.Dial(t, host).Semaphore("hourly"), func(ctx context.Context) error {
+						_, due := client.PermitOf(ctx).Firing()
+						ran = append(ran, due.Format("15:04"))
+						return errors.New("a failure ends one firing only")
+					})
+					table := cron.New(cron.WithLocation(time.UTC))
+					id, err := gkcron.Add(t.Context(), table, c.spec, runner)
+					if err != nil {
+						t.Fatal(err)
+					}
+					before := len(ran)
+					if err := gkcron.CatchUp(t.Context(), table, id, runner); (err != nil) != (len(ran) > before) {
+						t.Errorf("%s: %v after %v", host, err, ran)
+					}
+				}
+				if !slices.Equal(ran, c.want) {
+					t.Errorf("ran %v, want %v", ran, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Firings that were due under another policy are not missed ones.
+func TestCatchUp_PolicyIsNew_RunsNothingFromBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t, "hourly")
+		var ran []string
+		runner := client.NewRunner(srv.Dial(t, "app1").Semaphore("hourly"), func(ctx context.Context) error {
+			_, due := client.PermitOf(ctx).Firing()
+			ran = append(ran, due.Format("15:04"))
+			return nil
+		})
+		schedule, err := cron.ParseStandard("CRON_TZ=UTC 0 * * * *")
+		if err != nil {
+			t.Fatal(err)
+		}
+		until := func(hour int) {
+			srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(time.Duration(hour)*time.Hour+30*time.Minute)))
+		}
+		policy := func(m gatekeeperv1.Misfire, description string) {
+			srv.Edit(t, "hourly", func(d *gatekeeperv1.Definition) {
+				d.Misfire, d.MisfireWindow, d.Description = m, durationpb.New(12*time.Hour), description
+			})
+		}
+		runs := func(want ...string) {
+			t.Helper()
+			if ran = nil; runner.CatchUp(t.Context(), schedule.Next) != nil || !slices.Equal(ran, want) {
+				t.Errorf("ran %v, want %v", ran, want)
+			}
+		}
+		until(2) // a bubble begins at midnight
+		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "")
+		runs()
+		until(4)
+		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "an edit of something else")
+		runs("03:00", "04:00")
+		until(6)
+		policy(gatekeeperv1.Misfire_MISFIRE_ONCE, "")
+		runs()
+		until(8)
+		runs("08:00")
+		runs()
+	})
+}
+
+func TestCatchUp_EntryThatIsNotThere_HasMissedNothing(t *testing.T) {
+	if err := gkcron.CatchUp(t.Context(), cron.New(), 7, nil); err != nil {
+		t.Error(err)
+	}
+}

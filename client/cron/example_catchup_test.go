@@ -1,0 +1,44 @@
+package cron_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+)
+
+// The definition says which firings run that were missed while no host was up.
+func ExampleCatchUp() {
+	srv := gktest.NewServer("hourly-export")
+	defer srv.Close()
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{srv.Endpoint()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	export := func(context.Context) error { return nil }
+
+	schedule, err := cron.ParseStandard("CRON_TZ=Europe/Berlin 30 * * * *")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := client.NewRunner(c.Semaphore("hourly-export"), export).CatchUp(ctx, schedule.Next); err != nil {
+		fmt.Println(err)
+	}
+	timetable := cron.New()
+	runner := client.NewRunner(c.Semaphore("hourly-export"), export)
+	id, err := gkcron.Add(ctx, timetable, "30 * * * *", runner)
+	if err != nil {
+		log.Fatal(err)
+	}
+	timetable.Start()
+	fmt.Println(gkcron.CatchUp(ctx, timetable, id, runner))
+	<-timetable.Stop().Done()
+	// Output: <nil>
+}

@@ -58,7 +58,7 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 // to stop all the same. One cause without a drain, or whose drain is over or began before p was granted, is enough for
 // a denial, and is its reason; so is max_hold, for which there is no drain.
 func Admit(p *Permit, f *Facts) Decision {
-	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing}
+	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	now := *f
 	now.Own, now.Repeat = p, true
 	d := admit(&req, &now)

@@ -72,6 +72,8 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	after := *t
 	after.State = Waiting
 	switch {
+	case run.End == semaphore.NotEnded, run.End == semaphore.EndSuperseded:
+		after.State = Held
 	case !run.Began(), run.End == semaphore.EndReleased && run.Job == semaphore.JobCutShort:
 		after.Attempts-- // it was counted when it was handed out
 	case run.CutShort() && !s.MayAttempt(t.Attempts):

@@ -26,7 +26,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	// Noted first: of a name whose definition is deleted, the journal may be all that is left after this.
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
-	d.settleTask(p.Token, semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}, e)
+	d.settleTask(p, e)
 	d.rememberEnd(p, e.how) // before the permit goes: with it all else of the name may go
 	after, kind := p, e.kind
 	if e.cooling > 0 {
@@ -189,7 +189,7 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		d.turnClaim(claim, after)
 	}
 	// A worker whose slot cools was lost, or has stopped before the end of its task.
-	d.settleTask(p.Token, semaphore.Run{End: p.Ended, Job: semaphore.JobCutShort}, ending{})
+	d.settleTask(p, ending{how: p.Ended, job: semaphore.JobCutShort})
 	d.setPermit(p, nil)
 }
 

@@ -134,11 +134,12 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 
 // settleTask decides what becomes of the task that a permit carries, when that ends or has cooled. A task that would be handed out again
 // while its old worker may still be running stays held while the slot cools.
-func (d *draft) settleTask(token uint64, run semaphore.Run, e ending) {
-	t := d.TaskOf(token)
+func (d *draft) settleTask(p *semaphore.Permit, e ending) {
+	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
 		return // its worker said how it ended while the permit was held for an operator
 	}
+	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
 	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
 	if after.State == work.Waiting && run.CutShort() && e.cooling > 0 {
 		return
@@ -204,9 +205,6 @@ func (d *draft) invalidResult(c Release) string {
 
 // askedToCancel cancels a job.
 func (d *draft) askedToCancel(c CancelJob) Result {
-	if c.Cause < work.CancelAsked || c.Cause > work.CancelSubmitterGone {
-		return invalid("cancel job: unknown cause %d", c.Cause)
-	}
 	j := d.JobOf(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || j.State != work.Open {
 		return JobResult{Job: j}
@@ -288,8 +286,8 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 			}
 		}
 	}
-	for _, index := range c.Indexes {
-		if t := d.Task(work.Ref{Job: before.Number, Index: index}); t != nil && t.State == work.Failed && !slices.Contains(failed, t) {
+	for _, index := range slices.Compact(slices.Sorted(slices.Values(c.Indexes))) {
+		if t := d.Task(work.Ref{Job: before.Number, Index: index}); t != nil && t.State == work.Failed {
 			failed = append(failed, t)
 		}
 	}
@@ -300,9 +298,11 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	var was, will uint64
 	for i, t := range failed {
 		now := *t
-		now.Attempts, now.State, now.Result = 0, work.Waiting, nil
 		if c.Drop {
-			now.Attempts, now.State, now.Payload = t.Attempts, work.Dropped, nil
+			now.State, now.Payload, now.Result = work.Dropped, nil, nil
+		} else {
+			// Without its token, so that a repeat of the release that reported the failure does not fail it again.
+			now.State, now.Attempts, now.Token, now.Result = work.Waiting, 0, 0, nil
 		}
 		after[i] = &now
 		was += before.Stored(t)
@@ -320,6 +320,9 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	}
 	if !c.Drop {
 		j.State, j.EndedAt = work.Open, time.Time{}
+		if d.Permit(j.Submitter) == nil {
+			j.Submitter = 0 // its permit has ended since the job did: whoever retries takes the job over
+		}
 	}
 	d.setJob(before, &j)
 	d.emit(Event{Kind: TasksChanged, Semaphore: j.Semaphore, Job: &j, At: c.At})

@@ -1,12 +1,15 @@
 package fsm_test
 
 import (
+	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
@@ -338,4 +341,106 @@ func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
 		t.Fatalf("the job whose submitter was lost: %+v", j)
 	}
 	restored(t, s)
+}
+
+// A release that is repeated because its answer was lost must not fail a task again that an operator has retried since.
+func TestChangeTasks_Retry_IsNotUndoneByARepeatOfTheFailure(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("a"))
+	token, _ := l.take("w")
+	failed := fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}
+	l.apply(failed)
+	l.apply(fsm.ChangeTasks{Job: j.Number})
+	restored(t, l.state())
+	if r := unchanged[fsm.ReleaseResult](l, failed); r.Recorded || l.job("j").State != work.Open {
+		t.Fatalf("a repeat after the retry: %+v", r)
+	}
+	if _, task := l.take("x"); task.Attempts != 1 {
+		t.Fatalf("handed out: %+v", task)
+	}
+}
+
+func TestChangeTasks_Retry_AfterTheSubmitterHasGone_KeepsTheJob(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("mine")
+	p := l.grant("mine", "submitter")
+	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
+	token, _ := l.take("w")
+	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}, fsm.Release{Token: p.Token})
+	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
+		t.Fatalf("retried: %+v", r.Job)
+	}
+	restored(t, l.state())
+}
+
+func TestRecovered_WithoutPermits_SettlesTasksAndCancelsForLostSubmitters(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("mine")
+	p := l.grant("mine", "submitter")
+	l.submit("kept", tasks("a"))
+	l.submit("bound", tasks("b"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
+	l.take("w")
+	now := recovered(t, l.state(), recovery())
+	if _, next := now.NextTask("s"); next == nil || next.Attempts != 1 || now.Work("s").Held != 0 {
+		t.Fatalf("the task of a lost worker: %+v", next)
+	}
+	if j := now.Job("bound"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
+		t.Fatalf("the job of a lost submitter: %+v", j)
+	}
+}
+
+func TestRestore_OfJobsThatContradictThemselves_IsRefused(t *testing.T) {
+	job := func(r []*logv1.Record, id string) *logv1.StoredJob {
+		return r[slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetJob().GetSpec().GetId() == id })].GetJob()
+	}
+	task := func(r []*logv1.Record, state work.TaskState) *logv1.StoredTask {
+		return r[slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetTask().GetState() == uint32(state) })].GetTask()
+	}
+	for _, tc := range []struct {
+		why    string
+		change func(r []*logv1.Record) []*logv1.Record
+	}{
+		{"a job has no spec", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec = nil; return r }},
+		{"must be 1 to 256 bytes", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec.Id = ""; return r }},
+		{"has the id of another", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec.Id = "ended"; return r }},
+		{"a job has revision", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Revision = 1 << 40; return r }},
+		{"a submitted job has revision", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitted = 0; return r }},
+		{"was submitted at revision", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Digest = nil; return r }},
+		{"is not complete, and was submitted", func(r []*logv1.Record) []*logv1.Record { job(r, "receiving").Submitted = 1; return r }},
+		{"after", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Number = 1; return r }},
+		{"tasks, the first", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Fresh = 8; return r }},
+		{"unknown job state", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = 5; return r }},
+		{"is not cancelled", func(r []*logv1.Record) []*logv1.Record { job(r, "open").CancelCause = 1; return r }},
+		{"unknown cause of a cancel", func(r []*logv1.Record) []*logv1.Record { job(r, "cancelled").CancelCause = 0; return r }},
+		{"is in state 3, and has", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = uint32(work.Ended); return r }},
+		{"is in state 2, and has", func(r []*logv1.Record) []*logv1.Record { job(r, "ended").State = uint32(work.Open); return r }},
+		{"names permit", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitter = 1 << 40; return r }},
+		{"hands out tasks in the place of another", func(r []*logv1.Record) []*logv1.Record {
+			twin := job(r, "receiving")
+			twin.State, twin.Digest, twin.Submitted = uint32(work.Open), job(r, "open").GetDigest(), twin.GetNumber()
+			job(r, "open").Submitted, job(r, "open").Spec.Priority = twin.GetNumber(), 0
+			return r
+		}},
+		{"not all are there", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Tasks++; return r }},
+		{"unknown task state", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).State = 6; return r }},
+		{"which has no such task", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).Ref.Job = 1 << 40; return r }},
+		{"is out of order", func(r []*logv1.Record) []*logv1.Record { task(r, work.Dropped).Ref.Index++; return r }},
+		{"was changed after its job", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Revision = job(r, "open").Number; return r }},
+		{"after 0 attempts", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).Attempts = 0; return r }},
+		{"and the job has handed out", func(r []*logv1.Record) []*logv1.Record { task(r, work.Failed).Token = 0; return r }},
+		{"has token", func(r []*logv1.Record) []*logv1.Record {
+			task(r, work.Failed).Token = task(r, work.Held).GetToken()
+			return r
+		}},
+		{"which there is not", func(r []*logv1.Record) []*logv1.Record { task(r, work.Done).State = uint32(work.Held); return r }},
+		{"what feature level 4 brought", func(r []*logv1.Record) []*logv1.Record { r[0].GetHeader().FeatureLevel = 3; return r }},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			records := tc.change(readRecords(t, snapshot(t, storyOfWork(t).state())))
+			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
 }

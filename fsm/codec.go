@@ -114,6 +114,9 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case TakeOver:
 		out.Kind = &logv1.Command_TakeOver{TakeOver: &logv1.TakeOver{Token: c.Token, By: identityToProto(c.By), Reason: c.Reason, At: w.time(c.At)}}
 	case SubmitJob:
+		if c.Spec == nil {
+			return nil, errors.New("a job has no spec")
+		}
 		out.Kind = &logv1.Command_SubmitJob{SubmitJob: &logv1.SubmitJob{
 			Spec: specToProto(c.Spec), Submitter: c.Submitter, Tasks: c.Tasks, Digest: []byte(c.Digest), At: w.time(c.At),
 		}}
@@ -122,6 +125,9 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Job: c.Job, Offset: c.Offset, Tasks: c.Tasks, Digest: []byte(c.Digest), At: w.time(c.At),
 		}}
 	case CancelJob:
+		if c.Cause < work.CancelAsked || c.Cause > work.CancelSubmitterGone {
+			return nil, fmt.Errorf("unknown cause of a cancel %d", c.Cause)
+		}
 		out.Kind = &logv1.Command_CancelJob{CancelJob: &logv1.CancelJob{
 			Job: c.Job, Term: c.Term, Cause: uint32(c.Cause), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
 		}}

@@ -13,6 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // Any command, of any content that Encode accepts, is read back as it was, and its bytes are the only ones it has.
@@ -93,6 +94,22 @@ func anyDefinition() *rapid.Generator[*semaphore.Definition] {
 	})
 }
 
+func anySpec() *rapid.Generator[*work.Spec] {
+	return rapid.Custom(func(t *rapid.T) *work.Spec {
+		text := func(what string) string { return anyText().Draw(t, what) }
+		return &work.Spec{
+			ID: text("id"), Semaphore: text("semaphore"), Labels: semaphore.LabelsOf(anyLabels().Draw(t, "labels")), Author: text("author"),
+			Timeout: anyDuration().Draw(t, "timeout"), Retention: anyDuration().Draw(t, "retention"), Priority: rapid.Int32().Draw(t, "priority"),
+			MaxAttempts: rapid.Uint32().Draw(t, "attempts"), MaxResult: rapid.Uint32().Draw(t, "max result"),
+			RetryFailed: rapid.Bool().Draw(t, "retry failed"), Own: text("own"),
+		}
+	})
+}
+
+func anyTasks() *rapid.Generator[[][]byte] {
+	return rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 9), 0, 3)
+}
+
 func anyCommand() *rapid.Generator[fsm.Command] {
 	return rapid.Custom(func(t *rapid.T) fsm.Command {
 		text := func(what string) string { return anyText().Draw(t, what) }
@@ -105,12 +122,13 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 			return out
 		}
-		switch rapid.IntRange(0, 25).Draw(t, "command") {
+		switch rapid.IntRange(0, 30).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
 				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
 				Firing: anyFiring().Draw(t, "firing"), RequestID: text("request"), Metadata: anyLabels().Draw(t, "metadata"),
 				DefinitionVersion: number("version"), CordonRevision: number("cordons"), At: instant("at"), RequestRevision: number("request revision"),
+				Worker: rapid.Bool().Draw(t, "worker"),
 			}
 			if rapid.Bool().Draw(t, "expects") {
 				n := number("expected")
@@ -124,6 +142,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			if r.Job == semaphore.JobFailed {
 				r.Failure = text("failure")
 			}
+			r.Result = rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "result")
 			return r
 		case 3:
 			return fsm.Expire{Token: number("token"), Term: number("term"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
@@ -191,6 +210,9 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 				Requests: fsm.RequestBounds{
 					Lifetime: anyDuration().Draw(t, "lifetime"), Kept: n("kept"), RequestBytes: number("request bytes"), EditBytes: number("edit bytes"),
 				},
+				Work: work.Limits{
+					TaskBytes: number("task bytes"), JobBytes: number("job bytes"), SemaphoreBytes: number("semaphore bytes"), ClusterBytes: number("cluster bytes"),
+				},
 			}, Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 16:
 			return fsm.RetireMember{ID: text("id")}
@@ -211,6 +233,25 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 				Semaphore: text("semaphore"), Term: number("term"), Missed: fsm.Missed(rapid.Byte().Draw(t, "missed") % (byte(fsm.HeldLong) + 1)),
 				Text: text("text"), At: instant("at"),
 			}
+		case 25:
+			return fsm.SubmitJob{
+				Spec: anySpec().Draw(t, "spec"), Submitter: number("submitter"), Tasks: anyTasks().Draw(t, "tasks"), Digest: text("digest"), At: instant("at"),
+			}
+		case 26:
+			return fsm.SubmitTasks{
+				Job: number("job"), Offset: rapid.Uint32().Draw(t, "offset"), Tasks: anyTasks().Draw(t, "tasks"), Digest: text("digest"), At: instant("at"),
+			}
+		case 27:
+			return fsm.CancelJob{
+				Job: number("job"), Term: number("term"), Cause: work.CancelCause(rapid.IntRange(1, 3).Draw(t, "cause")), Author: text("author"),
+				Reason: text("reason"), At: instant("at"),
+			}
+		case 28:
+			return fsm.ChangeTasks{
+				Job: number("job"), Indexes: rapid.SliceOfN(rapid.Uint32(), 0, 3).Draw(t, "indexes"), Drop: rapid.Bool().Draw(t, "drop"), At: instant("at"),
+			}
+		case 29:
+			return fsm.DeleteJob{Job: number("job"), Term: number("term"), At: instant("at")}
 		case 24:
 			return fsm.TakeOver{Token: number("token"), By: anyIdentity().Draw(t, "by"), Reason: text("reason"), At: instant("at")}
 		case 21:
@@ -238,6 +279,9 @@ func TestEncode_WhatCouldNotBeReadBack_IsRefused(t *testing.T) {
 		"due time out of range": fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
 		"no UTF-8":              fsm.RetireMember{ID: "\xff"},
 		"pointer":               &fsm.Extend{},
+		"job without a spec":    fsm.SubmitJob{Tasks: tasks("a")},
+		"no cause of a cancel":  fsm.CancelJob{Job: 1},
+		"a cause too many":      fsm.CancelJob{Job: 1, Cause: work.CancelSubmitterGone + 1},
 		"nothing":               nil,
 	} {
 		if _, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd}); err == nil {
@@ -332,9 +376,13 @@ func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 			t.Errorf("%+v: %s", cmd, why)
 		}
 	}
-	for _, cmd := range commandsOfRuns() {
+	for _, cmd := range append(commandsOfRuns(), commandsOfWork()...) {
 		if got := fsm.Level(cmd); got != 4 {
 			t.Errorf("%+v: Level = %d, want 4", cmd, got)
+		}
+		l := newLogOfLevel2(t)
+		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "needs feature level 4, and 2 is in force") {
+			t.Errorf("%+v: %s", cmd, why)
 		}
 	}
 	for _, cmd := range commandsOfLevel1() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
@@ -113,6 +114,9 @@ func (in *restoring) job(j *work.Job) {
 	if def := in.d.Definition(j.Semaphore); def != nil {
 		j.Spec.Semaphore = def.Definition.Name
 	}
+	if p := in.d.Permit(j.Submitter); j.Submitter != 0 && j.State <= work.Open && (p == nil || p.State == semaphore.Cooling) {
+		in.r.fail("job %d names permit %d as its submitter's, which there is not", j.Number, j.Submitter)
+	}
 	j.Bytes = j.Reserved()
 	in.d.setJob(nil, j)
 }
@@ -137,7 +141,8 @@ func (in *restoring) task(t *work.Task) {
 	}
 	in.requireRevision(t.Revision, "a task")
 	in.require(t.Revision <= before.Revision, "task %d of job %d was changed after its job", t.Index, t.Job)
-	if fresh := t.Index >= before.Fresh; fresh && (t.State != work.Waiting || t.Token != 0 || t.Attempts != 0) || !fresh && t.Token == 0 {
+	if fresh := t.Index >= before.Fresh; fresh && (t.State != work.Waiting || t.Token != 0 || t.Attempts != 0) ||
+		!fresh && t.Token == 0 && (t.State != work.Waiting || t.Attempts != 0) || t.State == work.Held && t.Attempts == 0 {
 		in.r.fail("task %d of job %d is in state %d after %d attempts, and the job has handed out %d", t.Index, t.Job, t.State, t.Attempts, before.Fresh)
 	}
 	if t.Token != 0 && (t.Token > in.d.lastToken || in.d.TaskOf(t.Token) != nil) {
@@ -160,6 +165,9 @@ func (in *restoring) jobs() {
 			return false
 		})
 		in.require(some == (j.Tasks > 0) && (!some || last.Index == j.Tasks-1), "job %d has %d tasks, and not all are there", j.Number, j.Tasks)
+		if first, _ := in.d.jobs.open.Get(j); j.HandsOut() && first != j {
+			in.r.fail("job %d hands out tasks in the place of another", j.Number)
+		}
 		ended := j.Waiting() == 0 && j.Held == 0
 		in.require((j.State == work.Open) != ended || j.State == work.Receiving || j.State == work.Cancelled,
 			"job %d is in state %d, and has %d tasks waiting and %d held", j.Number, j.State, j.Waiting(), j.Held)

@@ -50,6 +50,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"keptpauses.entry":      {3, commandsOfKeptPauses()},
 		"expectedpauses.entry":  {3, commandsOfExpectedPauses()},
 		"runs.entry":            {4, commandsOfRuns()},
+		"work.entry":            {4, commandsOfWork()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -86,6 +87,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"forgetting.snapshot":      func() *fsm.State { return storyOfForgetting(t).state() },
 		"supersede.snapshot":       func() *fsm.State { return storyOfSupersede(t).state() },
 		"runs.snapshot":            func() *fsm.State { return storyOfRuns(t).state() },
+		"work.snapshot":            func() *fsm.State { return storyOfWork(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })
@@ -102,16 +104,18 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 	}
 }
 
-// The golden snapshot is worth something only if every kind of record is in it.
+// The golden snapshots are worth something only if every kind of record is in them.
 func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}
-	for _, r := range readRecords(t, snapshot(t, storyOfEveryCommand(t).state())) {
-		found[r.ProtoReflect().WhichOneof(kinds).Name()] = true
+	for _, story := range []*log{storyOfEveryCommand(t), storyOfWork(t)} {
+		for _, r := range readRecords(t, snapshot(t, story.state())) {
+			found[r.ProtoReflect().WhichOneof(kinds).Name()] = true
+		}
 	}
 	for i := range kinds.Fields().Len() {
 		if name := kinds.Fields().Get(i).Name(); !found[name] {
-			t.Errorf("there is no %s in it", name)
+			t.Errorf("there is no %s in them", name)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // model is the state machine once more, written to be read: slices that are searched from end to end, no index, nothing
@@ -44,6 +45,10 @@ type model struct {
 	noted            map[uint64][]string // the names of journal entries, by revision
 	changesForgotten uint64
 	endsForgotten    map[string]time.Time
+
+	jobs   []modelJob  // oldest first
+	report work.Report // of the release that is applied
+	told   []string    // events of jobs and tasks, of one entry
 }
 
 type deletion struct {
@@ -100,6 +105,8 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		})
 	case fsm.TakeOver:
 		return m.takeOver(c)
+	case fsm.SubmitJob, fsm.SubmitTasks, fsm.CancelJob, fsm.ChangeTasks, fsm.DeleteJob:
+		return m.work(c)
 	case fsm.Release:
 		return m.release(c)
 	case fsm.Expire:
@@ -126,6 +133,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		m.revision++
 		m.openClaim(p.Token)
+		m.settleTask(p, p.Ended, semaphore.JobCutShort, 0, time.Time{})
 		m.dropPermit(p.Token)
 		return m.ended(p)
 	case fsm.Cancel:
@@ -316,7 +324,7 @@ func (m *model) permitRevision(name string) uint64 {
 }
 
 func (m *model) grant(c fsm.Grant) fsm.Result {
-	if c.Weight == 0 {
+	if c.Weight == 0 || c.Firing != nil && c.Worker {
 		return fsm.InvalidResult{}
 	}
 	r := fsm.GrantResult{PermitRevision: m.permitRevision(c.Semaphore)}
@@ -363,7 +371,8 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 		}
 		return g
 	}
-	sameFiring := own != nil && (own.Firing == nil) == (c.Firing == nil) && (c.Firing == nil || *own.Firing == *c.Firing)
+	sameFiring := own != nil && (own.Firing == nil) == (c.Firing == nil) && (c.Firing == nil || *own.Firing == *c.Firing) &&
+		m.carries(own.Token) == c.Worker
 	switch {
 	case def == nil:
 		return stop(deny(semaphore.NoSuchSemaphore), semaphore.StopNoLongerAdmitted)
@@ -380,6 +389,8 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 		g := deny(semaphore.FiringClaimed).(fsm.GrantResult)
 		g.Decision.Claim = m.claim(c.Semaphore, c.Firing)
 		return g
+	case own != nil && own.Weight == c.Weight && sameFiring && c.Worker:
+		return deny(semaphore.AlreadyHeld)
 	case own != nil && own.Weight == c.Weight && sameFiring && m.quarantine > 0:
 		r.Outcome, r.Permit = fsm.GrantQuarantined, nil
 		return r
@@ -405,6 +416,9 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	if low := m.lowWater[c.Semaphore]; c.Firing != nil && !c.Firing.Due.IsZero() && !low.IsZero() && !c.Firing.Due.After(low) {
 		return deny(semaphore.FiringForgotten)
 	}
+	if j, _ := m.nextTask(c.Semaphore); c.Worker && j == nil {
+		return deny(semaphore.NoTask)
+	}
 	if m.used(c.Semaphore)+uint64(c.Weight) > uint64(def.Definition.Permits) {
 		return deny(semaphore.NoFreePermit)
 	}
@@ -427,6 +441,9 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 			At: c.At, Attempts: m.attempt(claim),
 		})
 	}
+	if c.Worker {
+		m.handOut(c.Semaphore, p.Token)
+	}
 	return fsm.GrantResult{
 		Outcome: fsm.GrantGranted, Permit: &p, Decision: semaphore.Decision{Outcome: semaphore.Granted}, PermitRevision: m.revision,
 	}
@@ -448,6 +465,7 @@ func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change
 func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
 	m.endClaim(p, how, job, cooling)
+	m.settleTask(p, how, job, cooling, e.At)
 	after := *p
 	if cooling > 0 {
 		after.Owes = false
@@ -462,10 +480,11 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 		m.dropPermit(p.Token)
 	}
 	m.remember(fsm.Remembered{
-		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: fsm.AskedBy(p.Weight, p.Firing, false), Outcome: how, Token: p.Token,
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: fsm.AskedBy(p.Weight, p.Firing, m.carries(p.Token)), Outcome: how, Token: p.Token,
 	})
 	e.Semaphore, e.Permit = p.Semaphore, p
 	m.note(e)
+	m.submitterGone(p.Token, e.At)
 	return &after
 }
 
@@ -632,7 +651,12 @@ func (m *model) release(c fsm.Release) fsm.Result {
 	if len(c.Failure) > 256 {
 		return fsm.InvalidResult{}
 	}
+	if m.badResult(c) {
+		return fsm.InvalidResult{}
+	}
 	p := m.permit(c.Token)
+	m.report = work.Report{Result: c.Result, Failure: c.Failure}
+	defer func() { m.report = work.Report{} }()
 	if p != nil && p.State == semaphore.Live {
 		after := m.end(p, semaphore.EndReleased, c.Job, c.Cooling, fsm.JournalEntry{Kind: fsm.Released, At: c.At})
 		for i := range m.claims {
@@ -640,7 +664,7 @@ func (m *model) release(c fsm.Release) fsm.Result {
 				m.claims[i].Failure = c.Failure
 			}
 		}
-		return fsm.ReleaseResult{Released: true, Permit: after, Revision: m.revision}
+		return m.reported(c, fsm.ReleaseResult{Released: true, Permit: after, Revision: m.revision})
 	}
 	r := fsm.ReleaseResult{Permit: p, Ended: m.endedPermit(c.Token)}
 	for i := range m.claims {
@@ -649,7 +673,10 @@ func (m *model) release(c fsm.Release) fsm.Result {
 			claim.State, claim.Failure, claim.Revision, r.Revision = modelRan(c.Job), c.Failure, m.revision, m.revision
 		}
 	}
-	return r
+	if r.Revision == 0 {
+		r.Revision = m.settleLate(c)
+	}
+	return m.reported(c, r)
 }
 
 func (m *model) expire(c fsm.Expire) fsm.Result {
@@ -689,6 +716,7 @@ func (m *model) reacquire(c fsm.Grant, own *semaphore.Permit, def *semaphore.Def
 	}
 	m.dropPermit(own.Token)
 	m.permits = append(m.permits, now)
+	m.submitterSuperseded(own.Token, now.Token)
 	return fsm.GrantResult{
 		Outcome: fsm.GrantReacquired, Permit: &now, Superseded: own, Decision: semaphore.Decision{Outcome: semaphore.Reacquired}, PermitRevision: m.revision,
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // A small world, so that commands meet each other.
@@ -108,7 +109,12 @@ func (d draw) cooling() time.Duration {
 }
 
 func (d draw) command() fsm.Command {
-	switch pick(d, "command", "grant", "grant", "grant", "grant", "release", "release", "expire", "expire", "edit", "edit", "other", "other", "other", "due") {
+	switch pick(d, "command", "grant", "grant", "grant", "grant", "release", "release", "expire", "expire", "edit", "edit", "other", "other", "other", "due", "work", "work", "work", "work") {
+	case "work":
+		if d.m.level >= 4 {
+			return d.workCommand()
+		}
+		return d.otherCommand()
 	case "grant":
 		g := fsm.Grant{
 			Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), Weight: uint32(rapid.IntRange(1, 3).Draw(d.T, "weight")),
@@ -143,6 +149,9 @@ func (d draw) command() fsm.Command {
 		}
 		if r.Job == semaphore.JobFailed {
 			r.Failure = d.text("failure")
+		}
+		if d.m.level >= 4 && (r.Job == semaphore.JobDone || r.Job == semaphore.JobFailed || !d.likely("a result that fits")) {
+			r.Result = pick(d, "result", nil, []byte("r"), []byte("rr"), []byte("rrr"))
 		}
 		return r
 	case "expire":
@@ -358,7 +367,7 @@ func (d draw) otherCommand() fsm.Command {
 			MaxDuration: pick(d, "max duration", time.Hour, 3*time.Hour, time.Minute, 0), JournalPerSemaphore: uint32(rapid.IntRange(0, 4).Draw(d.T, "per semaphore")),
 			JournalTotal: uint32(rapid.IntRange(0, 6).Draw(d.T, "total")), RememberedRequests: uint32(rapid.IntRange(0, 6).Draw(d.T, "requests")),
 			RememberedDeletions: uint32(rapid.IntRange(0, 2).Draw(d.T, "deletions")), Requests: d.requestBounds(),
-			JournalLifetime: d.journalLifetime(),
+			JournalLifetime: d.journalLifetime(), Work: d.workLimits(),
 		}, Author: d.text("author"), At: d.at()}
 	case "retire":
 		return fsm.RetireMember{ID: pick(d, "id", "", "gk1", "gk2")}
@@ -394,6 +403,7 @@ func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) {
 			var cmds []fsm.Command
 			var want []fsm.Result
 			before := one.State()
+			m.told = nil
 			for range rapid.IntRange(1, 4).Draw(t, "commands") {
 				cmd := d.command()
 				cmds, want = append(cmds, cmd), append(want, m.apply(cmd))
@@ -409,6 +419,7 @@ func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) {
 			same(t, "results", got, want)
 			checkState(t, one.State(), m)
 			checkInvariants(t, before, one.State(), events)
+			checkWork(t, before, one.State(), m, cmds, events)
 
 			if two != nil {
 				if again, err := two.Apply(index+1, m.term, entry); err != nil {
@@ -437,7 +448,8 @@ func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) {
 
 func same(t *rapid.T, what string, got, want any) {
 	t.Helper()
-	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(fsm.InvalidResult{}, "Why")); diff != "" {
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(fsm.InvalidResult{}, "Why"),
+		cmpopts.IgnoreFields(work.LimitError{}, "Of", "Needed", "Max")); diff != "" {
 		t.Fatalf("%s (-model +machine):\n%s", what, diff)
 	}
 }

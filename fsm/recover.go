@@ -139,9 +139,9 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	case d.holdsLost(p.Semaphore):
 		d.hold(p)
 	default:
-		e := ending{how: semaphore.EndExpired, at: at}
-		d.settleFiring(p, e)
-		d.settleTask(p.Token, semaphore.Run{End: e.how, Stop: p.Stop}, e)
+		lost := ending{how: semaphore.EndExpired, at: at}
+		d.settleFiring(p, lost)
+		d.settleTask(p, lost)
 		d.rememberEnd(p, semaphore.EndExpired)
 		d.setPermit(p, nil)
 		d.submitterGone(p.Token, at)

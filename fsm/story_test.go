@@ -14,7 +14,7 @@ import (
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
-		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns())
+		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns(), commandsOfWork())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -155,6 +155,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.look(everything(storyOfSupersede(t).state()))
 	fields.look(everything(storyOfForgetting(t).state()))
 	fields.look(everything(storyOfRuns(t).state()))
+	fields.look(everything(storyOfWork(t).state()))
 	fields.report(t)
 }
 
@@ -202,6 +203,12 @@ func everything(s *fsm.State) []any {
 	}
 	for e := range s.Journal("", 0) {
 		all = append(all, e)
+	}
+	for j := range s.Jobs(0) {
+		all = append(all, j, s.Work(j.Semaphore))
+		for t := range s.Tasks(j.Number, 0) {
+			all = append(all, t)
+		}
 	}
 	return append(all, s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }

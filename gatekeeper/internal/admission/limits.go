@@ -10,7 +10,7 @@ const (
 	Vital Kind = iota
 	// Ordinary calls are all others of clients, such as a TryAcquire.
 	Ordinary
-	// Batch calls bring requests, each of which is admitted as an Ordinary call.
+	// Batch calls bring requests, each of which is admitted as an Ordinary call, or the tasks of a job.
 	Batch
 	// Operator calls change definitions, permits of others, or the cluster.
 	Operator

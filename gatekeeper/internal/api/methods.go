@@ -69,9 +69,10 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.WorkService_ListTasks_FullMethodName,
 		gatekeeperv1.WorkService_ListWorkers_FullMethodName:
 		return traits{kind: admission.Heavy, changesNothing: true}
-	case gatekeeperv1.OperatorService_Move_FullMethodName,
-		gatekeeperv1.WorkService_SubmitJob_FullMethodName:
+	case gatekeeperv1.OperatorService_Move_FullMethodName:
 		return traits{kind: admission.Heavy}
+	case gatekeeperv1.WorkService_SubmitJob_FullMethodName:
+		return traits{kind: admission.Batch} // most bring a single task, from many goroutines of one client
 	case gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.ClusterService_GetSettings_FullMethodName:

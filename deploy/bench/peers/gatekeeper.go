@@ -31,6 +31,7 @@ type gatekeeper struct {
 	creds   credentials.TransportCredentials
 	conns   load.Conns
 	tokens  [][]uint64 // of each caller
+	opened  int        // semaphores of tasks
 }
 
 // newGatekeeper starts a cluster for at most that many callers. Only the first store is given work that stores nothing.
@@ -48,7 +49,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 		g.close()
 		return nil, err
 	}
-	all := []way{{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)}}
+	all := append(g.taskWays(), way{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)})
 	if first {
 		all = append(all,
 			way{Work: denials, How: "TryAcquire", open: ready(g.denial)},
@@ -59,6 +60,8 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Credentials != nil
 	}
+	// What else the same servers do at most: every task is an acquire and a release, at least.
+	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
 		s.processes = append(s.processes, server.PID())

@@ -51,6 +51,7 @@ type bench struct {
 // The parts of a run, and the systems.
 const (
 	partWork     = "work"
+	partTasks    = "tasks"
 	partFailover = "failover"
 
 	gatekeeperName = "gatekeeper"
@@ -59,6 +60,7 @@ const (
 	redisName  = "redis"
 	postgresql = "postgresql"
 	echo       = "grpc echo"
+	ownPairs   = "acquire+release pairs"
 )
 
 func main() {
@@ -66,7 +68,7 @@ func main() {
 	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
 	member := flag.String("etcd", "", "be a server of etcd; for the bench's own use")
 	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd, beside which the data is kept")
-	parts := flag.String("parts", "work,failover", "what to measure")
+	parts := flag.String("parts", "work,tasks,failover", "what to measure")
 	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the part work")
 	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")
 	sizes := flag.String("servers", "1,3", "sizes of the clusters in the part work")
@@ -118,12 +120,12 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 	}
 
 	r := &report{Go: runtime.Version(), CPUs: runtime.NumCPU()}
-	if slices.Contains(b.parts, partWork) {
+	if b.does(partWork) || b.does(partTasks) {
 		if err := b.measureWork(ctx, r); err != nil {
 			return err
 		}
 	}
-	if slices.Contains(b.parts, partFailover) {
+	if b.does(partFailover) {
 		if r.Failover, err = b.measureFailover(ctx); err != nil {
 			return fmt.Errorf("fail-over: %w", err)
 		}
@@ -139,7 +141,7 @@ func (b *bench) check(sizes, callers string) error {
 		flag       string
 		words, all []string
 	}{
-		{"-parts", b.parts, []string{partWork, partFailover}},
+		{"-parts", b.parts, []string{partWork, partTasks, partFailover}},
 		{"-systems", b.systems, []string{etcdName, redisName, postgresql}},
 		{"-log-stores", b.stores, []string{bolt, wal}},
 	} {
@@ -199,7 +201,14 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 		}
 	}
 	r.Plan = &b.plan
-	for _, w := range []work{pairs, denials, refreshes, tokens} {
+	var wanted []work
+	if b.does(partWork) {
+		wanted = append(wanted, pairs, denials, refreshes, tokens)
+	}
+	if b.does(partTasks) {
+		wanted = append(wanted, tasks, jobs)
+	}
+	for _, w := range wanted {
 		cells, err := b.plan.measure(ctx, slices.DeleteFunc(slices.Clone(ways), func(of way) bool { return of.Work != w }))
 		if err != nil {
 			return err
@@ -210,6 +219,8 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 	r.Targets = judge(r.Cells, r.Ratios)
 	return nil
 }
+
+func (b *bench) does(part string) bool { return slices.Contains(b.parts, part) }
 
 // starts are how the systems of this run are started.
 func (b *bench) starts() []func(context.Context) (*system, error) {
@@ -238,17 +249,17 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 				}, b.stores[0], most, true)
 			})
 		}
-		if slices.Contains(b.systems, etcdName) {
+		if slices.Contains(b.systems, etcdName) && b.does(partWork) {
 			all = append(all, func(ctx context.Context) (*system, error) {
 				return newEtcdSystem(ctx, filepath.Join(b.dir, fmt.Sprintf("etcd%d", count)), count, most)
 			})
 		}
 	}
 	if slices.Contains(b.systems, redisName) {
-		all = append(all, func(ctx context.Context) (*system, error) { return newRedis(ctx, b.dir, most) })
+		all = append(all, func(ctx context.Context) (*system, error) { return newRedis(ctx, b.dir, most, b.does(partTasks)) })
 	}
 	if slices.Contains(b.systems, postgresql) {
-		all = append(all, func(ctx context.Context) (*system, error) { return newPostgres(ctx, b.dir, most) })
+		all = append(all, func(ctx context.Context) (*system, error) { return newPostgres(ctx, b.dir, most, b.does(partTasks)) })
 	}
 	return all
 }

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
 )
 
 // The statements of a lock in a table, as schedulers of jobs use it: a row for each name, and until when somebody has it.
@@ -34,10 +36,11 @@ const postgresConns = 64
 type postgres struct {
 	process *process
 	pool    *pgxpool.Pool
+	river   *river.Client[pgx.Tx] // nil: it does not work
 }
 
-// newPostgres starts a server, or says why there can be none.
-func newPostgres(ctx context.Context, dir string, callers int) (*system, error) {
+// newPostgres starts a server, with River if tasks are wanted, or says why there can be none.
+func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	initdb, program := postgresProgram("initdb"), postgresProgram("postgres")
 	if initdb == "" || program == "" {
 		return nil, &errAbsent{"PostgreSQL's server is not installed"}
@@ -83,6 +86,15 @@ func newPostgres(ctx context.Context, dir string, callers int) (*system, error) 
 	}
 	for i := range all {
 		all[i].System, all[i].Servers = "PostgreSQL", 1
+	}
+	if tasks {
+		ways, err := p.newRiver(ctx)
+		if err != nil {
+			err = p.process.failed(err)
+			p.close()
+			return nil, err
+		}
+		all = append(all, ways...)
 	}
 	return &system{version: strings.TrimSpace(string(version)), ways: all, processes: pids(p.process), stop: p.close}, nil
 }
@@ -175,6 +187,7 @@ func (p *postgres) prepare(ctx context.Context, address string, callers int) err
 }
 
 func (p *postgres) close() {
+	stopRiver(p.river)
 	if p.pool != nil {
 		p.pool.Close()
 	}

@@ -32,10 +32,11 @@ type redisSystem struct {
 	process        *process
 	client         *redis.Client
 	release, renew *redis.Script
+	asynq          func() // ends asynq; nil: it does not work
 }
 
-// newRedis starts a server, or says that it is not installed. Each of the callers has a connection.
-func newRedis(ctx context.Context, dir string, callers int) (*system, error) {
+// newRedis starts a server, with asynq if tasks are wanted, or says that it is not installed. Each of the callers has a connection.
+func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, &errAbsent{"redis-server is not installed"}
@@ -72,6 +73,14 @@ func newRedis(ctx context.Context, dir string, callers int) (*system, error) {
 	}
 	for i := range all {
 		all[i].System, all[i].Servers = "Redis", 1
+	}
+	if tasks {
+		ways, err := r.newAsynq(callers)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		all = append(all, ways...)
 	}
 	name, _, _ := strings.Cut(string(version), " sha=") // and what else it was built from
 	return &system{version: name, ways: all, processes: pids(r.process), stop: r.close}, nil
@@ -110,6 +119,9 @@ func kept(caller int) string   { return "kept/" + strconv.Itoa(caller) }
 func holder(caller int) string { return "caller-" + strconv.Itoa(caller) }
 
 func (r *redisSystem) close() {
+	if r.asynq != nil {
+		r.asynq()
+	}
 	_ = r.client.Close()
 	r.process.stop(syscall.SIGTERM)
 }

@@ -35,7 +35,7 @@ func (r *report) print(out io.Writer) {
 	for _, left := range r.LeftOut {
 		fmt.Fprintf(out, "Left out: %s\n", left)
 	}
-	for _, w := range []work{pairs, denials, refreshes, tokens} {
+	for _, w := range []work{pairs, denials, refreshes, tokens, tasks, jobs} {
 		r.printWork(out, w)
 	}
 	if len(r.Targets) > 0 {

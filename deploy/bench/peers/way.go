@@ -19,6 +19,10 @@ const (
 	refreshes work = "refreshes, one a message"
 	// tokens: many holdings are kept alive by one message. Only Gatekeeper can.
 	tokens work = "refreshes in frames of 100"
+	// tasks: a submission of one empty task, until its result is recorded.
+	tasks work = "tasks of a job each"
+	// jobs: a submission of 1000 empty tasks, until all results are recorded.
+	jobs work = "tasks of jobs of 1000"
 )
 
 // way is how one system does one kind of work.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// riverName is River in a server of PostgreSQL.
+const riverName = "River"
+
+// riverTask is an empty task.
+type riverTask struct {
+	ID string `json:"id"` // of its submission
+}
+
+func (riverTask) Kind() string { return "task" }
+
+// newRiver lets River work in a database of its own on a server that runs. It fetches as soon as it may, which is far sooner than by default.
+func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
+	driver := riverpgxv5.New(p.pool)
+	migrator, err := rivermigrate.New(driver, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return nil, err
+	}
+	registered := river.NewWorkers()
+	river.AddWorker(registered, river.WorkFunc(func(context.Context, *river.Job[riverTask]) error { return nil }))
+	client, err := river.NewClient(driver, &river.Config{
+		Queues:        map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
+		Workers:       registered,
+		FetchCooldown: river.FetchCooldownMin,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Start(ctx); err != nil {
+		return nil, err
+	}
+	p.river = client
+	l := &ledger{}
+	const unread = 1 << 20 // more than a window brings; an event that finds no place is dropped
+	events, _ := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: unread, Kinds: []river.EventKind{river.EventKindJobCompleted, river.EventKindJobFailed}})
+	go func() {
+		for e := range events {
+			var id string
+			if n, err := fmt.Sscanf(string(e.Job.EncodedArgs), `{"id": %q}`, &id); e.Kind != river.EventKindJobCompleted || n != 1 || err != nil {
+				l.fail(fmt.Errorf("River's job %s has %s (%w)", e.Job.EncodedArgs, e.Kind, err))
+				return
+			}
+			l.recorded(id)
+		}
+	}()
+	return taskWays(riverName, 1, "InsertManyFast, Work", l, func(ctx context.Context, id string, tasks int) error {
+		if tasks == 1 {
+			_, err := client.Insert(ctx, riverTask{id}, nil)
+			return err
+		}
+		all := make([]river.InsertManyParams, tasks)
+		for i := range all {
+			all[i].Args = riverTask{id}
+		}
+		n, err := client.InsertManyFast(ctx, all)
+		if err == nil && n != tasks {
+			err = errors.New("not all tasks were inserted")
+		}
+		return err
+	}), nil
+}
+
+// stopRiver ends River's client, if there is one.
+func stopRiver(client *river.Client[pgx.Tx]) {
+	if client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = client.StopAndCancel(ctx) // the server goes too
+}

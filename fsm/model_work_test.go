@@ -408,8 +408,8 @@ func (m *model) receive(j *modelJob, payloads [][]byte, digest string, at time.T
 	j.Revision = m.revision
 	if digest != "" {
 		j.State, j.Digest, j.Submitted, j.SubmittedAt = work.Open, digest, m.revision, at
-		m.tell(fsm.JobSubmitted, j, nil)
 	}
+	m.tell(fsm.JobSubmitted, j, nil)
 	return fsm.SubmitResult{Outcome: fsm.SubmitAccepted, Job: j.view()}
 }
 

@@ -37,7 +37,7 @@ func storyOfWork(tb tester) *log {
 	settings := l.state().Settings()
 	settings.Work = work.Limits{TaskBytes: 1 << 10, JobBytes: 1 << 20, SemaphoreBytes: 1 << 24, ClusterBytes: 1 << 25}
 	l.apply(fsm.Configure{Settings: settings})
-	l.define("mine", permits(3))
+	l.define("mine", permits(3), func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "open"}) })
 	bound := l.grant("mine", "submitter")
 	l.submit("ended", tasks("a"))
 	token, _ := l.take("first")

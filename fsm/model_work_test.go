@@ -457,6 +457,26 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 
 // Commands of jobs, as they are drawn.
 
+// firstDefinition defines a semaphore for jobs, most often one that frees what is lost.
+func (d draw) firstDefinition() fsm.Command {
+	name := pick(d, "name", modelSemaphores[:2]...)
+	kind := fsm.Create
+	if d.m.definition(name) != nil {
+		kind = fsm.Declare
+	}
+	return edits(fsm.Change{Kind: kind, Name: name, Definition: definition(name, permits(4), func(def *semaphore.Definition) {
+		def.OnExpiry = pick(d, "on expiry", semaphore.OnExpiryFree, semaphore.OnExpiryFree, semaphore.OnExpiryHold)
+	})})
+}
+
+// definedName is that of a semaphore that there is, or any.
+func (d draw) definedName() string {
+	if n := len(d.m.definitions); n > 0 && d.likely("a semaphore that there is") {
+		return d.m.definitions[rapid.IntRange(0, n-1).Draw(d.T, "definition")].Definition.Name
+	}
+	return d.name()
+}
+
 func (d draw) workLimits() work.Limits {
 	if d.m.level < 4 {
 		return work.Limits{}
@@ -487,7 +507,7 @@ func (d draw) workCommand() fsm.Command {
 	switch pick(d, "work", "submit", "submit", "chunk", "worker", "worker", "worker", "worker", "release", "release", "expire", "cancel", "change", "delete") {
 	case "submit":
 		c := fsm.SubmitJob{Spec: &work.Spec{
-			ID: pick(d, "job id", "j", "k", "l", "m"), Semaphore: d.name(), Priority: pick[int32](d, "priority", 0, 0, 1, -1),
+			ID: pick(d, "job id", "j", "k", "l", "m"), Semaphore: d.definedName(), Priority: pick[int32](d, "priority", 0, 0, 1, -1),
 			MaxAttempts: pick[uint32](d, "attempts", 0, 1, 2), MaxResult: 2, RetryFailed: rapid.Bool().Draw(d.T, "retry failed"),
 		}, Tasks: d.payloads(), Digest: d.digest(), At: d.at()}
 		if rapid.IntRange(0, 2).Draw(d.T, "bound to a submitter") == 0 {
@@ -505,8 +525,10 @@ func (d draw) workCommand() fsm.Command {
 			Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), Weight: 1, Worker: true,
 			RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordoned, At: d.at(),
 		}
-		if j, _ := d.m.nextTask(g.Semaphore); j == nil && len(d.m.jobs) > 0 {
-			g.Semaphore = d.m.jobs[len(d.m.jobs)-1].Semaphore
+		for _, name := range modelSemaphores {
+			if j, _ := d.m.nextTask(name); j != nil && d.likely("where a task waits") {
+				g.Semaphore = name
+			}
 		}
 		g.DefinitionVersion = d.version(g.Semaphore)
 		if own := d.m.own(g.Semaphore, g.Identity); own != nil && own.State == semaphore.Live {
@@ -529,8 +551,14 @@ func (d draw) workCommand() fsm.Command {
 		}
 		return c
 	case "change":
+		number := d.jobNumber()
+		for i := range d.m.jobs {
+			if j := &d.m.jobs[i]; j.view().Failed > 0 && d.likely("a job with failed tasks") {
+				number = j.Number
+			}
+		}
 		return fsm.ChangeTasks{
-			Job: d.jobNumber(), Indexes: rapid.SliceOfN(rapid.Uint32Range(0, 4), 0, 3).Draw(d.T, "indexes"), Drop: rapid.Bool().Draw(d.T, "drop"), At: d.at(),
+			Job: number, Indexes: rapid.SliceOfN(rapid.Uint32Range(0, 4), 0, 3).Draw(d.T, "indexes"), Drop: rapid.Bool().Draw(d.T, "drop"), At: d.at(),
 		}
 	}
 	c := fsm.DeleteJob{Job: d.jobNumber(), At: d.at()}

@@ -54,6 +54,7 @@ func TestDecide_EveryRule(t *testing.T) {
 	}
 	asIs := func(*Permit) {}
 	another := func(_ *Request, f *Facts) { f.Repeat = false }
+	working := func(r *Request, f *Facts) { r.Worker, f.OwnTask = true, true }
 
 	for _, test := range []struct {
 		name   string
@@ -105,6 +106,11 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: another name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
 		{"5: cooling is not held", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
 
+		{"5: a worker's same request again is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
+		{"5: a worker's other request", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
+		{"5: a task where there was none", []change{hold(asIs), func(r *Request, _ *Facts) { r.Worker = true }}, denied(AlreadyHeld)},
+		{"5: none where there was a task", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnTask = true }}, denied(AlreadyHeld)},
+
 		{"6: pause", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, denied(Paused)},
 		{"6: weight above permits", []change{func(r *Request, _ *Facts) { r.Weight = 4 }}, denied(WeightExceedsPermits)},
 		{"6: no permits at all", []change{func(_ *Request, f *Facts) { f.Definition.Permits, f.Used = 0, 0 }}, denied(WeightExceedsPermits)},
@@ -132,6 +138,11 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: without a due time nothing is too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
 		{"7: a claim is of no matter to whom asks for no firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
 		{"7: done before full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+
+		{"7: no task", []change{func(r *Request, _ *Facts) { r.Worker = true }}, denied(NoTask)},
+		{"7: a task waits", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks = true, 1 }}, Decision{Outcome: Granted}},
+		{"7: no task before full", []change{func(r *Request, f *Facts) { r.Worker, f.Used = true, 3 }}, denied(NoTask)},
+		{"9: full though tasks wait", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
 
 		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
 		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
@@ -299,5 +310,26 @@ func TestDecideWaiting_APauseIsWaitedOutIfTheEndOfItHelps(t *testing.T) {
 				t.Errorf("DecideWaiting = %+v, %t, want reason %v, %t", d, waits, test.want, test.waits)
 			}
 		})
+	}
+}
+
+// A worker that refreshes its permit is asked about as what it is: the permit carries a task.
+func TestAdmit_OfAWorker_IsRefreshed(t *testing.T) {
+	f := open()
+	f.OwnTask = true
+	if got := Admit(mine(), f); got != (Decision{Outcome: Refreshed}) {
+		t.Errorf("Admit = %+v, want refreshed", got)
+	}
+}
+
+func TestDecideWaiting_WithoutATask_Waits(t *testing.T) {
+	req, f := ask(), open()
+	req.Worker = true
+	if d, waits := DecideWaiting(req, f); d.Reason != NoTask || !waits {
+		t.Errorf("without a task: %+v, waits %v", d, waits)
+	}
+	f.Pause = &Pause{}
+	if d, waits := DecideWaiting(req, f); d.Reason != Paused || !waits {
+		t.Errorf("in a pause: %+v, waits %v", d, waits)
 	}
 }

@@ -30,9 +30,9 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 		{4, f.Pause != nil && f.Pause.Stop, Denied, Paused},
 		{5, own != nil && own.State == Held, Denied, HeldForOperator},
 		{5, own != nil && (own.Stop != NotStopping || f.OwnOverheld), Denied, Stopping},
-		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text() && f.Repeat, Refreshed, NoReason},
-		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text() && r.Firing != nil, Denied, FiringClaimed},
-		{5, own != nil && own.Weight == r.Weight && r.Firing == nil && own.Firing == nil, Reacquired, NoReason},
+		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text() && f.OwnTask == r.Worker && f.Repeat, Refreshed, NoReason},
+		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text() && f.OwnTask == r.Worker && r.Firing != nil, Denied, FiringClaimed},
+		{5, own != nil && own.Weight == r.Weight && r.Firing == nil && own.Firing == nil && !f.OwnTask && !r.Worker, Reacquired, NoReason},
 		{5, own != nil, Denied, AlreadyHeld},
 		{6, f.Pause != nil, Denied, Paused},
 		{6, def != nil && r.Weight > def.Permits, Denied, WeightExceedsPermits},
@@ -41,6 +41,7 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 		{7, r.Firing != nil && !f.LeaderClock.IsZero() && def != nil && def.FiringMaxAhead >= 0 &&
 			r.Firing.Due.Sub(f.LeaderClock) > cmp.Or(def.FiringMaxAhead, 10*time.Minute), Denied, FiringTooFarAhead},
 		{7, r.Firing != nil && !r.Firing.Due.IsZero() && r.Firing.Due.Compare(f.LowWater) <= 0, Denied, FiringForgotten},
+		{7, r.Worker && f.Tasks == 0, Denied, NoTask},
 		{8, def != nil && f.Used+uint64(r.Weight) <= uint64(def.Permits) && !f.WaitsAhead, Granted, NoReason},
 	}
 	for _, rule := range rules {
@@ -119,7 +120,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 
 	if f.Own != nil && f.Own.State != Cooling {
 		same := *req
-		same.Weight, same.Firing = f.Own.Weight, f.Own.Firing
+		same.Weight, same.Firing, same.Worker = f.Own.Weight, f.Own.Firing, f.OwnTask
 		repeat := *f
 		repeat.Repeat = true
 		asked, admitted := Decide(&same, &repeat), Admit(f.Own, f)
@@ -143,6 +144,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 func TestDecide_AnyFacts_AllAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := drawRequest(t)
+		req.Worker = req.Firing == nil && rapid.Bool().Draw(t, "worker")
 		f := drawFacts(t, req)
 		checkAgreement(t, req, f)
 
@@ -236,6 +238,8 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 			f.Own.Order = &StopOrder{Revision: revision("stop"), Drain: time.Duration(drain)}
 		}
 	}
+	f.Tasks = rapid.Uint64Range(0, 2).Draw(t, "tasks")
+	f.OwnTask = f.Own != nil && f.Own.State != Cooling && f.Own.Firing == nil && rapid.Bool().Draw(t, "own task")
 	if req.Firing != nil {
 		f.LeaderClock = rapid.SampledFrom([]time.Time{{}, due, due.Add(-time.Hour)}).Draw(t, "leader's clock")
 		f.LowWater = rapid.SampledFrom([]time.Time{{}, due.Add(-1), due, due.Add(2 * time.Hour)}).Draw(t, "low water")

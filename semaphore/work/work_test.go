@@ -1,0 +1,204 @@
+package work_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// Every end of a permit, with every end of a job, in a middle attempt and in the last one, with and without retries.
+func TestSettle_EveryEnd(t *testing.T) {
+	report := work.Report{Result: []byte("r"), Failure: "f"}
+	for _, end := range []semaphore.End{
+		semaphore.NotEnded, semaphore.EndReleased, semaphore.EndExpired, semaphore.EndAbandoned, semaphore.EndCancelled,
+		semaphore.EndFreedUnsafely, semaphore.EndCleared, semaphore.EndSuperseded,
+	} {
+		for _, job := range []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed} {
+			for attempts := uint32(1); attempts <= 2; attempts++ {
+				for _, retry := range []bool{false, true} {
+					spec := &work.Spec{MaxAttempts: 2, MaxResult: 256, RetryFailed: retry}
+					task := &work.Task{State: work.Held, Attempts: attempts, Token: 7, Payload: []byte("p"), Failure: "before"}
+					was := *task
+					want := *task
+					last := attempts == 2
+					back := func(counted bool) {
+						want.State = work.Waiting
+						if !counted {
+							want.Attempts--
+						}
+					}
+					switch end {
+					case semaphore.NotEnded, semaphore.EndSuperseded:
+					case semaphore.EndAbandoned, semaphore.EndCancelled:
+						back(false)
+					case semaphore.EndExpired, semaphore.EndCleared, semaphore.EndFreedUnsafely:
+						if back(true); last {
+							want.State, want.Failure = work.Failed, "the permit of its worker was lost, in attempt 2 of 2"
+						}
+					case semaphore.EndReleased:
+						switch job {
+						case semaphore.JobDone:
+							want.State, want.Payload, want.Result, want.Failure = work.Done, nil, report.Result, ""
+						case semaphore.JobNotRun, semaphore.JobCutShort:
+							back(false)
+						case semaphore.JobFailed:
+							want.Failure = "f"
+							if retry && !last {
+								want.State = work.Waiting
+							} else {
+								want.State, want.Result = work.Failed, report.Result
+							}
+						}
+					}
+					got := spec.Settle(task, semaphore.Run{End: end, Job: job}, report)
+					name := fmt.Sprintf("%v, job %d, attempt %d, retry %v", end, job, attempts, retry)
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("%s (-want +got):\n%s", name, diff)
+					}
+					if diff := cmp.Diff(was, *task); diff != "" {
+						t.Errorf("%s changed the task:\n%s", name, diff)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestMayAttempt_ZeroIsTheDefault(t *testing.T) {
+	s := &work.Spec{}
+	if !s.MayAttempt(work.DefaultMaxAttempts-1) || s.MayAttempt(work.DefaultMaxAttempts) {
+		t.Error("the default is not 3 attempts")
+	}
+	if s.KeptFor() != work.DefaultRetention || (&work.Spec{Retention: time.Hour}).KeptFor() != time.Hour {
+		t.Error("the retention is not the one that was asked for, or the default")
+	}
+}
+
+func TestLate_CountsOnlyFromTheLatestHolderOfATaskWithoutEnd(t *testing.T) {
+	for state, want := range map[work.TaskState]bool{work.Waiting: true, work.Held: true, work.Done: false, work.Failed: false, work.Dropped: false} {
+		for _, job := range []work.JobState{work.Open, work.Cancelled} {
+			j := &work.Job{State: job}
+			task := &work.Task{State: state, Token: 7}
+			if got := j.Late(task, 7); got != (want && (state == work.Held || job == work.Open)) {
+				t.Errorf("task in state %d of a job in state %d: %v", state, job, got)
+			}
+			if j.Late(task, 6) {
+				t.Errorf("an old token counts in state %d", state)
+			}
+		}
+	}
+}
+
+func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
+	job := func(sem string, priority int32, submitted uint64) *work.Job {
+		return &work.Job{Spec: &work.Spec{Semaphore: sem, Priority: priority}, Submitted: submitted}
+	}
+	want := []*work.Job{job("a", 5, 9), job("a", 0, 2), job("a", 0, 3), job("a", -1, 1), job("b", 9, 1)}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, (*work.Job).Compare)
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestJob_WhatItHandsOutAndWhenItIsOver(t *testing.T) {
+	for _, tc := range []struct {
+		state           work.JobState
+		waiting, held   uint32
+		handsOut, isEnd bool
+	}{
+		{work.Receiving, 1, 0, false, false}, {work.Open, 1, 0, true, false}, {work.Open, 0, 1, false, false},
+		{work.Ended, 0, 0, false, true}, {work.Cancelled, 1, 1, false, false}, {work.Cancelled, 1, 0, false, true},
+	} {
+		j := &work.Job{State: tc.state, Tasks: tc.waiting + tc.held, Fresh: tc.held, Held: tc.held}
+		if j.HandsOut() != tc.handsOut || j.Over() != tc.isEnd || j.Waiting() != tc.waiting {
+			t.Errorf("%+v: hands out %v, over %v, %d waiting", tc, j.HandsOut(), j.Over(), j.Waiting())
+		}
+	}
+}
+
+func TestLimits_ToTheByte(t *testing.T) {
+	l := work.Limits{TaskBytes: 10, JobBytes: 15, SemaphoreBytes: 5000, ClusterBytes: 6000}
+	spec := func(maxResult uint32) *work.Spec { return &work.Spec{ID: "j", Semaphore: "s", MaxResult: maxResult} }
+	payloads := func(sizes ...int) (all [][]byte) {
+		for _, n := range sizes {
+			all = append(all, make([]byte, n))
+		}
+		return all
+	}
+	one := uint64(1024 + 256 + 10) // a job with an empty task that may have ten bytes of result
+	for _, tc := range []struct {
+		name             string
+		spec             *work.Spec
+		job              *work.Job
+		payloads         [][]byte
+		semaphore, other uint64
+		limit            string
+	}{
+		{"it fits", spec(10), nil, payloads(10, 5), 0, 0, ""},
+		{"a payload", spec(10), nil, payloads(11), 0, 0, "max_task_bytes"},
+		{"a result", spec(11), nil, payloads(1), 0, 0, "max_task_bytes"},
+		{"payloads together", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
+		{"payloads with those before", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
+		{"as many tasks as there may be", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
+		{"a task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the most tasks of a job"},
+		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - one, 5000 - one, ""},
+		{"the semaphore is too full", spec(10), nil, payloads(0), 5001 - one, 5001 - one, "max_semaphore_work_bytes"},
+		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - one, ""},
+		{"the cluster is too full", spec(10), nil, payloads(0), 0, 6001 - one, "max_work_bytes"},
+	} {
+		got := l.Check(tc.spec, tc.job, tc.payloads, tc.semaphore, tc.other)
+		switch {
+		case got == nil && tc.limit != "":
+			t.Errorf("%s: accepted", tc.name)
+		case got != nil && (got.Limit != tc.limit || got.Needed <= got.Max || !strings.Contains(got.Error(), tc.limit+" is ")):
+			t.Errorf("%s: %v", tc.name, got)
+		}
+	}
+	if l.Grow(spec(0), 100, 4900, 5900) != nil || l.Grow(spec(0), 101, 4900, 5000) == nil || l.Grow(spec(0), 101, 0, 5900) == nil {
+		t.Error("Grow does not compare to the byte")
+	}
+	if d := (work.Limits{}).OrDefault(); d != (work.Limits{TaskBytes: 64 << 10, JobBytes: 64 << 20, SemaphoreBytes: 128 << 20, ClusterBytes: 256 << 20}) {
+		t.Errorf("the defaults are %+v", d)
+	}
+	if (work.Limits{TaskBytes: work.MaxTaskBytes}).Validate() != nil || (work.Limits{TaskBytes: work.MaxTaskBytes + 1}).Validate() == nil {
+		t.Error("a task may be larger than a log entry, or must be smaller than needed")
+	}
+}
+
+func TestValidate_SaysWhichField(t *testing.T) {
+	for field, change := range map[string]func(*work.Spec){
+		"":             func(*work.Spec) {},
+		"id":           func(s *work.Spec) { s.ID = "" },
+		"semaphore":    func(s *work.Spec) { s.Semaphore = strings.Repeat("x", 257) },
+		"timeout":      func(s *work.Spec) { s.Timeout = -1 },
+		"retention":    func(s *work.Spec) { s.Retention = work.MaxSpan + 1 },
+		"max_attempts": func(s *work.Spec) { s.MaxAttempts = work.MaxAttempts + 1 },
+		"labels":       func(s *work.Spec) { s.Labels = semaphore.Labels{{Key: "", Value: "v"}} },
+	} {
+		s := &work.Spec{ID: "j", Semaphore: "s", Timeout: work.MaxSpan, MaxAttempts: work.MaxAttempts}
+		change(s)
+		err := s.Validate()
+		if field == "" {
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if err := (*work.Spec)(nil).Validate(); err == nil {
+		t.Error("a job without a spec is accepted")
+	}
+}

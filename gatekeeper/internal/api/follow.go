@@ -20,8 +20,8 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 	subscription := s.cfg.Hub.Subscribe(state.Revision())
 	defer subscription.Close()
 	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), send: stream.Send}
-	for {
-		over, err := f.tell(state)
+	for upTo := state.Revision(); ; {
+		over, err := f.tell(state, upTo)
 		if err != nil || over {
 			return err
 		}
@@ -30,7 +30,7 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 			if err != nil {
 				return err
 			}
-			concerned = f.concerns(batch.Missed, batch.Events)
+			concerned, upTo = f.concerns(batch.Missed, batch.Events), batch.Revision
 		}
 		state = s.cfg.Machine.State()
 	}
@@ -69,11 +69,18 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 	return news
 }
 
-// tell sends what is new in the state, and reports whether the job is over.
-func (f *following) tell(state *fsm.State) (over bool, err error) {
+// tell sends what is new, and reports whether the job is over. The state may be newer than upTo, the revision up to which events were taken
+// in. Then changed lacks the tasks that have changed since, so the caller only knows all up to upTo.
+func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobOf(f.number)
 	if j == nil {
 		return true, &keeper.NoSuchJobError{ID: f.id}
+	}
+	if j.Over() {
+		f.changed = nil // no events will be awaited
+	}
+	if f.changed == nil {
+		upTo = state.Revision()
 	}
 	first := &gatekeeperv1.FollowJobResponse{Job: toJob(j)}
 	m, bytes := first, 0
@@ -106,7 +113,7 @@ func (f *following) tell(state *fsm.State) (over bool, err error) {
 			return false, err
 		}
 	}
-	f.after, f.changed = state.Revision(), make(map[uint32]struct{})
+	f.after, f.changed = max(f.after, upTo), make(map[uint32]struct{})
 	m.Revision = f.after
 	return j.Over(), f.send(m)
 }

@@ -51,7 +51,7 @@ func (s *stage) worker(name string, w work.Worker) (c *client.Client, stop func(
 	stop = func() {
 		cancel()
 		if !stopped {
-			if err := <-done; !errors.Is(err, context.Canceled) {
+			if err := <-done; !errors.Is(err, context.Canceled) && !errors.Is(err, client.ErrClosed) {
 				s.Errorf("Run: %v", err)
 			}
 			stopped = true

@@ -23,7 +23,7 @@ var notShown = map[string]string{}
 // one of them, or in a function of the same files that one calls. What takes a testing.TB is shown by a test in such a file.
 func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
-	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted"}
+	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work"}
 	fset := token.NewFileSet()
 	imports := exports(t, fset)
 	shown := map[string]bool{}

@@ -1,0 +1,278 @@
+package work_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// connect starts a server and returns a client of it.
+func connect() (c *client.Client, end func()) {
+	srv := gktest.NewServer("count-words")
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()}, client.WithAcquirer("app1"))
+	if err != nil {
+		panic(err)
+	}
+	return c, func() {
+		_ = c.Close()
+		srv.Close()
+	}
+}
+
+// startWorker runs a worker until end is called.
+func startWorker(w work.Worker) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w.Logger = slog.New(slog.DiscardHandler)
+	var running sync.WaitGroup
+	running.Go(func() { _ = work.Run(ctx, w) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// countWords is what a worker does with a task: the result is the number of words in the payload.
+func countWords(ctx context.Context, t *work.Task) ([]byte, error) {
+	if len(t.Payload()) == 0 {
+		return nil, errors.New("the text is empty")
+	}
+	words := len(bytes.Fields(t.Payload()))
+	return []byte(strconv.Itoa(words)), ctx.Err()
+}
+
+func Example() {
+	c, end := connect()
+	defer end()
+	defer startWorker(work.Worker{Semaphore: c.Semaphore("count-words"), Handle: countWords})()
+	ctx := context.Background()
+
+	texts := [][]byte{[]byte("to be or not to be"), []byte("that is the question")}
+	job, err := work.Submit(ctx, c, work.Job{ID: "hamlet", Semaphore: "count-words"}, texts)
+	if err != nil {
+		panic(err)
+	}
+	for task, err := range work.Results(ctx, c, job.ID) {
+		if err != nil {
+			panic(err)
+		}
+		words, err := work.Result(job.ID, task)
+		fmt.Println(task.GetIndex(), string(words), err)
+	}
+	// Output:
+	// 0 6 <nil>
+	// 1 4 <nil>
+}
+
+func ExampleSubmitAndWait() {
+	c, end := connect()
+	defer end()
+	defer startWorker(work.Worker{Semaphore: c.Semaphore("count-words"), Parallel: 2, Handle: countWords})()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	words, err := work.SubmitAndWait(ctx, c, work.Job{Semaphore: "count-words"}, []byte("to be or not to be"))
+	fmt.Println(string(words), err)
+
+	_, err = work.SubmitAndWait(ctx, c, work.Job{Semaphore: "count-words"}, nil)
+	if failed, ok := errors.AsType[*work.TaskError](err); ok {
+		fmt.Println(errors.Is(err, work.ErrFailed), failed.Attempts, failed.Failure)
+	}
+	// Output:
+	// 6 <nil>
+	// true 1 the text is empty
+}
+
+func ExampleRun() {
+	c, end := connect()
+	defer end()
+	ctx, stop := context.WithCancel(context.Background())
+	if _, err := work.Submit(ctx, c, work.Job{ID: "j", Semaphore: "count-words", MaxResult: work.NoResult}, [][]byte{[]byte("a text")}); err != nil {
+		panic(err)
+	}
+
+	worker := work.Worker{
+		Semaphore: c.Semaphore("count-words"),
+		Parallel:  8,
+		Grace:     work.GraceUnlimited, // what has begun is finished
+		Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			fmt.Println(t.Job(), t.Index(), "of semaphore", t.Spec().GetSemaphore(), "attempt", t.Attempt(), "before:", t.LastFailure() != "")
+			t.Progress(0.5, "half of it")
+			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held())
+			if errors.Is(context.Cause(ctx), work.ErrWorkerStops) {
+				return nil, context.Cause(ctx) // it goes to another worker
+			}
+			return nil, nil
+		},
+		Ended: func(_ context.Context, r work.Report) {
+			fmt.Println(r.Outcome, r.Err, r.Unrecorded)
+			stop()
+		},
+	}
+	err := work.Run(ctx, worker)
+	fmt.Println(err)
+	// Output:
+	// j 0 of semaphore count-words attempt 1 before: false
+	// fenced: true true
+	// RELEASE_OUTCOME_DONE <nil> <nil>
+	// context canceled
+}
+
+// A program that stores the revision with what it has done gets only what is missing when it starts again.
+func ExampleFollow() {
+	c, end := connect()
+	defer end()
+	defer startWorker(work.Worker{Semaphore: c.Semaphore("count-words"), Handle: countWords})()
+	ctx := context.Background()
+	if _, err := work.Submit(ctx, c, work.Job{ID: "j", Semaphore: "count-words"}, [][]byte{[]byte("one"), []byte("two words")}); err != nil {
+		panic(err)
+	}
+
+	stored := uint64(0) // the program's own
+	dispatched, started := map[uint32]bool{}, false
+	var change *work.Change
+	var err error
+	for change, err = range work.Follow(ctx, c, "j", stored) {
+		if err != nil {
+			panic(err)
+		}
+		started = started || change.Started()
+		for _, task := range change.Dispatched() {
+			dispatched[task.GetIndex()] = true
+		}
+		for _, task := range change.Returned() {
+			fmt.Println(task.GetIndex(), string(task.GetResult()))
+		}
+		stored = change.Revision
+	}
+	fmt.Println(started, len(dispatched) <= 2, change.Ended())
+	// Output:
+	// 0 1
+	// 1 2
+	// true true true
+}
+
+// The tasks of a large job need not be in memory all at once.
+func ExampleSubmitSeq() {
+	c, end := connect()
+	defer end()
+	ctx := context.Background()
+	numbers := func(yield func([]byte, error) bool) {
+		for i := range 10_000 {
+			if !yield([]byte(strconv.Itoa(i)), nil) {
+				return
+			}
+		}
+	}
+	job, err := work.SubmitSeq(ctx, c, work.Job{Semaphore: "count-words"}, numbers)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(job.Job.GetTasks(), job.Repeated)
+	// Output: 10000 false
+}
+
+// A job of which only the submitter wants the results ends with it.
+func ExampleSubmitterPolicy() {
+	c, end := connect()
+	defer end()
+	ctx := context.Background()
+	job := work.Job{ID: "j", Semaphore: "count-words", OnSubmitterLoss: work.SubmitterCancel}
+	submitted, err := work.Submit(ctx, c, job, [][]byte{[]byte("a text")})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(submitted.Submitter.Semaphore(), submitted.Submitter.Duration() == work.SubmitterLease)
+	if err := submitted.Submitter.Release(ctx); err != nil { // or a crash
+		panic(err)
+	}
+	over, err := work.Wait(ctx, c, "j")
+	fmt.Println(over.GetCancelCause(), err)
+	fmt.Println(work.SubmitterKeep, "is the default")
+	// Output:
+	// submitter/j true
+	// CANCEL_CAUSE_SUBMITTER_GONE <nil>
+	// keep is the default
+}
+
+func ExampleRetry() {
+	c, end := connect()
+	defer end()
+	defer startWorker(work.Worker{Semaphore: c.Semaphore("count-words"), Handle: countWords})()
+	ctx := context.Background()
+	if _, err := work.Submit(ctx, c, work.Job{ID: "j", Semaphore: "count-words"}, [][]byte{nil, []byte("a text")}); err != nil {
+		panic(err)
+	}
+	if _, err := work.Wait(ctx, c, "j"); err != nil {
+		panic(err)
+	}
+	failed := &gatekeeperv1.ListTasksRequest{Job: "j", States: []gatekeeperv1.TaskState{gatekeeperv1.TaskState_TASK_STATE_FAILED}}
+	for task, err := range work.Tasks(ctx, c, failed) {
+		fmt.Println(task.GetIndex(), task.GetFailure(), err)
+	}
+	again, err := work.Retry(ctx, c, "j")
+	fmt.Println("retried", again, err)
+	job, err := work.Wait(ctx, c, "j")
+	fmt.Println("failed", job.GetFailed(), err)
+	dropped, err := work.Drop(ctx, c, "j", 0)
+	fmt.Println("dropped", dropped, err)
+	for task, err := range work.Results(ctx, c, "j") {
+		if err != nil {
+			panic(err)
+		}
+		_, err = work.Result("j", task)
+		fmt.Println(errors.Is(err, work.ErrDropped), err)
+	}
+	fmt.Println(work.Delete(ctx, c, "j"))
+	// Output:
+	// 0 the text is empty <nil>
+	// retried 1 <nil>
+	// failed 1 <nil>
+	// dropped 1 <nil>
+	// true task 0 of job j: the task was dropped: the text is empty
+	// false <nil>
+	// <nil>
+}
+
+func ExampleCancel() {
+	c, end := connect()
+	defer end()
+	ctx := context.Background()
+	if _, err := work.Submit(ctx, c, work.Job{ID: "j", Semaphore: "count-words", Labels: map[string]string{"team": "web"}}, [][]byte{[]byte("a text")}); err != nil {
+		panic(err)
+	}
+	for job, err := range work.List(ctx, c, &gatekeeperv1.ListJobsRequest{Labels: "team=web"}) {
+		fmt.Println(job.GetSpec().GetId(), "waiting", job.GetWaiting(), err)
+	}
+	for task, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: "j"}) {
+		_, why := work.Result("j", task)
+		fmt.Println(errors.Is(why, work.ErrNotEnded), err)
+	}
+	workers, err := work.Workers(ctx, c, "count-words")
+	fmt.Println(len(workers), "workers", err)
+
+	if _, err := work.Cancel(ctx, c, "j", "not needed any more"); err != nil {
+		panic(err)
+	}
+	for task, err := range work.Results(ctx, c, "j") {
+		_, why := work.Result("j", task)
+		fmt.Println(errors.Is(why, work.ErrCancelled), err)
+	}
+	job, err := work.Get(ctx, c, "j")
+	fmt.Println(job.GetCancelAuthor(), job.GetCancelReason(), err)
+	// Output:
+	// j waiting 1 <nil>
+	// true <nil>
+	// 0 workers <nil>
+	// true <nil>
+	// app1 not needed any more <nil>
+}

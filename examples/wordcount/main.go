@@ -1,0 +1,66 @@
+// Command wordcount counts the words of files, on as many hosts as run its workers. docs/work.md explains it.
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c, err := client.Dial(ctx, nil) // GK_ENDPOINTS
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if len(os.Args) == 1 {
+		err = work.Run(ctx, work.Worker{Semaphore: c.Semaphore("count-words"), Parallel: 4, Handle: count})
+	} else {
+		err = submit(ctx, c, os.Args[1:])
+	}
+	if err != nil && ctx.Err() == nil {
+		log.Fatal(err)
+	}
+}
+
+// count is the worker's part: the payload is a text, and the result is the number of its words.
+func count(_ context.Context, t *work.Task) ([]byte, error) {
+	return []byte(strconv.Itoa(len(bytes.Fields(t.Payload())))), nil
+}
+
+// submit is the submitter's part: one task for each file.
+func submit(ctx context.Context, c *client.Client, files []string) error {
+	texts := make([][]byte, len(files))
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		texts[i] = text
+	}
+	job, err := work.Submit(ctx, c, work.Job{Semaphore: "count-words"}, texts)
+	if err != nil {
+		return err
+	}
+	for task, err := range work.Results(ctx, c, job.ID) { // in the order of the files
+		if err != nil {
+			return err
+		}
+		words, err := work.Result(job.ID, task)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s %s\n", words, files[task.GetIndex()])
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// A stream reads events of one entry, and the state, which may be further. Tasks of later entries are still to come then, and the revision
+// that it states must not be past them.
+func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		tasks int
+	}{{"JobGoesOn", 3}, {"JobIsOver", 2}} {
+		t.Run(test.name, func(t *testing.T) {
+			g := handing(t)
+			submit := fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size)}
+			for range test.tasks {
+				submit.Tasks = append(submit.Tasks, []byte("x"))
+			}
+			g.keeper.do(submit)
+			tokens := []uint64{g.works(t, "a"), g.works(t, "b")}
+
+			sent := make(map[uint32]gatekeeperv1.TaskState)
+			var revisions []uint64
+			state := g.keeper.machine.State()
+			f := &following{service: &workService{API: g.api}, number: state.Job("j").Number, after: state.Revision(), send: func(m *gatekeeperv1.FollowJobResponse) error {
+				for _, task := range m.GetTasks() {
+					sent[task.GetIndex()] = task.GetState()
+				}
+				revisions = append(revisions, m.GetRevision())
+				return nil
+			}, changed: make(map[uint32]struct{})}
+			subscription := g.hub.Subscribe(state.Revision())
+			defer subscription.Close()
+			for _, token := range tokens {
+				g.keeper.do(fsm.Release{Token: token, Result: []byte("done")})
+			}
+			for over := false; !over && len(revisions) < 2; {
+				batch := must(subscription.Next(t.Context()))(t)
+				f.concerns(batch.Missed, batch.Events)
+				var err error
+				if over, err = f.tell(g.keeper.machine.State(), batch.Revision); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for index := range uint32(2) {
+				if sent[index] != gatekeeperv1.TaskState_TASK_STATE_DONE {
+					t.Errorf("task %d was sent as %v", index, sent[index])
+				}
+			}
+			if test.tasks == 3 && !slices.Equal(revisions, []uint64{state.Revision() + 1, state.Revision() + 2}) {
+				t.Errorf("the revisions behind %d are %v", state.Revision(), revisions)
+			}
+		})
+	}
+}
+
+// works grants a worker a task of semaphore "s", and returns the token.
+func (g *gate) works(t *testing.T, acquirer string) uint64 {
+	t.Helper()
+	r, ok := g.keeper.do(fsm.Grant{Semaphore: "s", Identity: semaphore.Identity{Acquirer: acquirer}, Weight: 1, DefinitionVersion: g.keeper.machine.State().Definition("s").Version, Worker: true}).(fsm.GrantResult)
+	if !ok || r.Task == nil {
+		t.Fatalf("%+v", r)
+	}
+	return r.Permit.Token
+}

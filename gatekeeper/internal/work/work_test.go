@@ -291,3 +291,35 @@ func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
 		t.Fatal("half of it is left")
 	}
 }
+
+// The goroutine that receives may be in the middle of a message when the stream ends for another reason.
+func TestWorker_MessageComesWhileItCloses_IsDroppedOrDone(t *testing.T) {
+	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		<-ctx.Done()
+		return keeper.Answer{}, ctx.Err()
+	}}
+	r := NewRoom(l)
+	for range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := r.Open(ctx, offer())
+		if err := w.Take(1); err != nil { // for Close to wait for
+			t.Fatal(err)
+		}
+		received := make(chan error, 1)
+		go func() {
+			<-ctx.Done()
+			for range 20 {
+				if err := w.End(fsm.Release{Token: 7}, true); err != nil {
+					received <- err
+					return
+				}
+			}
+			received <- nil
+		}()
+		cancel()
+		w.Close()
+		if err := <-received; err != nil {
+			t.Fatal(err)
+		}
+	}
+}

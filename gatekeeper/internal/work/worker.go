@@ -150,6 +150,7 @@ type Worker struct {
 	calls   sync.WaitGroup
 
 	// Guarded by Room.mu.
+	closed   bool
 	count    int // of the permits that were asked for
 	free     int
 	draining bool
@@ -180,6 +181,9 @@ func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 // Close forgets the worker when its stream has ended, and waits for what it still does. What it holds stays held.
 func (w *Worker) Close() {
 	w.drain()
+	w.room.mu.Lock()
+	w.closed = true
+	w.room.mu.Unlock()
 	w.calls.Wait()
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -215,7 +219,7 @@ func (w *Worker) Take(n int) error {
 	if w.free+len(w.tasks)+n > MaxSlots {
 		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must leave the worker with at most %d tasks at a time", MaxSlots))
 	}
-	if w.draining {
+	if w.draining || w.closed {
 		return nil
 	}
 	w.free += n
@@ -332,7 +336,7 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 			return err
 		}
 	}
-	w.calls.Go(func() {
+	w.run(func() {
 		r, err := w.room.keeper.Release(w.ctx, cmd, nil)
 		var refused error
 		if isOfTheEnd(err) {
@@ -346,6 +350,15 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 		w.send(w.ctx, Answer{Ended: &Ended{cmd.Token, r, refused}})
 	})
 	return nil
+}
+
+// run runs f, for which Close waits. Once the stream has ended it does nothing: messages that had come may still be taken in.
+func (w *Worker) run(f func()) {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	if !w.closed {
+		w.calls.Go(f)
+	}
 }
 
 // isOfTheEnd reports whether an error is about what a worker says of its task, and not about the server.

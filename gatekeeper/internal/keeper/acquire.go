@@ -168,7 +168,9 @@ func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place t
 	case d.replays != nil:
 		return k.replay(ctx, t, call, d.replays)
 	case d.grant != nil:
-		return k.await(ctx, t, k.propose(t, key, *d.grant), call, place)
+		rec := k.propose(t, key, *d.grant)
+		call.placed()
+		return k.await(ctx, t, rec, call, place)
 	}
 	if err := k.confirm(ctx, t, call.Received); err != nil {
 		return failed(err)

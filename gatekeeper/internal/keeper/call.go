@@ -36,6 +36,15 @@ type AcquireCall struct {
 	OnePerAcquirer bool
 	// UntilAnswered: the call waits for longer than Config.MaxWait, and is never to be repeated.
 	UntilAnswered bool
+	// Placed is called when the call stands in the queue, or its grant is on its way to the log: a permit that is released from then on can
+	// be handed to it in the same log entry. It may be called again, and is not called where the answer changes nothing. Nil: nobody asks.
+	Placed func()
+}
+
+func (c *AcquireCall) placed() {
+	if c.Placed != nil {
+		c.Placed()
+	}
 }
 
 // Answer is the answer to an acquire.

@@ -82,6 +82,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	me.decide.Store(true)
 	me.poke()
 	k.news.touch(call.Semaphore)
+	call.placed()
 	r = k.wait(ctx, t, call, w, me, progress)
 	if k.giveUp(me) {
 		r.left = true // the grant is abandoned, and the acquisition ends with it

@@ -323,3 +323,51 @@ func TestWorker_MessageComesWhileItCloses_IsDroppedOrDone(t *testing.T) {
 		}
 	}
 }
+
+// A worker that is not let in any more still says how its last task has ended.
+func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+			d := &keeper.Denial{Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}}
+			return keeper.Answer{Outcome: semaphore.Denied, Denial: d}, nil
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		w := NewRoom(l).Open(ctx, offer())
+		if err := w.End(fsm.Release{Token: 7, Job: semaphore.JobDone}, true); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(l.released) != 1 {
+			t.Fatal("not released")
+		}
+		cancel()
+		w.Close()
+	})
+}
+
+// The grant of the next task can share a log entry with the release only if its slot stands in the queue first.
+func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedOnceItsSlotIsPlaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var placed func()
+		l := &leader{acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+			placed = call.Placed
+			<-ctx.Done()
+			return keeper.Answer{}, ctx.Err()
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		w := NewRoom(l).Open(ctx, offer())
+		if err := w.End(fsm.Release{Token: 7, Job: semaphore.JobDone}, true); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(l.released) != 0 {
+			t.Fatal("released before the slot was placed")
+		}
+		placed()
+		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 || len(l.released) != 1 {
+			t.Fatalf("%+v after %d releases", a, len(l.released))
+		}
+		cancel()
+		w.Close()
+	})
+}

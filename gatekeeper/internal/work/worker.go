@@ -213,13 +213,17 @@ func (w *Worker) Received(number uint64, at time.Time) {
 }
 
 // Take lets the worker have so many more tasks. It returns an error if that is too many.
-func (w *Worker) Take(n int) error {
+func (w *Worker) Take(n int) error { return w.more(n, func() {}) }
+
+// more is Take. Each slot calls placed when it stands in the queue, or takes no task.
+func (w *Worker) more(n int, placed func()) error {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
 	if w.free+len(w.tasks)+n > MaxSlots {
 		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must leave the worker with at most %d tasks at a time", MaxSlots))
 	}
 	if w.draining || w.closed {
+		placed()
 		return nil
 	}
 	w.free += n
@@ -227,7 +231,7 @@ func (w *Worker) Take(n int) error {
 		w.count++
 		id := w.offer.Identity
 		id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count)
-		w.calls.Go(func() { w.slot(id) })
+		w.calls.Go(func() { w.slot(id, placed) })
 	}
 	return nil
 }
@@ -241,8 +245,9 @@ func (w *Worker) Drain() {
 }
 
 // slot waits for one task.
-func (w *Worker) slot(id semaphore.Identity) {
+func (w *Worker) slot(id semaphore.Identity, placed func()) {
 	defer func() {
+		placed()
 		w.room.mu.Lock()
 		defer w.room.mu.Unlock()
 		w.free--
@@ -253,6 +258,7 @@ func (w *Worker) slot(id semaphore.Identity) {
 			Metadata:      w.offer.Metadata,
 			Received:      time.Now(),
 			UntilAnswered: true,
+			Placed:        placed,
 		}
 		a, err := w.room.keeper.Acquire(w.take, call, func(keeper.Place) error { return nil })
 		switch {
@@ -262,6 +268,7 @@ func (w *Worker) slot(id semaphore.Identity) {
 			w.fail(err)
 			return
 		case a.Outcome == semaphore.Denied:
+			placed()
 			if !w.wait(a.Denial) {
 				return
 			}
@@ -328,15 +335,21 @@ func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task, and answers when that is done.
+// End releases the permit of a task, and answers when that is done. With next it takes another task: its slot is placed before the release
+// is, so that both go into one log entry.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
+	placed := make(chan struct{})
+	place := sync.OnceFunc(func() { close(placed) })
 	if next {
 		w.forget(cmd.Token) // it frees a place
-		if err := w.Take(1); err != nil {
+		if err := w.more(1, place); err != nil {
 			return err
 		}
+	} else {
+		place()
 	}
 	w.run(func() {
+		<-placed
 		r, err := w.room.keeper.Release(w.ctx, cmd, nil)
 		var refused error
 		if isOfTheEnd(err) {

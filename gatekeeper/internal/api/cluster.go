@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -70,6 +72,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.LastSnapshot = &gatekeeperv1.Snapshot{Index: last.Index, Bytes: uint64(last.Bytes), TakenAt: toTimestamp(last.At)}
 	}
 	out.Certificates = s.certificates()
+	s.storedWork(state, out)
 	if smallest := s.smallestDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}
@@ -83,6 +86,22 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.StateHashIndex = state.Index()
 	}
 	return out, nil
+}
+
+// maxStatusWork is how many semaphores a status names for what their jobs store.
+const maxStatusWork = 100
+
+// storedWork adds what jobs store.
+func (s *clusterService) storedWork(state *fsm.State, out *gatekeeperv1.GetStatusResponse) {
+	limits := state.Settings().Work.OrDefault()
+	out.WorkBytes, out.MaxWorkBytes, out.MaxSemaphoreWorkBytes = state.WorkBytes(), limits.ClusterBytes, limits.SemaphoreBytes
+	for name, w := range state.WorkBySemaphore() {
+		out.Work = append(out.Work, &gatekeeperv1.SemaphoreWork{
+			Semaphore: name, Jobs: uint32(w.Jobs), Waiting: w.Waiting, Held: w.Held, Bytes: w.Bytes,
+		})
+	}
+	slices.SortStableFunc(out.GetWork(), func(a, b *gatekeeperv1.SemaphoreWork) int { return cmp.Compare(b.GetBytes(), a.GetBytes()) })
+	out.Work = out.GetWork()[:min(len(out.GetWork()), maxStatusWork)]
 }
 
 // certificates are those that this server shows, as its files are now.

@@ -55,7 +55,8 @@ func toMissed(r *missed.Report) *gatekeeperv1.Missed {
 	}
 }
 
-func toEffects(effects []preview.Effect) []*gatekeeperv1.Effect {
+// effects writes effects, with what waits now.
+func (a *API) effects(state *fsm.State, effects []preview.Effect) []*gatekeeperv1.Effect {
 	out := make([]*gatekeeperv1.Effect, len(effects))
 	for i := range effects {
 		e := &effects[i]
@@ -63,6 +64,8 @@ func toEffects(effects []preview.Effect) []*gatekeeperv1.Effect {
 			Semaphore: e.Semaphore, Unaffected: uint32(e.Unaffected), Eligible: uint32(e.Eligible), Warnings: e.Warnings,
 			Admitted: toCallers(e.Admitted), TotalAdmitted: uint32(e.AdmittedCount),
 			ShutOut: toCallers(e.ShutOut), TotalShutOut: uint32(e.ShutOutCount),
+			Waiters: uint32(a.reader.QueueLength(e.Semaphore)), WaitingWorkers: uint32(a.reader.WaitingWorkers(e.Semaphore)),
+			WaitingTasks: state.Work(e.Semaphore).Waiting,
 		}
 		if e.Before != nil {
 			m.Before = toDefinition(e.Before)

@@ -289,6 +289,7 @@ func toWaiter(w *keeper.Waiter) *gatekeeperv1.Waiter {
 		Place:     uint32(w.Place),
 		Waiting:   durationpb.New(w.Waiting),
 		RequestId: w.RequestID,
+		Worker:    w.Worker,
 	}
 }
 

@@ -75,6 +75,20 @@ func toJob(j *rules.Job) *gatekeeperv1.Job {
 	return out
 }
 
+// maxWaitingJobs is how many jobs a list of waiting tasks names.
+const maxWaitingJobs = 1000
+
+// toWaitingTasks lists jobs of a semaphore whose tasks wait, at most so many, in the order in which workers get them.
+func toWaitingTasks(state *fsm.State, sem string, most int) (out []*gatekeeperv1.WaitingTasks) {
+	for j := range state.OpenJobs(sem) {
+		if len(out) >= most {
+			break
+		}
+		out = append(out, &gatekeeperv1.WaitingTasks{Semaphore: sem, Job: j.ID, Priority: j.Priority, Tasks: j.Waiting()})
+	}
+	return out
+}
+
 // toTask writes a task without payload and result.
 func toTask(state *fsm.State, j *rules.Job, t *rules.Task) *gatekeeperv1.Task {
 	out := &gatekeeperv1.Task{

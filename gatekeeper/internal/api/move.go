@@ -82,7 +82,7 @@ func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest)
 	if err != nil {
 		return nil, err
 	}
-	out := toMove(state, plan)
+	out := s.moved(state, plan)
 	if m.GetDryRun() || len(plan.Edits) == 0 {
 		return out, nil
 	}
@@ -95,9 +95,9 @@ func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest)
 	return out, nil
 }
 
-func toMove(state *fsm.State, plan *preview.MovePlan) *gatekeeperv1.MoveResponse {
+func (a *API) moved(state *fsm.State, plan *preview.MovePlan) *gatekeeperv1.MoveResponse {
 	out := &gatekeeperv1.MoveResponse{
-		Effects: toEffects(plan.Effects), Warnings: plan.Warnings, Revision: state.Revision(), Digest: plan.Digest.String(),
+		Effects: a.effects(state, plan.Effects), Warnings: plan.Warnings, Revision: state.Revision(), Digest: plan.Digest.String(),
 		Confirm: toConfirmations(plan.Confirm), Doubts: plan.Doubts, Mistake: plan.Mistake, Chosen: uint32(plan.Chosen),
 	}
 	for i := range plan.Edits {

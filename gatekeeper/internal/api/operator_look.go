@@ -34,7 +34,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		}
 	}
 	out := &gatekeeperv1.PreviewResponse{
-		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
+		Effects: s.effects(state, effects), Warnings: warnings, Revision: state.Revision(),
 		Confirm: toConfirmations(preview.Confirm(state, s.keeper, *c, effects)),
 	}
 	switch {

@@ -274,10 +274,17 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 	}
 	wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 	out := new(gatekeeperv1.ListWaitersResponse)
+	if m.GetPageToken() == "" && m.GetGroup() == "" {
+		for name := range state.WorkBySemaphore() {
+			if wanted(name) {
+				out.Tasks = append(out.Tasks, toWaitingTasks(state, name, maxWaitingJobs-len(out.GetTasks()))...)
+			}
+		}
+	}
 	var taken page
 	after := queue.Cursor{Semaphore: from.name, Rank: time.Duration(from.rank), Seq: from.token}
 	for {
-		read := s.keeper.Waiters(wanted, after, limit+1)
+		read := s.reader.Waiters(wanted, after, limit+1)
 		for i := range read {
 			w := &read[i]
 			waiter := toWaiter(w)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -116,6 +117,22 @@ func recoveringText(left time.Duration) string {
 		left, time.Now().Add(left).UTC().Format(time.RFC3339))
 }
 
+// maxExplained is how many waiters and jobs an explanation names.
+const maxExplained = 10
+
+// bothLists adds what waits for a permit, and which tasks wait for a worker.
+func (s *definitionService) bothLists(out *gatekeeperv1.ExplainResponse, sem string) {
+	state := s.cfg.Machine.State()
+	out.WaiterCount = uint32(s.reader.QueueLength(sem))
+	if out.GetWaiterCount() > 0 {
+		for _, w := range s.reader.Waiters(func(name string) bool { return name == sem }, queue.Cursor{}, maxExplained) {
+			out.Waiters = append(out.Waiters, toWaiter(&w))
+		}
+	}
+	out.TaskCount = state.Work(sem).Waiting
+	out.Tasks = toWaitingTasks(state, sem, maxExplained)
+}
+
 // Explain replays the decision, changes nothing, and returns each step.
 func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	request, err := requestFrom(m)
@@ -150,6 +167,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 			out.Holders = append(out.Holders, s.holder(state, p))
 		}
 	}
+	s.bothLists(out, request.Semaphore)
 	if left, recovering := s.reader.Recovering(); recovering {
 		out.Recovering = durationpb.New(left)
 		if decision.Outcome == semaphore.Granted {

@@ -40,6 +40,8 @@ type reader interface {
 	DeniedCallersOf(state *fsm.State, name string) []keeper.DeniedCaller
 	Recovering() (left time.Duration, recovering bool)
 	QueueLength(sem string) int
+	WaitingWorkers(sem string) int
+	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 	Match(pattern, name string) bool
 	DeniesAll(state *fsm.State, sem string) bool
 }
@@ -58,7 +60,6 @@ type permitKeeper interface {
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error)
 	WallClock() time.Time
-	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 }
 
 type definitionKeeper interface {

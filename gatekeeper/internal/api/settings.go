@@ -14,6 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // GetSettings reads the settings in force.
@@ -62,7 +63,7 @@ func (s *clusterService) SetSettings(ctx context.Context, m *gatekeeperv1.SetSet
 }
 
 func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
-	requests := s.Requests.OrDefault()
+	requests, work := s.Requests.OrDefault(), s.Work.OrDefault()
 	return &gatekeeperv1.Settings{
 		MaxDuration:         durationpb.New(s.MaxDuration),
 		JournalPerSemaphore: &s.JournalPerSemaphore,
@@ -73,6 +74,11 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 		RequestsKept:        &requests.Kept,
 		RequestBytes:        &requests.RequestBytes,
 		EditBytes:           &requests.EditBytes,
+
+		MaxTaskBytes:          &work.TaskBytes,
+		MaxJobBytes:           &work.JobBytes,
+		MaxSemaphoreWorkBytes: &work.SemaphoreBytes,
+		MaxWorkBytes:          &work.ClusterBytes,
 	}
 }
 
@@ -80,7 +86,7 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 // understand the rest.
 func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, error) {
 	next, in := now, settingReader{m: m}
-	requests := now.Requests.OrDefault()
+	requests, work := now.Requests.OrDefault(), now.Work.OrDefault()
 	journal := now.JournalLife()
 	in.span("max_duration", m.GetMaxDuration(), semaphore.MinDuration, &next.MaxDuration)
 	in.span("journal_lifetime", m.GetJournalLifetime(), time.Second, &journal)
@@ -91,11 +97,18 @@ func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, err
 	setting(&in, "requests_kept", m.RequestsKept, 1, math.MaxUint32, &requests.Kept)
 	setting(&in, "request_bytes", m.RequestBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.RequestBytes)
 	setting(&in, "edit_bytes", m.EditBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.EditBytes)
+	setting(&in, "max_task_bytes", m.MaxTaskBytes, 1, rules.MaxTaskBytes, &work.TaskBytes)
+	setting(&in, "max_job_bytes", m.MaxJobBytes, 1, math.MaxInt64, &work.JobBytes)
+	setting(&in, "max_semaphore_work_bytes", m.MaxSemaphoreWorkBytes, 1, math.MaxInt64, &work.SemaphoreBytes)
+	setting(&in, "max_work_bytes", m.MaxWorkBytes, 1, math.MaxInt64, &work.ClusterBytes)
 	if journal != now.JournalLife() {
 		next.JournalLifetime = journal
 	}
 	if requests != now.Requests.OrDefault() {
 		next.Requests = requests
+	}
+	if work != now.Work.OrDefault() {
+		next.Work = work
 	}
 	return next, in.err
 }
@@ -124,7 +137,11 @@ func setting[T uint32 | uint64](r *settingReader, name string, v *T, least, most
 	switch {
 	case r.err != nil || v == nil:
 	case uint64(*v) < least || uint64(*v) > most:
-		r.err = invalid("settings."+name, strconv.FormatUint(uint64(*v), 10), fmt.Sprintf("must be %d or more", least))
+		rule := fmt.Sprintf("must be %d or more", least)
+		if most < math.MaxUint32 {
+			rule = fmt.Sprintf("must be %d to %d", least, most)
+		}
+		r.err = invalid("settings."+name, strconv.FormatUint(uint64(*v), 10), rule)
 	default:
 		*to = *v
 	}

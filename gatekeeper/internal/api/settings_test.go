@@ -10,6 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 func TestSetSettings_ChangesWhatIsPresent(t *testing.T) {
@@ -22,18 +23,19 @@ func TestSetSettings_ChangesWhatIsPresent(t *testing.T) {
 	if got := g.keeper.machine.State().Settings(); got != want {
 		t.Errorf("the dry run set %+v", got)
 	}
-	m.DryRun = false
+	m.DryRun, m.Settings.MaxJobBytes = false, new(uint64(1<<20))
 	r, err := g.cluster.SetSettings(ctx(t), m)
 	if err != nil || r.GetRevision() == 0 || len(r.GetConfirm()) != 0 {
 		t.Fatalf("%v, %v", r, err)
 	}
-	want.MaxDuration = 2 * time.Hour
+	want.MaxDuration, want.Work = 2*time.Hour, rules.Limits{}.OrDefault()
+	want.Work.JobBytes = 1 << 20
 	if got := g.keeper.machine.State().Settings(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	got, err := g.cluster.GetSettings(ctx(t), new(gatekeeperv1.GetSettingsRequest))
 	if err != nil || got.GetSettings().GetJournalLifetime().AsDuration() != fsm.DefaultJournalLifetime ||
-		got.GetSettings().GetRequestBytes() != 64<<20 || got.GetRevision() != r.GetRevision() {
+		got.GetSettings().GetRequestBytes() != 64<<20 || got.GetSettings().GetMaxJobBytes() != 1<<20 || got.GetSettings().GetMaxTaskBytes() != 64<<10 || got.GetRevision() != r.GetRevision() {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -62,6 +64,11 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 		"settings.requests_kept":         {RequestsKept: &none},
 		"settings.request_bytes":         {RequestBytes: &few},
 		"settings.edit_bytes":            {EditBytes: &few},
+
+		"settings.max_task_bytes":           {MaxTaskBytes: new(uint64(rules.MaxTaskBytes + 1))},
+		"settings.max_job_bytes":            {MaxJobBytes: new(uint64(0))},
+		"settings.max_semaphore_work_bytes": {MaxSemaphoreWorkBytes: new(uint64(0))},
+		"settings.max_work_bytes":           {MaxWorkBytes: new(uint64(0))},
 	} {
 		for _, dry := range []bool{true, false} {
 			_, err := g.cluster.SetSettings(ctx(t), &gatekeeperv1.SetSettingsRequest{Settings: s, DryRun: dry})

@@ -57,7 +57,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	}
 	change := preview.Change{Undo: plan.Command, Now: now}
 	effects, warnings := preview.Effects(state, s.keeper, change)
-	out.Effects, out.Warnings = toEffects(effects), warnings
+	out.Effects, out.Warnings = s.effects(state, effects), warnings
 	out.Confirm = toConfirmations(preview.Confirm(state, s.keeper, change, effects))
 	if m.GetDryRun() {
 		return out, nil

@@ -82,6 +82,8 @@ type Waiter struct {
 	Place     int
 	Waiting   time.Duration
 	RequestID string
+	// Worker says that it is a worker's slot.
+	Worker bool
 	// Cursor is where Waiters goes on behind this one.
 	Cursor queue.Cursor
 }

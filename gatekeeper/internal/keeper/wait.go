@@ -204,7 +204,7 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 	for i, s := range snapshot {
 		waiters[i] = Waiter{
 			Semaphore: s.Semaphore, Identity: s.Identity, Weight: s.Weight,
-			Place: s.Place, Waiting: now.Sub(s.Joined), RequestID: shownID(s.RequestID), Cursor: s.Cursor,
+			Place: s.Place, Waiting: now.Sub(s.Joined), RequestID: shownID(s.RequestID), Worker: s.Worker, Cursor: s.Cursor,
 		}
 	}
 	return waiters
@@ -212,6 +212,9 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 
 // QueueLength is how many acquires wait for a permit of a semaphore.
 func (k *Keeper) QueueLength(sem string) int { return k.queue.Len(sem) }
+
+// WaitingWorkers is how many of them are slots of workers.
+func (k *Keeper) WaitingWorkers(sem string) int { return k.queue.Workers(sem) }
 
 // WaiterCount is how many acquires wait.
 func (k *Keeper) WaiterCount() int { return k.queue.Total() }

@@ -28,6 +28,16 @@ func (q *Queue[C]) Len(sem string) int {
 	return 0
 }
 
+// Workers is how many of Len are workers.
+func (q *Queue[C]) Workers(sem string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[sem]; l != nil {
+		return l.workers.all.Len()
+	}
+	return 0
+}
+
 // Total is how many wait for all semaphores, absent ones included.
 func (q *Queue[C]) Total() int {
 	q.mu.Lock()
@@ -61,6 +71,7 @@ func (q *Queue[C]) Semaphores() []string {
 type Snapshot struct {
 	Key
 	Weight uint32
+	Worker bool
 	Firing *semaphore.Firing // not to be modified
 	Joined time.Time
 	Place  int // 1 is the first
@@ -111,7 +122,7 @@ func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit i
 	for i := first; i < l.all.Len() && len(out) < limit; i++ {
 		w, _ := l.all.GetAt(i)
 		out = append(out, Snapshot{
-			Key: w.Key, Weight: w.Request.Weight, Firing: w.Request.Firing, Joined: w.Joined,
+			Key: w.Key, Weight: w.Request.Weight, Worker: w.Request.Worker, Firing: w.Request.Firing, Joined: w.Joined,
 			Place: i + 1, Cursor: Cursor{name, w.rank, w.seq}, Absent: w.call == none, Offered: w.offered,
 		})
 	}

@@ -144,10 +144,18 @@ type Settings struct {
 	// How many requests of each semaphore, and how many edits, are remembered for longer than that. 1 000 at first.
 	RequestsKept *uint32 `protobuf:"varint,7,opt,name=requests_kept,json=requestsKept,proto3,oneof" json:"requests_kept,omitempty"`
 	// The most memory for requests and for edits: estimated bytes, 2 048 or more. 64 MiB and 16 MiB at first.
-	RequestBytes  *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
-	EditBytes     *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestBytes *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
+	EditBytes    *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
+	// What jobs may store, in bytes. A submission beyond a limit is refused; nothing that is stored is removed when a limit falls.
+	// The most of a payload, and of a result: 1 to 512 KiB, 64 KiB at first.
+	MaxTaskBytes *uint64 `protobuf:"varint,10,opt,name=max_task_bytes,json=maxTaskBytes,proto3,oneof" json:"max_task_bytes,omitempty"`
+	// The most of the payloads of a job together: 64 MiB at first.
+	MaxJobBytes *uint64 `protobuf:"varint,11,opt,name=max_job_bytes,json=maxJobBytes,proto3,oneof" json:"max_job_bytes,omitempty"`
+	// The most that the jobs of a semaphore, and of the cluster, store and reserve: 128 MiB and 256 MiB at first.
+	MaxSemaphoreWorkBytes *uint64 `protobuf:"varint,12,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3,oneof" json:"max_semaphore_work_bytes,omitempty"`
+	MaxWorkBytes          *uint64 `protobuf:"varint,13,opt,name=max_work_bytes,json=maxWorkBytes,proto3,oneof" json:"max_work_bytes,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -239,6 +247,34 @@ func (x *Settings) GetRequestBytes() uint64 {
 func (x *Settings) GetEditBytes() uint64 {
 	if x != nil && x.EditBytes != nil {
 		return *x.EditBytes
+	}
+	return 0
+}
+
+func (x *Settings) GetMaxTaskBytes() uint64 {
+	if x != nil && x.MaxTaskBytes != nil {
+		return *x.MaxTaskBytes
+	}
+	return 0
+}
+
+func (x *Settings) GetMaxJobBytes() uint64 {
+	if x != nil && x.MaxJobBytes != nil {
+		return *x.MaxJobBytes
+	}
+	return 0
+}
+
+func (x *Settings) GetMaxSemaphoreWorkBytes() uint64 {
+	if x != nil && x.MaxSemaphoreWorkBytes != nil {
+		return *x.MaxSemaphoreWorkBytes
+	}
+	return 0
+}
+
+func (x *Settings) GetMaxWorkBytes() uint64 {
+	if x != nil && x.MaxWorkBytes != nil {
+		return *x.MaxWorkBytes
 	}
 	return 0
 }
@@ -667,7 +703,13 @@ type GetStatusResponse struct {
 	// The latest snapshot of the answering server; absent when it has none.
 	LastSnapshot *Snapshot `protobuf:"bytes,26,opt,name=last_snapshot,json=lastSnapshot,proto3" json:"last_snapshot,omitempty"`
 	// Of the answering server's ports that use TLS, as its files are now.
-	Certificates  []*Certificate `protobuf:"bytes,27,rep,name=certificates,proto3" json:"certificates,omitempty"`
+	Certificates []*Certificate `protobuf:"bytes,27,rep,name=certificates,proto3" json:"certificates,omitempty"`
+	// What jobs store and have reserved, in bytes, and the limits of the cluster and of each semaphore.
+	WorkBytes             uint64 `protobuf:"varint,28,opt,name=work_bytes,json=workBytes,proto3" json:"work_bytes,omitempty"`
+	MaxWorkBytes          uint64 `protobuf:"varint,29,opt,name=max_work_bytes,json=maxWorkBytes,proto3" json:"max_work_bytes,omitempty"`
+	MaxSemaphoreWorkBytes uint64 `protobuf:"varint,30,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3" json:"max_semaphore_work_bytes,omitempty"`
+	// The same of each semaphore that has jobs, most bytes first; at most 100.
+	Work          []*SemaphoreWork `protobuf:"bytes,31,rep,name=work,proto3" json:"work,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -891,6 +933,113 @@ func (x *GetStatusResponse) GetCertificates() []*Certificate {
 	return nil
 }
 
+func (x *GetStatusResponse) GetWorkBytes() uint64 {
+	if x != nil {
+		return x.WorkBytes
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetMaxWorkBytes() uint64 {
+	if x != nil {
+		return x.MaxWorkBytes
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetMaxSemaphoreWorkBytes() uint64 {
+	if x != nil {
+		return x.MaxSemaphoreWorkBytes
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetWork() []*SemaphoreWork {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+// SemaphoreWork sums up the jobs of a semaphore.
+type SemaphoreWork struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Jobs      uint32                 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Tasks that workers can get, and tasks that they have.
+	Waiting uint64 `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Held    uint64 `protobuf:"varint,4,opt,name=held,proto3" json:"held,omitempty"`
+	// What is stored and reserved.
+	Bytes         uint64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SemaphoreWork) Reset() {
+	*x = SemaphoreWork{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SemaphoreWork) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SemaphoreWork) ProtoMessage() {}
+
+func (x *SemaphoreWork) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SemaphoreWork.ProtoReflect.Descriptor instead.
+func (*SemaphoreWork) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *SemaphoreWork) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *SemaphoreWork) GetJobs() uint32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *SemaphoreWork) GetWaiting() uint64 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *SemaphoreWork) GetHeld() uint64 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *SemaphoreWork) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // LogWrites is how long writes to a log took, with their sync to the disk. A change waits for the disks of a majority.
 type LogWrites struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -904,7 +1053,7 @@ type LogWrites struct {
 
 func (x *LogWrites) Reset() {
 	*x = LogWrites{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +1065,7 @@ func (x *LogWrites) String() string {
 func (*LogWrites) ProtoMessage() {}
 
 func (x *LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +1078,7 @@ func (x *LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogWrites.ProtoReflect.Descriptor instead.
 func (*LogWrites) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LogWrites) GetCount() uint32 {
@@ -967,7 +1116,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -979,7 +1128,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -992,7 +1141,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Snapshot) GetIndex() uint64 {
@@ -1030,7 +1179,7 @@ type Certificate struct {
 
 func (x *Certificate) Reset() {
 	*x = Certificate{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1191,7 @@ func (x *Certificate) String() string {
 func (*Certificate) ProtoMessage() {}
 
 func (x *Certificate) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1204,7 @@ func (x *Certificate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Certificate.ProtoReflect.Descriptor instead.
 func (*Certificate) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Certificate) GetPort() CertificatePort {
@@ -1098,7 +1247,7 @@ type MemberClock struct {
 
 func (x *MemberClock) Reset() {
 	*x = MemberClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1110,7 +1259,7 @@ func (x *MemberClock) String() string {
 func (*MemberClock) ProtoMessage() {}
 
 func (x *MemberClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1123,7 +1272,7 @@ func (x *MemberClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberClock.ProtoReflect.Descriptor instead.
 func (*MemberClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MemberClock) GetId() string {
@@ -1155,7 +1304,7 @@ type HostClock struct {
 
 func (x *HostClock) Reset() {
 	*x = HostClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1316,7 @@ func (x *HostClock) String() string {
 func (*HostClock) ProtoMessage() {}
 
 func (x *HostClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1329,7 @@ func (x *HostClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostClock.ProtoReflect.Descriptor instead.
 func (*HostClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HostClock) GetGroup() string {
@@ -1226,7 +1375,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1238,7 +1387,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1251,7 +1400,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -1293,7 +1442,7 @@ type AddMemberResponse struct {
 
 func (x *AddMemberResponse) Reset() {
 	*x = AddMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1454,7 @@ func (x *AddMemberResponse) String() string {
 func (*AddMemberResponse) ProtoMessage() {}
 
 func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1467,7 @@ func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberResponse.ProtoReflect.Descriptor instead.
 func (*AddMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AddMemberResponse) GetClusterId() string {
@@ -1348,7 +1497,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1509,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1522,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -1413,7 +1562,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1574,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1587,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RemoveMemberResponse) GetMembers() []*Member {
@@ -1479,7 +1628,7 @@ type TransferLeadershipRequest struct {
 
 func (x *TransferLeadershipRequest) Reset() {
 	*x = TransferLeadershipRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1491,7 +1640,7 @@ func (x *TransferLeadershipRequest) String() string {
 func (*TransferLeadershipRequest) ProtoMessage() {}
 
 func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1504,7 +1653,7 @@ func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TransferLeadershipRequest) GetId() string {
@@ -1524,7 +1673,7 @@ type TransferLeadershipResponse struct {
 
 func (x *TransferLeadershipResponse) Reset() {
 	*x = TransferLeadershipResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1685,7 @@ func (x *TransferLeadershipResponse) String() string {
 func (*TransferLeadershipResponse) ProtoMessage() {}
 
 func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1698,7 @@ func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TransferLeadershipResponse) GetLeaderId() string {
@@ -1563,7 +1712,7 @@ var File_gatekeeper_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1cgatekeeper/v1/operator.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdf\x04\n" +
+	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1cgatekeeper/v1/operator.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf1\x06\n" +
 	"\bSettings\x12<\n" +
 	"\fmax_duration\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\vmaxDuration\x127\n" +
 	"\x15journal_per_semaphore\x18\x02 \x01(\rH\x00R\x13journalPerSemaphore\x88\x01\x01\x12(\n" +
@@ -1574,13 +1723,22 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\rrequests_kept\x18\a \x01(\rH\x03R\frequestsKept\x88\x01\x01\x12(\n" +
 	"\rrequest_bytes\x18\b \x01(\x04H\x04R\frequestBytes\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"edit_bytes\x18\t \x01(\x04H\x05R\teditBytes\x88\x01\x01B\x18\n" +
+	"edit_bytes\x18\t \x01(\x04H\x05R\teditBytes\x88\x01\x01\x12)\n" +
+	"\x0emax_task_bytes\x18\n" +
+	" \x01(\x04H\x06R\fmaxTaskBytes\x88\x01\x01\x12'\n" +
+	"\rmax_job_bytes\x18\v \x01(\x04H\aR\vmaxJobBytes\x88\x01\x01\x12<\n" +
+	"\x18max_semaphore_work_bytes\x18\f \x01(\x04H\bR\x15maxSemaphoreWorkBytes\x88\x01\x01\x12)\n" +
+	"\x0emax_work_bytes\x18\r \x01(\x04H\tR\fmaxWorkBytes\x88\x01\x01B\x18\n" +
 	"\x16_journal_per_semaphoreB\x10\n" +
 	"\x0e_journal_totalB\x17\n" +
 	"\x15_remembered_deletionsB\x10\n" +
 	"\x0e_requests_keptB\x10\n" +
 	"\x0e_request_bytesB\r\n" +
-	"\v_edit_bytes\"*\n" +
+	"\v_edit_bytesB\x11\n" +
+	"\x0f_max_task_bytesB\x10\n" +
+	"\x0e_max_job_bytesB\x1b\n" +
+	"\x19_max_semaphore_work_bytesB\x11\n" +
+	"\x0f_max_work_bytes\"*\n" +
 	"\x12GetSettingsRequest\x12\x14\n" +
 	"\x05stale\x18\x01 \x01(\bR\x05stale\"f\n" +
 	"\x13GetSettingsResponse\x123\n" +
@@ -1607,7 +1765,8 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\x93\t\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xc3\n" +
+	"\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
@@ -1640,7 +1799,18 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\n" +
 	"log_writes\x18\x19 \x01(\v2\x18.gatekeeper.v1.LogWritesR\tlogWrites\x12<\n" +
 	"\rlast_snapshot\x18\x1a \x01(\v2\x17.gatekeeper.v1.SnapshotR\flastSnapshot\x12>\n" +
-	"\fcertificates\x18\x1b \x03(\v2\x1a.gatekeeper.v1.CertificateR\fcertificates\"\x89\x01\n" +
+	"\fcertificates\x18\x1b \x03(\v2\x1a.gatekeeper.v1.CertificateR\fcertificates\x12\x1d\n" +
+	"\n" +
+	"work_bytes\x18\x1c \x01(\x04R\tworkBytes\x12$\n" +
+	"\x0emax_work_bytes\x18\x1d \x01(\x04R\fmaxWorkBytes\x127\n" +
+	"\x18max_semaphore_work_bytes\x18\x1e \x01(\x04R\x15maxSemaphoreWorkBytes\x120\n" +
+	"\x04work\x18\x1f \x03(\v2\x1c.gatekeeper.v1.SemaphoreWorkR\x04work\"\x85\x01\n" +
+	"\rSemaphoreWork\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\rR\x04jobs\x12\x18\n" +
+	"\awaiting\x18\x03 \x01(\x04R\awaiting\x12\x12\n" +
+	"\x04held\x18\x04 \x01(\x04R\x04held\x12\x14\n" +
+	"\x05bytes\x18\x05 \x01(\x04R\x05bytes\"\x89\x01\n" +
 	"\tLogWrites\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\rR\x05count\x121\n" +
 	"\x06median\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x06median\x123\n" +
@@ -1716,7 +1886,7 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_cluster_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(ServerRole)(0),                    // 0: gatekeeper.v1.ServerRole
 	(CertificatePort)(0),               // 1: gatekeeper.v1.CertificatePort
@@ -1728,70 +1898,72 @@ var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*Member)(nil),                     // 7: gatekeeper.v1.Member
 	(*GetStatusRequest)(nil),           // 8: gatekeeper.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),          // 9: gatekeeper.v1.GetStatusResponse
-	(*LogWrites)(nil),                  // 10: gatekeeper.v1.LogWrites
-	(*Snapshot)(nil),                   // 11: gatekeeper.v1.Snapshot
-	(*Certificate)(nil),                // 12: gatekeeper.v1.Certificate
-	(*MemberClock)(nil),                // 13: gatekeeper.v1.MemberClock
-	(*HostClock)(nil),                  // 14: gatekeeper.v1.HostClock
-	(*AddMemberRequest)(nil),           // 15: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 16: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 17: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 18: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 19: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 20: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 21: google.protobuf.Duration
-	(*Confirmation)(nil),               // 22: gatekeeper.v1.Confirmation
-	(*DeniedCaller)(nil),               // 23: gatekeeper.v1.DeniedCaller
-	(*timestamppb.Timestamp)(nil),      // 24: google.protobuf.Timestamp
+	(*SemaphoreWork)(nil),              // 10: gatekeeper.v1.SemaphoreWork
+	(*LogWrites)(nil),                  // 11: gatekeeper.v1.LogWrites
+	(*Snapshot)(nil),                   // 12: gatekeeper.v1.Snapshot
+	(*Certificate)(nil),                // 13: gatekeeper.v1.Certificate
+	(*MemberClock)(nil),                // 14: gatekeeper.v1.MemberClock
+	(*HostClock)(nil),                  // 15: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 16: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 17: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 18: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 19: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 20: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 21: gatekeeper.v1.TransferLeadershipResponse
+	(*durationpb.Duration)(nil),        // 22: google.protobuf.Duration
+	(*Confirmation)(nil),               // 23: gatekeeper.v1.Confirmation
+	(*DeniedCaller)(nil),               // 24: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 25: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	21, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
-	21, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
-	21, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
+	22, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
+	22, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
+	22, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
 	2,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 5: gatekeeper.v1.SetSettingsRequest.expected:type_name -> gatekeeper.v1.Settings
 	2,  // 6: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
 	2,  // 7: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
-	22, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	23, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 9: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
 	7,  // 10: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	21, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	21, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	14, // 13: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	13, // 14: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	23, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	21, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	10, // 17: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
-	11, // 18: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
-	12, // 19: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
-	21, // 20: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
-	21, // 21: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
-	24, // 22: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
-	1,  // 23: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
-	24, // 24: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
-	21, // 25: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	21, // 26: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	24, // 27: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	7,  // 28: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	7,  // 29: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	8,  // 30: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	15, // 31: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	17, // 32: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	19, // 33: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	3,  // 34: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
-	5,  // 35: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
-	9,  // 36: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	16, // 37: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	18, // 38: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	20, // 39: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	4,  // 40: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
-	6,  // 41: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
-	36, // [36:42] is the sub-list for method output_type
-	30, // [30:36] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	22, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	22, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	15, // 13: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	14, // 14: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	24, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	22, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	11, // 17: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
+	12, // 18: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
+	13, // 19: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
+	10, // 20: gatekeeper.v1.GetStatusResponse.work:type_name -> gatekeeper.v1.SemaphoreWork
+	22, // 21: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
+	22, // 22: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
+	25, // 23: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
+	1,  // 24: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
+	25, // 25: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
+	22, // 26: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	22, // 27: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	25, // 28: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	7,  // 29: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	7,  // 30: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	8,  // 31: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	16, // 32: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	18, // 33: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	20, // 34: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	3,  // 35: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
+	5,  // 36: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
+	9,  // 37: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	17, // 38: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	19, // 39: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	21, // 40: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	4,  // 41: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	6,  // 42: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	37, // [37:43] is the sub-list for method output_type
+	31, // [31:37] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -1808,7 +1980,7 @@ func file_gatekeeper_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

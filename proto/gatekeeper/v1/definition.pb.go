@@ -2082,8 +2082,14 @@ type ExplainResponse struct {
 	// UNAVAILABLE until then. Absent when nothing is waited for.
 	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
 	// Who takes the slots when there is no room: at most as many as a denial names, of holder_count.
-	Holders       []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
-	HolderCount   uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
+	Holders     []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
+	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
+	// Both lists of the semaphore: callers and workers that wait for a permit, and jobs with tasks that wait for a worker. At most 10 of each,
+	// in their order, and how many waiters and tasks there are.
+	Waiters       []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
+	WaiterCount   uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
+	Tasks         []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`
+	TaskCount     uint64          `protobuf:"varint,11,opt,name=task_count,json=taskCount,proto3" json:"task_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2163,6 +2169,34 @@ func (x *ExplainResponse) GetHolders() []*Permit {
 func (x *ExplainResponse) GetHolderCount() uint32 {
 	if x != nil {
 		return x.HolderCount
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetWaiters() []*Waiter {
+	if x != nil {
+		return x.Waiters
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetWaiterCount() uint32 {
+	if x != nil {
+		return x.WaiterCount
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetTasks() []*WaitingTasks {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetTaskCount() uint64 {
+	if x != nil {
+		return x.TaskCount
 	}
 	return 0
 }
@@ -2388,7 +2422,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\rR\x06weight\x12-\n" +
-	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xb0\x02\n" +
+	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xd6\x03\n" +
 	"\x0fExplainResponse\x12)\n" +
 	"\x05steps\x18\x01 \x03(\v2\x13.gatekeeper.v1.StepR\x05steps\x12-\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
@@ -2398,7 +2432,13 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"recovering\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"recovering\x12/\n" +
 	"\aholders\x18\x06 \x03(\v2\x15.gatekeeper.v1.PermitR\aholders\x12!\n" +
-	"\fholder_count\x18\a \x01(\rR\vholderCount\"^\n" +
+	"\fholder_count\x18\a \x01(\rR\vholderCount\x12/\n" +
+	"\awaiters\x18\b \x03(\v2\x15.gatekeeper.v1.WaiterR\awaiters\x12!\n" +
+	"\fwaiter_count\x18\t \x01(\rR\vwaiterCount\x121\n" +
+	"\x05tasks\x18\n" +
+	" \x03(\v2\x1b.gatekeeper.v1.WaitingTasksR\x05tasks\x12\x1d\n" +
+	"\n" +
+	"task_count\x18\v \x01(\x04R\ttaskCount\"^\n" +
 	"\x04Step\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
@@ -2526,6 +2566,8 @@ var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(*Identity)(nil),                  // 32: gatekeeper.v1.Identity
 	(*Firing)(nil),                    // 33: gatekeeper.v1.Firing
 	(*Permit)(nil),                    // 34: gatekeeper.v1.Permit
+	(*Waiter)(nil),                    // 35: gatekeeper.v1.Waiter
+	(*WaitingTasks)(nil),              // 36: gatekeeper.v1.WaitingTasks
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	26, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
@@ -2571,25 +2613,27 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	31, // 40: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
 	27, // 41: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
 	34, // 42: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	10, // 43: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	12, // 44: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	14, // 45: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	16, // 46: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	18, // 47: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	21, // 48: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	23, // 49: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	11, // 50: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	13, // 51: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	15, // 52: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	17, // 53: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	19, // 54: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	22, // 55: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	24, // 56: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	50, // [50:57] is the sub-list for method output_type
-	43, // [43:50] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	35, // 43: gatekeeper.v1.ExplainResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	36, // 44: gatekeeper.v1.ExplainResponse.tasks:type_name -> gatekeeper.v1.WaitingTasks
+	10, // 45: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	12, // 46: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	14, // 47: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	16, // 48: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	18, // 49: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	21, // 50: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	23, // 51: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	11, // 52: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	13, // 53: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	15, // 54: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	17, // 55: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	19, // 56: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	22, // 57: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	24, // 58: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	52, // [52:59] is the sub-list for method output_type
+	45, // [45:52] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

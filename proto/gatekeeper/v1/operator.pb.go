@@ -429,9 +429,14 @@ type Effect struct {
 	// Known callers that would be admitted after the change, and whether any are known at all.
 	Eligible uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
 	// Permits that expired and are held for an operator (on_expiry): their slots stay taken until each is cleared, whatever changes.
-	Held          []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
+	// Callers and workers that wait for a permit, how many of them are workers, and tasks that wait for a worker. They are never removed by a
+	// change of the definition; those that it shuts out wait in vain.
+	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
+	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
+	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Effect) Reset() {
@@ -546,6 +551,27 @@ func (x *Effect) GetHeld() []*Permit {
 		return x.Held
 	}
 	return nil
+}
+
+func (x *Effect) GetWaiters() uint32 {
+	if x != nil {
+		return x.Waiters
+	}
+	return 0
+}
+
+func (x *Effect) GetWaitingWorkers() uint32 {
+	if x != nil {
+		return x.WaitingWorkers
+	}
+	return 0
+}
+
+func (x *Effect) GetWaitingTasks() uint64 {
+	if x != nil {
+		return x.WaitingTasks
+	}
+	return 0
 }
 
 // Stopped is a holder that a change would tell to stop.
@@ -3293,7 +3319,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06digest\x18\x05 \x01(\tR\x06digest\"W\n" +
 	"\fConfirmation\x123\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1f.gatekeeper.v1.ConfirmationKindR\x04kind\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"\xf1\x03\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xd9\x04\n" +
 	"\x06Effect\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06before\x18\x02 \x01(\v2\x19.gatekeeper.v1.DefinitionR\x06before\x12/\n" +
@@ -3309,7 +3335,10 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bwarnings\x18\n" +
 	" \x03(\tR\bwarnings\x12\x1a\n" +
 	"\beligible\x18\v \x01(\rR\beligible\x12)\n" +
-	"\x04held\x18\f \x03(\v2\x15.gatekeeper.v1.PermitR\x04held\"\xae\x01\n" +
+	"\x04held\x18\f \x03(\v2\x15.gatekeeper.v1.PermitR\x04held\x12\x18\n" +
+	"\awaiters\x18\r \x01(\rR\awaiters\x12'\n" +
+	"\x0fwaiting_workers\x18\x0e \x01(\rR\x0ewaitingWorkers\x12#\n" +
+	"\rwaiting_tasks\x18\x0f \x01(\x04R\fwaitingTasks\"\xae\x01\n" +
 	"\aStopped\x12-\n" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12:\n" +
 	"\vfree_within\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\n" +

@@ -3968,13 +3968,15 @@ func (x *ListWaitersRequest) GetPageToken() string {
 
 // Waiter is an identity in a queue.
 type Waiter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	Identity      *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	Weight        uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
-	Place         uint32                 `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
-	Waiting       *durationpb.Duration   `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	RequestId     string                 `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
+	Place     uint32                 `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
+	Waiting   *durationpb.Duration   `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	RequestId string                 `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// It is a worker's slot: it stands in nobody's way while no task waits.
+	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4051,17 +4053,96 @@ func (x *Waiter) GetRequestId() string {
 	return ""
 }
 
+func (x *Waiter) GetWorker() bool {
+	if x != nil {
+		return x.Worker
+	}
+	return false
+}
+
+// WaitingTasks are those of a job that wait for a worker.
+type WaitingTasks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Job           string                 `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
+	Priority      int32                  `protobuf:"varint,3,opt,name=priority,proto3" json:"priority,omitempty"`
+	Tasks         uint32                 `protobuf:"varint,4,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WaitingTasks) Reset() {
+	*x = WaitingTasks{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WaitingTasks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WaitingTasks) ProtoMessage() {}
+
+func (x *WaitingTasks) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WaitingTasks.ProtoReflect.Descriptor instead.
+func (*WaitingTasks) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *WaitingTasks) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *WaitingTasks) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *WaitingTasks) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *WaitingTasks) GetTasks() uint32 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
 type ListWaitersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Waiters       []*Waiter              `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The other list: jobs with tasks that wait, by semaphore and in the order in which their tasks are handed out. At most 1000, on the first
+	// page only, and only for requests without a group.
+	Tasks         []*WaitingTasks `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[45]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4073,7 +4154,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[45]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4086,7 +4167,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -4101,6 +4182,13 @@ func (x *ListWaitersResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListWaitersResponse) GetTasks() []*WaitingTasks {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
 }
 
 var File_gatekeeper_v1_permit_proto protoreflect.FileDescriptor
@@ -4385,7 +4473,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05group\x18\x03 \x01(\tR\x05group\x12\x1b\n" +
 	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tR\tpageToken\"\xdd\x01\n" +
+	"page_token\x18\x05 \x01(\tR\tpageToken\"\xf5\x01\n" +
 	"\x06Waiter\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4393,10 +4481,17 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05place\x18\x04 \x01(\rR\x05place\x123\n" +
 	"\awaiting\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\awaiting\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"n\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06worker\x18\a \x01(\bR\x06worker\"p\n" +
+	"\fWaitingTasks\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
+	"\x03job\x18\x02 \x01(\tR\x03job\x12\x1a\n" +
+	"\bpriority\x18\x03 \x01(\x05R\bpriority\x12\x14\n" +
+	"\x05tasks\x18\x04 \x01(\rR\x05tasks\"\xa1\x01\n" +
 	"\x13ListWaitersResponse\x12/\n" +
 	"\awaiters\x18\x01 \x03(\v2\x15.gatekeeper.v1.WaiterR\awaiters\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xde\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x121\n" +
+	"\x05tasks\x18\x03 \x03(\v2\x1b.gatekeeper.v1.WaitingTasksR\x05tasks*\xde\x01\n" +
 	"\tPermitEnd\x12\x1a\n" +
 	"\x16PERMIT_END_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13PERMIT_END_RELEASED\x10\x01\x12\x16\n" +
@@ -4493,7 +4588,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitEnd)(0),                  // 0: gatekeeper.v1.PermitEnd
 	(PermitState)(0),                // 1: gatekeeper.v1.PermitState
@@ -4547,79 +4642,80 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*ListHoldersResponse)(nil),     // 49: gatekeeper.v1.ListHoldersResponse
 	(*ListWaitersRequest)(nil),      // 50: gatekeeper.v1.ListWaitersRequest
 	(*Waiter)(nil),                  // 51: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),     // 52: gatekeeper.v1.ListWaitersResponse
-	nil,                             // 53: gatekeeper.v1.Permit.MetadataEntry
-	nil,                             // 54: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                             // 55: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil),   // 56: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),     // 57: google.protobuf.Duration
-	(*anypb.Any)(nil),               // 58: google.protobuf.Any
+	(*WaitingTasks)(nil),            // 52: gatekeeper.v1.WaitingTasks
+	(*ListWaitersResponse)(nil),     // 53: gatekeeper.v1.ListWaitersResponse
+	nil,                             // 54: gatekeeper.v1.Permit.MetadataEntry
+	nil,                             // 55: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                             // 56: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil),   // 57: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),     // 58: google.protobuf.Duration
+	(*anypb.Any)(nil),               // 59: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	56,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	57,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
 	7,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	57,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	58,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
 	8,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
 	1,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
 	2,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	56,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	53,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	57,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	57,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	56,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	57,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	54,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	58,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	58,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	57,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
 	0,   // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
-	56,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	57,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	56,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	57,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	57,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	58,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	57,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	58,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
 	7,   // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	8,   // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	54,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	56,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	55,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	57,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
 	14,  // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	15,  // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	9,   // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	57,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	58,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
 	3,   // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
 	9,   // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	57,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	58,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
 	17,  // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
 	2,   // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
 	10,  // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	56,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
-	56,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	57,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	57,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
 	7,   // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
 	8,   // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
 	3,   // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
-	56,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
-	56,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
+	57,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
+	57,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
 	7,   // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
 	8,   // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
 	7,   // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
 	4,   // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	56,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	57,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
 	7,   // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	8,   // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	55,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	57,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	56,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	56,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	58,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	57,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
 	20,  // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
 	14,  // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	15,  // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	10,  // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	57,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	57,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	58,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	58,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
 	5,   // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	57,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	58,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
 	2,   // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	57,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	58,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
 	21,  // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	7,   // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
 	22,  // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
 	21,  // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	26,  // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
 	7,   // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	57,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	58,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
 	22,  // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
 	22,  // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
 	26,  // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
@@ -4630,61 +4726,62 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	32,  // 71: gatekeeper.v1.BatchTryAcquireResponse.results:type_name -> gatekeeper.v1.TryAcquireResult
 	15,  // 72: gatekeeper.v1.TryAcquireResult.denial:type_name -> gatekeeper.v1.Denial
 	33,  // 73: gatekeeper.v1.TryAcquireResult.error:type_name -> gatekeeper.v1.CallError
-	58,  // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	57,  // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	59,  // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	58,  // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
 	9,   // 76: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
 	7,   // 77: gatekeeper.v1.TakeOverRequest.identity:type_name -> gatekeeper.v1.Identity
 	9,   // 78: gatekeeper.v1.TakeOverResponse.permit:type_name -> gatekeeper.v1.Permit
 	8,   // 79: gatekeeper.v1.AwaitFiringRequest.firing:type_name -> gatekeeper.v1.Firing
 	17,  // 80: gatekeeper.v1.AwaitFiringResponse.claim:type_name -> gatekeeper.v1.FiringClaim
 	7,   // 81: gatekeeper.v1.CatchUpRequest.identity:type_name -> gatekeeper.v1.Identity
-	56,  // 82: gatekeeper.v1.CatchUpRequest.due:type_name -> google.protobuf.Timestamp
-	56,  // 83: gatekeeper.v1.CatchUpResponse.run:type_name -> google.protobuf.Timestamp
-	56,  // 84: gatekeeper.v1.CatchUpResponse.since:type_name -> google.protobuf.Timestamp
+	57,  // 82: gatekeeper.v1.CatchUpRequest.due:type_name -> google.protobuf.Timestamp
+	57,  // 83: gatekeeper.v1.CatchUpResponse.run:type_name -> google.protobuf.Timestamp
+	57,  // 84: gatekeeper.v1.CatchUpResponse.since:type_name -> google.protobuf.Timestamp
 	7,   // 85: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
 	9,   // 86: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	56,  // 87: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	57,  // 87: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
 	1,   // 88: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
 	9,   // 89: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	56,  // 90: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	57,  // 90: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
 	7,   // 91: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	57,  // 92: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	58,  // 92: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
 	51,  // 93: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	12,  // 94: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	18,  // 95: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	23,  // 96: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	25,  // 97: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	28,  // 98: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	30,  // 99: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
-	34,  // 100: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	36,  // 101: gatekeeper.v1.PermitService.TakeOver:input_type -> gatekeeper.v1.TakeOverRequest
-	38,  // 102: gatekeeper.v1.PermitService.AwaitFiring:input_type -> gatekeeper.v1.AwaitFiringRequest
-	40,  // 103: gatekeeper.v1.PermitService.CatchUp:input_type -> gatekeeper.v1.CatchUpRequest
-	42,  // 104: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	44,  // 105: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	46,  // 106: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	48,  // 107: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	50,  // 108: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	13,  // 109: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	19,  // 110: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	24,  // 111: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	27,  // 112: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	29,  // 113: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	31,  // 114: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
-	35,  // 115: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	37,  // 116: gatekeeper.v1.PermitService.TakeOver:output_type -> gatekeeper.v1.TakeOverResponse
-	39,  // 117: gatekeeper.v1.PermitService.AwaitFiring:output_type -> gatekeeper.v1.AwaitFiringResponse
-	41,  // 118: gatekeeper.v1.PermitService.CatchUp:output_type -> gatekeeper.v1.CatchUpResponse
-	43,  // 119: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	45,  // 120: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	47,  // 121: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	49,  // 122: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	52,  // 123: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	109, // [109:124] is the sub-list for method output_type
-	94,  // [94:109] is the sub-list for method input_type
-	94,  // [94:94] is the sub-list for extension type_name
-	94,  // [94:94] is the sub-list for extension extendee
-	0,   // [0:94] is the sub-list for field type_name
+	52,  // 94: gatekeeper.v1.ListWaitersResponse.tasks:type_name -> gatekeeper.v1.WaitingTasks
+	12,  // 95: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	18,  // 96: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	23,  // 97: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	25,  // 98: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	28,  // 99: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	30,  // 100: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
+	34,  // 101: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	36,  // 102: gatekeeper.v1.PermitService.TakeOver:input_type -> gatekeeper.v1.TakeOverRequest
+	38,  // 103: gatekeeper.v1.PermitService.AwaitFiring:input_type -> gatekeeper.v1.AwaitFiringRequest
+	40,  // 104: gatekeeper.v1.PermitService.CatchUp:input_type -> gatekeeper.v1.CatchUpRequest
+	42,  // 105: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	44,  // 106: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	46,  // 107: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	48,  // 108: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	50,  // 109: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	13,  // 110: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	19,  // 111: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	24,  // 112: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	27,  // 113: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	29,  // 114: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	31,  // 115: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
+	35,  // 116: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	37,  // 117: gatekeeper.v1.PermitService.TakeOver:output_type -> gatekeeper.v1.TakeOverResponse
+	39,  // 118: gatekeeper.v1.PermitService.AwaitFiring:output_type -> gatekeeper.v1.AwaitFiringResponse
+	41,  // 119: gatekeeper.v1.PermitService.CatchUp:output_type -> gatekeeper.v1.CatchUpResponse
+	43,  // 120: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	45,  // 121: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	47,  // 122: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	49,  // 123: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	53,  // 124: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	110, // [110:125] is the sub-list for method output_type
+	95,  // [95:110] is the sub-list for method input_type
+	95,  // [95:95] is the sub-list for extension type_name
+	95,  // [95:95] is the sub-list for extension extendee
+	0,   // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -4712,7 +4809,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   49,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

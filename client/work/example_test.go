@@ -154,11 +154,11 @@ func ExampleFollow() {
 		}
 		stored = change.Revision
 	}
-	fmt.Println(started, len(dispatched) <= 2, change.Ended())
+	fmt.Println(started, len(dispatched) <= 2, change.Ended(), stored > 0)
 	// Output:
 	// 0 1
 	// 1 2
-	// true true true
+	// true true true true
 }
 
 // The tasks of a large job need not be in memory all at once.

@@ -85,15 +85,16 @@ func Run(ctx context.Context, w Worker) error {
 	defer giveUp()
 	offering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	offered := make(chan error, 1)
+	offered := make(chan struct{})
+	var err error // of the offer, once that is over
 	go func() {
-		offered <- w.Semaphore.OfferWork(offering, client.WorkHandler{Open: r.open, Task: r.accept, Denied: r.denied})
+		defer close(offered)
+		err = w.Semaphore.OfferWork(offering, client.WorkHandler{Open: r.open, Task: r.accept, Denied: r.denied})
 	}()
-	var err error
-	over := false
+	refused := false
 	select {
-	case err = <-offered:
-		over = true
+	case <-offered:
+		refused = true
 	case <-ctx.Done():
 	}
 	last := r.drain()
@@ -101,8 +102,8 @@ func Run(ctx context.Context, w Worker) error {
 	timer := time.AfterFunc(endsWithin, giveUp)
 	defer timer.Stop()
 	r.working.Wait()
-	if !over {
-		r.close(last, offered, stop)
+	r.close(last, offered, stop)
+	if !refused {
 		err = context.Cause(ctx)
 	}
 	r.working.Wait() // tasks that came last
@@ -156,7 +157,7 @@ func (r *run) accept(held *client.WorkTask) {
 	if draining {
 		go func() {
 			defer r.working.Done()
-			r.end(held, client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN})
+			_ = r.end(held, client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}) // it is logged
 		}()
 		return
 	}
@@ -185,7 +186,7 @@ func (r *run) drain() *client.WorkStream {
 }
 
 // close ends the stream in order, so that a task which is on its way goes back.
-func (r *run) close(s *client.WorkStream, offered <-chan error, stop func()) {
+func (r *run) close(s *client.WorkStream, offered <-chan struct{}, stop func()) {
 	if s != nil {
 		s.Close()
 		timer := time.NewTimer(endsWithin)

@@ -64,7 +64,7 @@ func (p *peer) join(ctx context.Context) {
 			fmt.Println("view:", view)
 			return
 		}
-		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // a poll of an example
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 

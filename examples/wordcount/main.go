@@ -4,6 +4,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -16,6 +17,8 @@ import (
 )
 
 func main() {
+	id := flag.String("job", "", "id of the job; the same id with the same files is the same job")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c, err := client.Dial(ctx, nil) // GK_ENDPOINTS
@@ -23,10 +26,10 @@ func main() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	if len(os.Args) == 1 {
+	if flag.NArg() == 0 {
 		err = work.Run(ctx, work.Worker{Semaphore: c.Semaphore("count-words"), Parallel: 4, Handle: count})
 	} else {
-		err = submit(ctx, c, os.Args[1:])
+		err = submit(ctx, c, *id, flag.Args())
 	}
 	if err != nil && ctx.Err() == nil {
 		log.Fatal(err)
@@ -39,7 +42,7 @@ func count(_ context.Context, t *work.Task) ([]byte, error) {
 }
 
 // submit is the submitter's part: one task for each file.
-func submit(ctx context.Context, c *client.Client, files []string) error {
+func submit(ctx context.Context, c *client.Client, id string, files []string) error {
 	texts := make([][]byte, len(files))
 	for i, file := range files {
 		text, err := os.ReadFile(file)
@@ -48,7 +51,7 @@ func submit(ctx context.Context, c *client.Client, files []string) error {
 		}
 		texts[i] = text
 	}
-	job, err := work.Submit(ctx, c, work.Job{Semaphore: "count-words"}, texts)
+	job, err := work.Submit(ctx, c, work.Job{ID: id, Semaphore: "count-words"}, texts)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 // Command demo shows Gatekeeper at work and under faults. Its first argument is the story: hosts that compete for due runs (`demo`, the
-// default), gocron jobs (`jobs`), or a move of all tasks to another zone (`move`). In each, servers and holders are processes, some of
-// which are killed or suspended.
+// default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or work that is shared as in the JGroups article (`jgroups`), as
+// in the Oddjob article (`oddjob`), or as ten thousand tasks (`words`). In each, servers and holders are processes, some of which are killed or
+// suspended.
 //
 // A story ends with a report, made of what the holders wrote down that they believed. A broken promise makes the exit code 1.
 package main
@@ -15,6 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/hosts"
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/jobs"
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/move"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/work"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/program"
 )
 
@@ -33,6 +35,8 @@ func run(ctx context.Context, args []string, _ io.Writer) error {
 		return jobs.App(ctx, args)
 	case move.Part:
 		return move.Zone(ctx, args)
+	case work.Part:
+		return work.Process(ctx, args)
 	}
 	var story interface {
 		Flags(*flag.FlagSet)
@@ -45,8 +49,14 @@ func run(ctx context.Context, args []string, _ io.Writer) error {
 		story = &jobs.Story{}
 	case "move":
 		story = &move.Story{}
+	case "jgroups":
+		story = &work.JGroups{}
+	case "oddjob":
+		story = &work.Oddjob{}
+	case "words":
+		story = &work.Words{}
 	default:
-		return fmt.Errorf("no story is called %q: there are demo, jobs and move", name)
+		return fmt.Errorf("no story is called %q: there are demo, jobs, move, jgroups, oddjob and words", name)
 	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	story.Flags(flags)

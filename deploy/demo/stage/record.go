@@ -41,6 +41,10 @@ type Record struct {
 	Until time.Duration `json:"until,omitempty"`
 	Lost  bool          `json:"lost,omitempty"`
 	Text  string        `json:"text,omitempty"`
+	// Job is the id of a job, whose task of index Step this is about.
+	Job string `json:"job,omitempty"`
+	// Revision is up to where the process has seen the changes of the job.
+	Revision uint64 `json:"revision,omitempty"`
 }
 
 // Account is where a process of a story writes down what it believes and does.

@@ -1,0 +1,87 @@
+package work
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+)
+
+// change is what happens to the cluster, once the submitter has so large a part of the results.
+type change struct {
+	part float64
+	make func(context.Context) error
+}
+
+// changes are those of the story, in their order.
+func (s *Words) changes() []change {
+	var leader *servers.Server
+	worker := func(i int) *stage.Process { return s.Processes[i-1] } // the first processes are the first workers
+	return []change{
+		{0.1, func(ctx context.Context) error { return s.join(ctx, s.workers+1) }},
+		{0.2, func(context.Context) error { return s.kill(worker(1)) }},
+		{0.3, func(context.Context) error {
+			s.Say("%s leaves: it finishes what it has", worker(2).Name)
+			return worker(2).Signal(syscall.SIGTERM)
+		}},
+		{0.4, func(ctx context.Context) (err error) {
+			leader, _, err = s.KillLeader(ctx)
+			return err
+		}},
+		{0.5, func(context.Context) error {
+			s.Say("%s is started again", leader.ID)
+			return leader.Start()
+		}},
+		{0.6, func(ctx context.Context) error { return s.join(ctx, s.workers+2) }},
+		{0.7, func(context.Context) error { return s.kill(worker(3)) }},
+		{0.8, s.restartSubmitter},
+	}
+}
+
+// faults makes the changes, each at its time.
+func (s *Words) faults(ctx context.Context, tasks int) error {
+	for _, c := range s.changes() {
+		want, n := int(c.part*float64(tasks)), 0
+		_, err := await(ctx, s.submitter, "more results", func(r stage.Record) bool {
+			if r.Event == returned {
+				n++
+			}
+			return n >= want
+		})
+		if err != nil {
+			return err
+		}
+		if err := c.make(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Words) join(ctx context.Context, number int) error {
+	p, err := s.hire(ctx, number)
+	if err == nil {
+		s.Say("%s joins", p.Name)
+	}
+	return err
+}
+
+func (s *Words) kill(p *stage.Process) error {
+	p.Kill()
+	s.killed = append(s.killed, p)
+	s.Say("kill -9 of %s", p.Name)
+	return nil
+}
+
+// restartSubmitter kills the submitter, and starts it again after the last change that it has seen all of.
+func (s *Words) restartSubmitter(ctx context.Context) (err error) {
+	s.submitter.Kill()
+	var after uint64
+	for _, r := range s.submitter.Life().Since(seen, 0) {
+		after = r.Revision
+	}
+	s.Say("kill -9 of the submitter, which is started again and asks for what it lacks")
+	s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: s.files, After: after})
+	return err
+}

@@ -1,0 +1,142 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+)
+
+// JGroups is the session at the end of the article "A simple clustered task distribution system": three workers, short tasks that are
+// spread over them, and a long one whose worker is killed in the middle. Another worker takes it over, and its result goes to the submitter.
+type JGroups struct {
+	shop
+	long time.Duration
+}
+
+// Flags defines the story's flags.
+func (s *JGroups) Flags(f *flag.FlagSet) {
+	s.Stage.Flags(f, 3*time.Second)
+	f.IntVar(&s.workers, "workers", 3, "how many workers there are")
+	f.DurationVar(&s.long, "long", 15*time.Second, "how long the long task takes")
+}
+
+// Play plays the story.
+func (s *JGroups) Play(ctx context.Context) error {
+	if s.workers < 2 || s.Duration < time.Second || s.long <= 0 {
+		return errors.New("a demo needs -workers 2 or more, a -duration of 1s or more, and a -long above 0")
+	}
+	s.semaphore, s.parallel, s.permits = "tasks", 1, s.workers
+	return s.Run(ctx, s.play)
+}
+
+func (s *JGroups) play(ctx context.Context) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if err := s.hireAll(ctx); err != nil {
+		return err
+	}
+	sleeps := append(make([]time.Duration, 2*s.workers), s.long)
+	sub, err := s.submit(ctx, &submitter{Name: "submitter", Sleeps: sleeps})
+	if err != nil {
+		return err
+	}
+	var jobs []string
+	for i := range sleeps {
+		jobs = append(jobs, sleepJob(i))
+	}
+	short, long := jobs[:2*s.workers], jobs[2*s.workers]
+	for _, job := range short {
+		if err := s.result(ctx, sub, job); err != nil {
+			return err
+		}
+	}
+	if err := s.takeOver(ctx, long); err != nil {
+		return err
+	}
+	if err := s.result(ctx, sub, long); err != nil {
+		return err
+	}
+	e, err := s.evidence(ctx, jobs, 1)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(sub.Wait(patience), s.End(ctx, syscall.SIGTERM, patience)); err != nil {
+		return err
+	}
+	e.add(s.Lives())
+	e.wrong = func(_ task, result string) string {
+		if _, err := time.Parse(time.UnixDate, result); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	s.spread(e, short)
+	e.judge(&s.Report)
+	return nil
+}
+
+// result waits until the submitter has the result of a job, and prints it.
+func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) error {
+	r, err := await(ctx, sub, "the result of "+job, func(r stage.Record) bool {
+		return (r.Event == returned || r.Event == failed) && r.Job == job
+	})
+	if err != nil {
+		return err
+	}
+	by := "nobody"
+	for _, l := range s.Lives() {
+		if slices.ContainsFunc(l.Records, func(w stage.Record) bool { return w.Event == stage.Granted && w.Token == r.Token }) {
+			by = l.Name
+		}
+	}
+	s.Say("%s <== result = %s, by %s", job, r.Text, by)
+	return nil
+}
+
+// takeOver kills the worker of a job in the middle of it, and waits for the next worker.
+func (s *JGroups) takeOver(ctx context.Context, job string) error {
+	victim, first, err := s.granted(ctx, job, 0)
+	if err != nil {
+		return err
+	}
+	s.Say("%s ==> %s works for %v", job, victim.Name, s.long)
+	if err := stage.SleepUntil(ctx, first.At+s.long/3); err != nil {
+		return err
+	}
+	victim.Kill()
+	s.Say("kill -9 of %s in the middle of %s", victim.Name, job)
+	heir, second, err := s.granted(ctx, job, first.Token)
+	if err != nil {
+		return err
+	}
+	if heir.Name == victim.Name {
+		s.Breakf("%s went to %s again, which is dead", job, victim.Name)
+	}
+	after := second.At - victim.Killed()
+	s.Say("%s ==> taken over by %s", job, heir.Name)
+	s.Row("taken over", "%s, from %s by %s, %.2fs after the kill; permits live for %v", job, victim.Name, heir.Name, after.Seconds(), s.Duration)
+	return nil
+}
+
+// spread says how the short tasks were spread. They came one by one, so each worker had its turn.
+func (s *JGroups) spread(e *evidence, short []string) {
+	by := map[string]int{}
+	for _, job := range short {
+		for _, g := range e.attempts[task{job, 0}] {
+			by[g.Life.Name]++
+		}
+	}
+	s.Row("spread", "%d short tasks over %d workers", len(short), len(by))
+	for i := range s.workers {
+		if name := fmt.Sprintf("worker-%d", i+1); by[name] == 0 {
+			s.Breakf("%s got none of the short tasks", name)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// task names a task.
+type task struct {
+	job   string
+	index int
+}
+
+func (t task) String() string { return fmt.Sprintf("task %d of job %s", t.index, t.job) }
+
+// evidence is what is known of the tasks of a story.
+type evidence struct {
+	semaphore string
+	permits   uint32
+	tasks     []task
+	// stored is what the servers say of each task.
+	stored map[task]*gatekeeperv1.Task
+	// wrong is what is wrong with a result; empty when nothing is.
+	wrong func(t task, result string) string
+
+	lives    []*stage.Life
+	attempts map[task][]*stage.Grant // in the order of their tokens
+	returned map[task][]stage.Record // to submitters
+}
+
+// evidence asks the servers about jobs, each of which has so many tasks.
+func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	e := &evidence{semaphore: s.semaphore, permits: uint32(s.permits), stored: map[task]*gatekeeperv1.Task{}}
+	for _, job := range jobs {
+		for i := range tasks {
+			e.tasks = append(e.tasks, task{job, i})
+		}
+		for t, err := range work.Tasks(ctx, s.Client, &gatekeeperv1.ListTasksRequest{Job: job, Results: true}) {
+			if err != nil {
+				return nil, err
+			}
+			e.stored[task{job, int(t.GetIndex())}] = t
+		}
+	}
+	return e, nil
+}
+
+// add finds the attempts and the results of each task in what the processes wrote down.
+func (e *evidence) add(lives []*stage.Life) {
+	e.lives = lives
+	e.attempts, e.returned = map[task][]*stage.Grant{}, map[task][]stage.Record{}
+	for _, l := range e.lives {
+		for _, g := range l.Grants() {
+			t := task{g.Job, g.Step}
+			e.attempts[t] = append(e.attempts[t], g)
+		}
+		for _, r := range l.Records {
+			if r.Event == returned || r.Event == failed {
+				t := task{r.Job, r.Step}
+				e.returned[t] = append(e.returned[t], r)
+			}
+		}
+	}
+	for _, attempts := range e.attempts {
+		slices.SortFunc(attempts, func(a, b *stage.Grant) int { return cmp.Compare(a.Token, b.Token) })
+	}
+}
+
+// judge reports on the tasks and names the promises that were broken.
+func (e *evidence) judge(r *stage.Report) {
+	bad, executions, afterKill, afterLoss := 0, 0, 0, 0
+	var beliefs []overlap.Belief
+	permits := map[string]uint32{e.semaphore: e.permits}
+	for _, t := range e.tasks {
+		bad += min(1, r.Break(e.judgeResult(t)...))
+		attempts := e.attempts[t]
+		executions += len(attempts)
+		permits[t.String()] = 1
+		for i, g := range attempts {
+			b := g.Belief(stage.Granted)
+			beliefs = append(beliefs, b)
+			b.Semaphore = t.String()
+			beliefs = append(beliefs, b)
+			switch {
+			case i == len(attempts)-1:
+			case g.Life.Killed > 0:
+				afterKill++
+			case g.Said(stage.Ended).Lost, g.Has(unrecorded):
+				afterLoss++
+			default:
+				r.Breakf("%s was handed out again although %s had neither lost nor returned it", t, g.Life.Name)
+			}
+		}
+	}
+	r.Row("results", "%d of %d tasks have exactly one, as recorded, as their workers gave it, and right", len(e.tasks)-bad, len(e.tasks))
+	r.Row("executions", "%d: %d again because a worker was killed, %d because a permit was lost", executions, afterKill, afterLoss)
+	r.Row("overlaps", "%d, of %d beliefs of workers", r.Break(stage.Overlaps(beliefs, permits)...), executions)
+	e.table(r)
+}
+
+// judgeResult compares what the submitters got for a task with what the servers have recorded and with what the workers wrote down.
+func (e *evidence) judgeResult(t task) (broken []string) {
+	breakf := func(format string, args ...any) {
+		broken = append(broken, t.String()+fmt.Sprintf(format, args...))
+	}
+	results, stored := e.returned[t], e.stored[t]
+	if len(results) == 0 {
+		breakf(" has no result")
+		return broken
+	}
+	first := results[0]
+	for _, r := range results { // a submitter may hear of a result twice
+		if r.Event != returned || r.Token != first.Token || r.Text != first.Text {
+			breakf(" has %s %q of token %d beside %s %q of token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
+		}
+	}
+	if stored.GetState() != gatekeeperv1.TaskState_TASK_STATE_DONE || stored.GetToken() != first.Token || string(stored.GetResult()) != first.Text {
+		breakf(": the submitter got %q of token %d, and the servers have %s %q of token %d",
+			first.Text, first.Token, stored.GetState(), stored.GetResult(), stored.GetToken())
+	}
+	known := false
+	for _, g := range e.attempts[t] {
+		switch {
+		case g.Token != first.Token && g.Has(recorded):
+			breakf(" was also recorded for %s with token %d", g.Life.Name, g.Token)
+		case g.Token != first.Token:
+		case !g.Has(worked) || g.Said(worked).Text != first.Text:
+			breakf(": %s gave %q, and %q was recorded", g.Life.Name, g.Said(worked).Text, first.Text)
+		case g.Has(recorded) || g.Life.Killed > 0:
+			known = true
+		default:
+			breakf(" was recorded for %s, which never heard of it: %s", g.Life.Name, g.Said(unrecorded).Text)
+		}
+	}
+	if !known && len(broken) == 0 {
+		breakf(" has a result of token %d, which no worker had", first.Token)
+	}
+	if wrong := e.wrong(t, first.Text); wrong != "" {
+		breakf(": %s", wrong)
+	}
+	return broken
+}
+
+// table says what each worker did.
+func (e *evidence) table(r *stage.Report) {
+	lines := [][]string{{"worker", "its end", "tasks begun", "results recorded", "cut off"}}
+	for _, l := range e.lives {
+		grants := l.Grants()
+		if len(grants) == 0 {
+			continue // a submitter
+		}
+		fate, results, cut := "stopped in order", 0, 0
+		if l.Killed > 0 {
+			fate = "killed"
+		}
+		for _, g := range grants {
+			stored := e.stored[task{g.Job, g.Step}]
+			switch {
+			case stored.GetToken() == g.Token:
+				results++
+			default:
+				cut++
+			}
+		}
+		lines = append(lines, []string{l.Name, fate, strconv.Itoa(len(grants)), strconv.Itoa(results), strconv.Itoa(cut)})
+	}
+	r.Tables = append(r.Tables, stage.Table{Title: "workers", Lines: lines})
+}

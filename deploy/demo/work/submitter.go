@@ -1,0 +1,121 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+)
+
+const (
+	// submitted: the job is stored.
+	submitted stage.Event = "submitted"
+	// returned: the submitter has got Text as the result of the task, recorded under Token.
+	returned stage.Event = "returned"
+	// failed: it has got an error, Text, instead.
+	failed stage.Event = "failed"
+	// seen: the submitter has seen all changes of the job up to Revision.
+	seen stage.Event = "seen"
+)
+
+// submitter submits jobs one after another, each when the one before is over, and writes down the results.
+type submitter struct {
+	Name, Semaphore string
+	Endpoints       []string
+	// Sleeps are jobs of one task each, which sleeps for so long.
+	Sleeps []time.Duration
+	// Files is how many files below Root another job has, a task for each; 0: there is no such job.
+	Files int
+	Root  string
+	// After is up to where a former life of the submitter has seen that job.
+	After uint64
+}
+
+// sleepJob is the id of the job of Sleeps[i], and wordsJob that of the job of files.
+func sleepJob(i int) string { return fmt.Sprintf("task-%d", i+1) }
+
+const wordsJob = "words"
+
+func (s *submitter) run(ctx context.Context, account stage.Account) error {
+	c, err := client.Dial(ctx, s.Endpoints, client.WithAcquirer(s.Name))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for i, d := range s.Sleeps {
+		if err := s.do(ctx, c, account, sleepJob(i), []order{{Sleep: d}}); err != nil {
+			return err
+		}
+	}
+	if s.Files == 0 {
+		return nil
+	}
+	files, err := filesOf(s.Root, s.Files)
+	if err != nil {
+		return err
+	}
+	var orders []order
+	for _, file := range files {
+		orders = append(orders, order{File: file})
+	}
+	return s.do(ctx, c, account, wordsJob, orders)
+}
+
+// do submits a job and follows it to its end. A job that was submitted before is followed only.
+func (s *submitter) do(ctx context.Context, c *client.Client, account stage.Account, id string, orders []order) error {
+	var payloads [][]byte
+	for _, o := range orders {
+		payload, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		payloads = append(payloads, payload)
+	}
+	stored, err := work.Submit(ctx, c, work.Job{ID: id, Semaphore: s.Semaphore, MaxAttempts: 10}, payloads)
+	if err != nil {
+		return err
+	}
+	what := "new"
+	if stored.Repeated {
+		what = "repeated"
+	}
+	account.Write(stage.Record{Event: submitted, Job: id, Text: what})
+	for change, err := range work.Follow(ctx, c, id, s.After) {
+		if err != nil {
+			return err
+		}
+		for _, t := range change.Returned() {
+			r := stage.Record{Event: returned, Job: id, Step: int(t.GetIndex()), Token: t.GetToken()}
+			result, err := work.Result(id, t)
+			if r.Text = string(result); err != nil {
+				r.Event, r.Text = failed, err.Error()
+			}
+			account.Write(r)
+		}
+		account.Write(stage.Record{Event: seen, Job: id, Revision: change.Revision})
+	}
+	return nil
+}
+
+// filesOf are the first n files below root, in lexical order; all of them if there are fewer.
+func filesOf(root string, n int) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.Type().IsRegular():
+			return err
+		case len(files) == n:
+			return fs.SkipAll
+		}
+		relative, err := filepath.Rel(root, path)
+		files = append(files, relative)
+		return err
+	})
+	return files, err
+}

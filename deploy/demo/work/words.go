@@ -1,0 +1,132 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+)
+
+// Words counts the words of the files of GOROOT, with a task for each file. While the tasks are executed, workers join, leave and are killed, the
+// leader is killed and started again, and the submitter is killed and started again. The results are compared with a direct count.
+type Words struct {
+	shop
+	files int
+
+	submitter *stage.Process
+	killed    []*stage.Process
+}
+
+// Flags defines the story's flags.
+func (s *Words) Flags(f *flag.FlagSet) {
+	s.Stage.Flags(f, 3*time.Second)
+	f.IntVar(&s.files, "tasks", 10_000, "how many files are counted, at most: a task for each")
+	f.IntVar(&s.workers, "workers", 4, "how many workers there are at the beginning")
+	f.IntVar(&s.parallel, "parallel", 4, "how many tasks a worker has at a time")
+	f.StringVar(&s.root, "root", "", "the folder whose files are counted; default is GOROOT")
+}
+
+// Play plays the story.
+func (s *Words) Play(ctx context.Context) error {
+	if s.files < 100 || s.workers < 3 || s.parallel < 1 || s.Duration < time.Second {
+		return errors.New("a demo needs -tasks 100 or more, -workers 3 or more, -parallel 1 or more, and a -duration of 1s or more")
+	}
+	if s.root == "" {
+		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+		if err != nil {
+			return fmt.Errorf("find GOROOT, or name another folder with -root: %w", err)
+		}
+		s.root = strings.TrimSpace(string(out))
+	}
+	s.semaphore, s.permits = "words", (s.workers+2)*s.parallel
+	return s.Run(ctx, s.play)
+}
+
+func (s *Words) play(ctx context.Context) error {
+	files, err := filesOf(s.root, s.files)
+	if err != nil {
+		return err
+	}
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if err := s.hireAll(ctx); err != nil {
+		return err
+	}
+	if s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: len(files)}); err != nil {
+		return err
+	}
+	if _, err := await(ctx, s.submitter, "the submission", func(r stage.Record) bool { return r.Event == submitted }); err != nil {
+		return err
+	}
+	began := boottime.Now()
+	s.Say("a job of %d tasks is submitted: count the words of a file of %s", len(files), s.root)
+	if err := s.faults(ctx, len(files)); err != nil {
+		return err
+	}
+	if err := s.submitter.Wait(patience); err != nil {
+		return err
+	}
+	took := boottime.Now() - began
+	s.Say("the job is over")
+	counts, total, err := s.count(files)
+	if err != nil {
+		return err
+	}
+	s.Row("job", "%d tasks in %.1fs, %d words", len(files), took.Seconds(), total)
+	e, err := s.evidence(ctx, []string{wordsJob}, len(files))
+	if err != nil {
+		return err
+	}
+	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
+		return err
+	}
+	e.add(s.Lives())
+	e.wrong = func(t task, result string) string {
+		if result != counts[t.index] {
+			return fmt.Sprintf("%s has %s words, and the result is %q", files[t.index], counts[t.index], result)
+		}
+		return ""
+	}
+	e.judge(&s.Report)
+	s.heirs(e)
+	return nil
+}
+
+// count is the direct count: of each file, and of all.
+func (s *Words) count(files []string) (counts []string, total int, err error) {
+	for _, file := range files {
+		n, err := words(filepath.Join(s.root, file))
+		if err != nil {
+			return nil, 0, err
+		}
+		counts, total = append(counts, strconv.Itoa(n)), total+n
+	}
+	return counts, total, nil
+}
+
+// heirs checks that tasks which a killed worker had were given to other workers.
+func (s *Words) heirs(e *evidence) {
+	cut := 0
+	for t, attempts := range e.attempts {
+		for _, g := range attempts {
+			if g.Life.Killed == 0 || g.Token == e.stored[t].GetToken() {
+				continue
+			}
+			cut++
+			if last := attempts[len(attempts)-1]; last.Life == g.Life {
+				s.Breakf("%s was cut off with %s, and no other worker had it", t, g.Life.Name)
+			}
+		}
+	}
+	s.Row("taken over", "%d tasks of %d killed workers", cut, len(s.killed))
+}

@@ -1,0 +1,56 @@
+package work
+
+import (
+	"context"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
+)
+
+var bin string
+
+// TestMain is also the main of workers and submitters: they are started as this very program.
+func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Process)) }
+
+// play plays a story with these flags, and demands the rows of its report.
+func play(t *testing.T, story interface {
+	Flags(*flag.FlagSet)
+	Play(context.Context) error
+}, s *stage.Stage, rows []string, args ...string) {
+	t.Helper()
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	story.Flags(flags)
+	if err := flags.Parse(append(args, "-bin", bin, "-profile", "fast", "-dir", t.TempDir())); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	s.Out = &out
+	if err := story.Play(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, row := range append(rows, "overlaps", "broken promises") {
+		if !strings.Contains(out.String(), "\n"+row+" ") {
+			t.Errorf("the report has no row %q:\n%s", row, &out)
+		}
+	}
+	t.Log(&out)
+}
+
+func TestJGroups_WorkerKilledInALongTask_IsTakenOver(t *testing.T) {
+	var s JGroups
+	play(t, &s, &s.Stage, []string{"taken over", "spread", "results", "executions"}, "-duration", "2s", "-long", "3s")
+}
+
+func TestOddjob_ThreeWorkers_OneIsIdleInEachRound(t *testing.T) {
+	var s Oddjob
+	play(t, &s, &s.Stage, []string{"rounds", "always idle"}, "-duration", "2s", "-every", "3s", "-rounds", "3")
+}
+
+func TestWords_WorkersLeaderAndSubmitterKilled_CountIsRight(t *testing.T) {
+	var s Words
+	play(t, &s, &s.Stage, []string{"job", "taken over", "results", "executions"}, "-duration", "3s", "-tasks", "600", "-workers", "3")
+}

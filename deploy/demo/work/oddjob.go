@@ -6,14 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
-	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -25,9 +23,8 @@ type Oddjob struct {
 	rounds int
 
 	dues   []time.Time
-	names  map[time.Time]string // of the rounds
 	claims map[time.Time]*gatekeeperv1.FiringClaim
-	victim *stage.Process
+	killed string
 }
 
 // oddjobs is how many Oddjobs there are, and how many permits the semaphore has: firings overlap.
@@ -124,30 +121,32 @@ func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 // killTheLast kills the worker of the last round in the middle of its work, and stops the others' timers.
 func (s *Oddjob) killTheLast(ctx context.Context) error {
 	due := s.dues[len(s.dues)-1]
+	var victim *stage.Process
 	var grant stage.Record
 	for _, p := range s.Processes {
 		for _, r := range p.Life().Since(stage.Granted, 0) {
 			if r.Due.Equal(due) {
-				s.victim, grant = p, r
+				victim, grant = p, r
 			}
 		}
 	}
 	if err := stage.SleepUntil(ctx, grant.At+s.takes()/3); err != nil {
 		return err
 	}
-	s.victim.Kill()
-	s.Say("kill -9 of %s in the middle of round %d; the others' timers stop", s.victim.Name, s.rounds)
+	victim.Kill()
+	s.killed = victim.Name
 	for _, p := range s.Processes {
-		if p != s.victim {
+		if p != victim {
 			_ = p.Signal(syscall.SIGTERM)
 		}
 	}
+	s.Say("kill -9 of %s in the middle of round %d; the others' timers stop", s.killed, s.rounds)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return stage.Await(ctx, "another worker of the last round", func() (bool, error) {
 		for _, name := range with(s.Lives(), stage.Granted, due) {
-			if name != s.victim.Name {
-				s.Say("%s, which heard that the work is open again, does it", name)
+			if name != s.killed {
+				s.Say("%s heard that round %d is open again, and works", name, s.rounds)
 				return true, nil
 			}
 		}
@@ -170,79 +169,4 @@ func (s *Oddjob) ask(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// judge reports on the rounds.
-func (s *Oddjob) judge(lives []*stage.Life) {
-	var beliefs, perRound []overlap.Belief
-	permits := map[string]uint32{}
-	runs := map[time.Time][]*stage.Grant{}
-	for _, l := range lives {
-		for _, g := range l.Grants() {
-			b := g.Belief(stage.Granted)
-			beliefs = append(beliefs, b)
-			b.Semaphore = "round of " + g.Due.Format(time.TimeOnly)
-			perRound, permits[b.Semaphore] = append(perRound, b), 1
-			for _, due := range s.dues {
-				if g.Due.Equal(due) {
-					runs[due] = append(runs[due], g)
-				}
-			}
-		}
-	}
-	lines := [][]string{{"round", "due", "done by", "idle", "the idle one heard"}}
-	done := 0
-	for i, due := range s.dues {
-		line, ok := s.judgeRound(lives, i, due, runs[due])
-		lines = append(lines, line)
-		if ok {
-			done++
-		}
-	}
-	s.Row("rounds", "%d of %d were done once, as recorded, and left a worker idle", done, s.rounds)
-	s.Row("overlaps", "%d, of %d beliefs of workers", s.Break(stage.Overlaps(perRound, permits)...), len(perRound))
-	busy := overlap.Find(beliefs, map[string]uint32{oddjobWork: oddjobs - 1})
-	for _, o := range busy {
-		s.Breakf("no worker was idle for %v", o.Until-o.From)
-	}
-	s.Row("always idle", "1 of %d workers: all worked %d times at once", oddjobs, len(busy))
-	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})
-}
-
-// judgeRound is a line of the table, and whether the round kept all promises.
-func (s *Oddjob) judgeRound(lives []*stage.Life, i int, due time.Time, runs []*stage.Grant) (line []string, ok bool) {
-	before := len(s.Broken)
-	claim := s.claims[due]
-	winner := claim.GetWinner().GetAcquirer()
-	if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {
-		s.Breakf("round %d is %s, and should be done", i+1, claim.GetState())
-	}
-	ended := 0
-	for _, g := range runs {
-		switch {
-		case g.Life.Killed > 0:
-		case g.Token != claim.GetToken() || g.Life.Name != winner:
-			s.Breakf("round %d was run by %s, and %s is recorded", i+1, g.Life.Name, winner)
-		default:
-			ended++
-		}
-	}
-	if killed := s.victim != nil && winner == s.victim.Name && i == s.rounds-1; killed {
-		s.Breakf("round %d is recorded for %s, which was killed in the middle", i+1, winner)
-	}
-	if ended != 1 && (s.victim == nil || winner != s.victim.Name) {
-		s.Breakf("round %d was done %d times", i+1, ended)
-	}
-	idle, news := with(lives, lost, due), []string{}
-	for _, l := range lives {
-		for _, r := range l.Records {
-			if (r.Event == heard || r.Event == open) && r.Due.Equal(due) {
-				news = append(news, strings.ToLower(strings.TrimPrefix(string(r.Event)+" "+r.Text, "heard FIRING_STATE_")))
-			}
-		}
-	}
-	if len(idle) == 0 {
-		s.Breakf("no worker was idle in round %d", i+1)
-	}
-	return []string{strconv.Itoa(i + 1), due.Format(time.TimeOnly), winner, strings.Join(idle, ", "), strings.Join(news, ", ")}, len(s.Broken) == before
 }

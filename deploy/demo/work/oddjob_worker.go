@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,10 +16,8 @@ const (
 	scheduling stage.Event = "scheduling"
 	// lost: another Oddjob has claimed the firing Due, and this one is idle.
 	lost stage.Event = "lost"
-	// heard: the claim of the firing Due, which this Oddjob had lost, ended as Text.
+	// heard: this Oddjob, which had lost the firing Due, heard that it is Text now.
 	heard stage.Event = "heard"
-	// open: the claim ended with the loss of its holder.
-	open stage.Event = "open"
 )
 
 // oddjob is one Oddjob of the article. Each has the same timer, and does one thing at a time. It grabs for each firing that is due, and for one whose
@@ -92,21 +91,28 @@ func (o *oddjob) work(ctx context.Context) error {
 func (o *oddjob) lose(ctx context.Context, d *client.DeniedError) {
 	due := o.due
 	o.account.Write(stage.Record{Event: lost, Due: due, Text: string(d.Reason)})
-	if o.watched[due] {
+	if d.Reason != client.ReasonFiringClaimed || o.watched[due] {
 		return
 	}
 	o.watched[due] = true
 	o.watching.Go(func() {
 		for claim, err := range o.sem.WatchFiring(ctx, o.Semaphore, due, 0) {
-			switch {
-			case err != nil:
+			if err != nil {
 				o.account.Write(stage.Record{Event: heard, Due: due, Text: err.Error()})
-			case claim.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN:
-				o.account.Write(stage.Record{Event: open, Due: due, Token: claim.GetToken()})
+				return
+			}
+			state := claim.GetState()
+			if state == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
+				continue
+			}
+			o.account.Write(stage.Record{Event: heard, Due: due, Text: stateName(state), Token: claim.GetToken()})
+			if state == gatekeeperv1.FiringState_FIRING_STATE_OPEN {
 				o.opened <- due
-			case claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED:
-				o.account.Write(stage.Record{Event: heard, Due: due, Text: claim.GetState().String(), Token: claim.GetToken()})
 			}
 		}
 	})
+}
+
+func stateName(s gatekeeperv1.FiringState) string {
+	return strings.ToLower(strings.TrimPrefix(s.String(), "FIRING_STATE_"))
 }

@@ -1,0 +1,79 @@
+package work
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// judge reports on the rounds and names the promises that were broken.
+func (s *Oddjob) judge(lives []*stage.Life) {
+	var all, byFiring []overlap.Belief
+	permits, runs := map[string]uint32{}, map[int64][]*stage.Grant{}
+	for _, l := range lives {
+		for _, g := range l.Grants() {
+			runs[g.Due.UnixNano()] = append(runs[g.Due.UnixNano()], g)
+			b := g.Belief(stage.Granted)
+			all = append(all, b)
+			b.Semaphore = "the firing of " + g.Due.Format(time.TimeOnly)
+			byFiring, permits[b.Semaphore] = append(byFiring, b), 1
+		}
+	}
+	lines, good := [][]string{{"round", "due", "done by", "idle", "the idle heard"}}, 0
+	for i, due := range s.dues {
+		idle, claim := with(lives, lost, due), s.claims[due]
+		if s.Break(s.judgeRound(i, runs[due.UnixNano()], idle)...) == 0 {
+			good++
+		}
+		lines = append(lines, []string{
+			strconv.Itoa(i + 1), due.Format(time.TimeOnly), claim.GetWinner().GetAcquirer(), strings.Join(idle, ", "), strings.Join(news(lives, due), ", "),
+		})
+	}
+	s.Row("rounds", "%d of %d were done once, by the recorded worker, and left a worker idle", good, len(s.dues))
+	s.Row("overlaps", "%d, of %d beliefs of workers", s.Break(stage.Overlaps(byFiring, permits)...), len(byFiring))
+	busy := overlap.Find(all, map[string]uint32{oddjobWork: oddjobs - 1})
+	for _, o := range busy {
+		s.Breakf("no worker was idle for %v", o.Until-o.From)
+	}
+	s.Row("always idle", "1 of %d workers; all worked at the same time %d times", oddjobs, len(busy))
+	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})
+}
+
+// judgeRound compares the runs of a round with what is recorded of it.
+func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (broken []string) {
+	round, claim := "round "+strconv.Itoa(i+1), s.claims[s.dues[i]]
+	if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {
+		broken = append(broken, round+" is recorded as "+stateName(claim.GetState()))
+	}
+	var by []string // without the worker that was killed in the middle
+	for _, g := range runs {
+		if g.Life.Name != s.killed || i < len(s.dues)-1 {
+			by = append(by, g.Life.Name)
+		}
+	}
+	if winner := claim.GetWinner().GetAcquirer(); !slices.Equal(by, []string{winner}) {
+		broken = append(broken, round+" was done by "+strconv.Quote(strings.Join(by, ", "))+" and recorded for "+winner)
+	}
+	// In the first round nobody is busy with the round before.
+	if len(idle) == 0 || len(idle) > 1 && i > 0 {
+		broken = append(broken, round+" left idle: "+strconv.Quote(strings.Join(idle, ", ")))
+	}
+	return broken
+}
+
+// news is what the idle workers heard of a firing.
+func news(lives []*stage.Life, due time.Time) (heardOf []string) {
+	for _, l := range lives {
+		for _, r := range l.Since(heard, 0) {
+			if r.Due.Equal(due) {
+				heardOf = append(heardOf, r.Text)
+			}
+		}
+	}
+	return heardOf
+}

@@ -42,7 +42,7 @@ run: build ## Build and start one server with the timetable of the Kubernetes pr
 	@$(call DEPLOY,run) $(ARGS)
 
 .PHONY: demo
-demo: build ## Three servers, seven groups of hosts, one leader and one host killed; ends with a table
+demo: build ## Three servers, seven groups of hosts, one leader and one host killed; ends with a table (more stories follow)
 	@$(call DEPLOY,demo) $(ARGS)
 
 .PHONY: demo-jobs
@@ -52,6 +52,21 @@ demo-jobs: build ## Three servers, three applications with fifty gocron jobs, an
 .PHONY: demo-move
 demo-move: build ## Three servers, 510 tasks held in one zone and moved to another by gkctl move, and back; ends with a report
 	@$(call DEPLOY,demo,move) $(ARGS)
+
+.PHONY: demo-work
+demo-work: demo-jgroups demo-oddjob demo-words ## The three stories of shared work, one after another (two minutes)
+
+.PHONY: demo-jgroups
+demo-jgroups: build ## Three servers, three workers that share tasks, and one killed in the middle of a long task; ends with a report
+	@$(call DEPLOY,demo,jgroups) $(ARGS)
+
+.PHONY: demo-oddjob
+demo-oddjob: build ## Three servers, three workers with the same timer, one of them always idle, and one killed; ends with a report
+	@$(call DEPLOY,demo,oddjob) $(ARGS)
+
+.PHONY: demo-words
+demo-words: build ## Three servers, 10 000 tasks that count words, workers that join, leave and die, and the leader killed; ends with a report
+	@$(call DEPLOY,demo,words) $(ARGS)
 
 .PHONY: faults
 faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'

@@ -53,7 +53,7 @@ func (w *world) replay(h *history.History) []string {
 		ended: make(map[uint64]ending), changed: make(map[change]bool),
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
-	runs := newRuns(tr)
+	runs, tasks := newRuns(tr), newShared(tr)
 	upTo := w.indexes[w.members[0].id]
 	entries := tr.commonLog(upTo)
 	machine := fsm.New(w.clusterID)
@@ -79,6 +79,7 @@ func (w *world) replay(h *history.History) []string {
 		at := w.writtenAt(l)
 		for i := range applied.Events {
 			tr.event(&applied.Events[i], l, at)
+			tasks.event(&applied.Events[i], l, applied.State)
 		}
 		for i := range commands {
 			w.paths.command(commands[i], results[i], l, before, tr)
@@ -91,6 +92,9 @@ func (w *world) replay(h *history.History) []string {
 	}
 	tr.compare(h)
 	runs.compare(h, machine.State())
+	if w.judge != nil {
+		tasks.compare(machine.State())
+	}
 	return tr.broken
 }
 

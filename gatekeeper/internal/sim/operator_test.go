@@ -24,13 +24,15 @@ const (
 	judged   = "judged"   // firings that are handed over only when a caller judged the holder dead
 	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
 	timed    = "timed"    // pauses and edits that end by themselves
+	shares   = "shares"   // whose permits carry tasks
+	owners   = "owners"   // whose permits keep jobs from being cancelled
 )
 
 func semaphores() []string {
 	return []string{single, several, lockstep, fires, handed, judged, slack, timed}
 }
 
-func modelled(name string) bool { return name != timed }
+func modelled(name string) bool { return name != timed && name != shares }
 
 func definition(name string) *gatekeeperv1.Definition {
 	d := &gatekeeperv1.Definition{Name: name, Permits: proto.Uint32(1), Duration: durationpb.New(time.Second)}
@@ -53,6 +55,10 @@ func definition(name string) *gatekeeperv1.Definition {
 		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
 	case timed:
 		d.Permits, d.MaxHold, d.GroupPattern = proto.Uint32(2), durationpb.New(3*time.Second), proto.String("prod")
+	case shares:
+		d.Permits, d.Duration, d.GroupPattern = proto.Uint32(4), durationpb.New(600*time.Millisecond), proto.String("prod")
+	case owners:
+		d.Permits = proto.Uint32(50)
 	}
 	d.Takeover = takeover(name)
 	return d
@@ -80,7 +86,7 @@ type operator struct {
 
 // create makes the definitions.
 func (o *operator) create() {
-	for _, name := range semaphores() {
+	for _, name := range append(semaphores(), shares, owners) {
 		o.edit(name, 0, definition(name), 0, 0)
 	}
 }
@@ -183,7 +189,7 @@ func (o *operator) change(ctx context.Context, name string, drain time.Duration)
 }
 
 func (o *operator) pause(ctx context.Context, drain time.Duration) {
-	req := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{timed}}, Reason: "sim", Author: "ops", Stop: drain > 0}
+	req := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{timed, shares}}, Reason: "sim", Author: "ops", Stop: drain > 0}
 	req.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
@@ -250,7 +256,7 @@ func (o *operator) move(ctx context.Context, drain time.Duration) {
 	groups := []string{"prod", "dr"}
 	from := o.luck.IntN(2)
 	req := &gatekeeperv1.MoveRequest{
-		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed}}, Author: "ops", DryRun: true,
+		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed, shares}}, Author: "ops", DryRun: true,
 	}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)

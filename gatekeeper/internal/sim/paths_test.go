@@ -65,6 +65,29 @@ const (
 	takeOverMetExpiry  path = "a takeover met the expiry of its permit"
 	takeOverEnded      path = "a takeover named a token that had ended long ago"
 	awaitedLater       path = "the end of a firing was awaited across a change of leaders"
+	taskDone           path = "a task is done"
+	taskFailed         path = "a task failed"
+	taskFailedAttempt  path = "an attempt of a task failed"
+	taskReturned       path = "a task waits again"
+	taskAgain          path = "a task was handed out again"
+	taskAgainLater     path = "a task was handed out again under a later leadership"
+	taskLostForGood    path = "the last attempt of a task was lost"
+	taskRetried        path = "a failed task was retried"
+	taskDropped        path = "a failed task was dropped"
+	lateResult         path = "a worker's result came after the end of its permit"
+	workerKilled       path = "a worker was killed"
+	workerHung         path = "a worker did not refresh for a while"
+	jobCancelled       path = "a job was cancelled"
+	jobTimedOut        path = "a job took too long"
+	jobDeleted         path = "a job was deleted"
+	jobDiffers         path = "a job was submitted with other content"
+	jobRepeated        path = "a job was submitted that was there"
+	submitterGone      path = "a job was cancelled with its submitter"
+	submissionCut      path = "a submission was cut in the middle"
+	submissionDropped  path = "an unfinished submission was dropped"
+	submittedInParts   path = "a job was submitted in several entries"
+	submittedAgain     path = "a submission was repeated after an unknown outcome"
+	followedToEnd      path = "a job was followed to its end"
 	ownFiring          path = "a holder asked again for the firing that it had"
 	leftByItself       path = "a server left because its disk hung"
 	quarantined        path = "nothing was granted for a while after a recovery"
@@ -79,6 +102,9 @@ func required() []path {
 		drained, drainedLater, lengthened, shortened, overwritten, refusedAtApply, cooled, cooledLater, heldForOperator, cleared, revoked,
 		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, batched, leftOpen, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 		failedRun, cutShortRun, lateEnd, handedOver, handedOverTaken, lastAttempt, takenOver, takeOverForbidden, takeOverMetRelease, takeOverMetExpiry, takeOverEnded, awaitedLater,
+		taskDone, taskFailed, taskFailedAttempt, taskReturned, taskAgain, taskAgainLater, taskLostForGood, taskRetried, taskDropped, lateResult, workerKilled,
+		workerHung, jobCancelled, jobTimedOut, jobDeleted, jobDiffers, jobRepeated, submitterGone, submissionCut, submissionDropped, submittedInParts,
+		submittedAgain, followedToEnd,
 	}
 	for _, k := range faultKinds() {
 		all = append(all, "fault: "+path(k))

@@ -35,7 +35,8 @@ type world struct {
 	life     context.Context //nolint:containedctx // of what awaits ends of firings
 	die      context.CancelFunc
 	awaiting sync.WaitGroup
-	late     sync.WaitGroup // takeovers on their way
+	late     sync.WaitGroup // takeovers on their way, and those who follow a job
+	work     seenWork
 
 	seenMu sync.Mutex               // guards what was seen
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
@@ -51,6 +52,7 @@ type world struct {
 
 func newWorld(p *plan) *world {
 	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
+	w.work.contents, w.work.ends = make(map[string][][]string), make(map[uint64][]taskEnd)
 	w.life, w.die = context.WithCancel(context.Background())
 	w.log = w.serverLog.logger()
 	for i := range p.members {
@@ -92,11 +94,15 @@ func (w *world) live() {
 	w.judge = w.process("judge", "prod", 1, 1)
 
 	end := make(chan struct{})
-	var working, breaking sync.WaitGroup
+	workersEnd := make(chan struct{})
+	var working, breaking, sharing sync.WaitGroup
 	for i := range machines {
 		p := newProgram(w, i)
 		w.programs = append(w.programs, p)
-		working.Go(func() { p.work(end) })
+		var submitting sync.WaitGroup
+		submitting.Go(func() { p.submits(end) })
+		working.Go(func() { p.work(end, &submitting) })
+		sharing.Go(func() { w.workers(i, workersEnd) })
 	}
 	working.Go(func() { w.operator.work(end) })
 	working.Go(func() { w.judges(end) })
@@ -116,7 +122,10 @@ func (w *world) live() {
 		}
 		w.must(m.start())
 	}
+	w.jobsEnd()
 	w.late.Wait()
+	close(workersEnd)
+	sharing.Wait()
 	pass(10 * time.Second) // the last permits end
 	w.settle()
 	w.settled = w.now()
@@ -227,7 +236,7 @@ func (p *program) now() *process {
 const jobs = 3
 
 // work runs jobs until the end.
-func (p *program) work(end <-chan struct{}) {
+func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
 	var all sync.WaitGroup
 	for j := range jobs {
 		luck := luckOf(p.world.plan.seed, fmt.Sprintf("job %d %d", p.index, j))
@@ -248,6 +257,7 @@ func (p *program) work(end <-chan struct{}) {
 		})
 	}
 	all.Wait()
+	submitting.Wait()
 	p.late.Wait()
 	p.mu.Lock()
 	p.ended = true

@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// to connects to one of the servers, without the client library.
+func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
+	m := p.world.members[luck.IntN(len(p.world.members))]
+	conn, err := grpc.NewClient("passthrough:///"+m.api(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+			return p.world.net.dial(ctx, p.host, address)
+		}))
+	if err != nil {
+		p.world.wrong("dial: %v", err)
+	}
+	return gatekeeperv1.NewWorkServiceClient(conn), func() { _ = conn.Close() }
+}
+
+// workers run on a machine, one life after another, under one identity.
+func (w *world) workers(index int, end <-chan struct{}) {
+	luck := luckOf(w.plan.seed, fmt.Sprint("worker ", index))
+	for life := 1; ; life++ {
+		p := w.process(machine(index), groupOf(index), 1000+life, w.plan.rates[index])
+		lasts := between(luck, time.Second, 20*time.Second)
+		crashes := luck.IntN(2) == 0
+		stop := make(chan struct{})
+		var streams sync.WaitGroup
+		for stream := range 2 { // both are the same identity
+			own := luckOf(luck.Uint64(), fmt.Sprint(stream))
+			streams.Go(func() {
+				for !closed(stop) && !p.isCrashed() {
+					p.works(stop, own)
+					pass(between(own, 10*time.Millisecond, 400*time.Millisecond))
+				}
+			})
+		}
+		over := false
+		select {
+		case <-end:
+			over = true
+		case <-time.After(lasts):
+		}
+		if crashes && !over {
+			w.paths.met(workerKilled)
+			p.crash()
+		}
+		close(stop)
+		streams.Wait()
+		if !p.isCrashed() {
+			p.end()
+		}
+		if over {
+			return
+		}
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// working is one stream of a worker.
+type working struct {
+	*process
+	stream grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
+	mu     sync.Mutex // guards what follows, and sending
+	frames []time.Duration
+	said   map[uint64]taskEnd
+	until  map[uint64]time.Duration // which tokens are counted on
+}
+
+func (k *working) send(m *gatekeeperv1.WorkRequest) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.frames = append(k.frames, k.world.now())
+	m.Frame = uint64(len(k.frames))
+	return k.stream.Send(m)
+}
+
+// works opens a stream and works off what comes, until the stream or the process ends.
+func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
+	c, hangUp := p.to(luck)
+	defer hangUp()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	stream, err := c.Work(ctx)
+	if err != nil {
+		return
+	}
+	k := &working{process: p, stream: stream, said: make(map[uint64]taskEnd), until: make(map[uint64]time.Duration)}
+	slots := 1 + luck.Uint32N(2)
+	if err := k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{
+		Semaphore: shares, Slots: slots, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: "w"},
+	}}}); err != nil {
+		return
+	}
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	gone := make(chan struct{})
+	defer close(gone)
+	tasks.Go(func() {
+		select {
+		case <-stop:
+			if k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}}) == nil {
+				select {
+				case <-gone:
+				case <-time.After(3 * time.Second):
+				}
+			}
+			cancel()
+		case <-gone:
+		}
+	})
+	for {
+		m, err := stream.Recv()
+		if err != nil || p.isCrashed() {
+			return
+		}
+		switch {
+		case m.GetTask() != nil:
+			got, own := m.GetTask(), rand.New(rand.NewPCG(luck.Uint64(), 0))
+			tasks.Go(func() { k.does(got, stop, own) })
+		case m.GetEnded().GetRecorded():
+			k.mu.Lock()
+			end := k.said[m.GetEnded().GetToken()]
+			k.mu.Unlock()
+			p.world.work.note(func() { p.world.work.recorded = append(p.world.work.recorded, end) })
+		}
+	}
+}
+
+// does works on a task for a while, refreshing its permit, or hangs for longer than that lives, and then ends it.
+func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
+	token, w := g.GetTask().GetToken(), wish{semaphore: shares, weight: 1}
+	duration := g.GetGrant().GetPermit().GetDuration().AsDuration()
+	k.mu.Lock()
+	if f := g.GetFrame(); f > 0 && f <= uint64(len(k.frames)) {
+		until := k.frames[f-1] + time.Duration(float64(g.GetGrant().GetWaited().AsDuration()+duration)*0.98/k.rate)
+		k.mu.Unlock()
+		k.counts(w, token, until)
+	} else {
+		k.mu.Unlock()
+	}
+	hangs := luck.IntN(5) == 0
+	ends := k.world.now() + between(luck, 5*time.Millisecond, 1500*time.Millisecond)
+	if hangs {
+		k.world.paths.met(workerHung)
+		pass(between(luck, time.Second, 4*time.Second))
+	}
+	lost := false
+	for k.world.now() < ends && !k.isCrashed() && !lost {
+		lost = !k.refreshes(w, token, duration)
+		pass(min(150*time.Millisecond, max(0, ends-k.world.now())))
+	}
+	if k.isCrashed() {
+		return
+	}
+	k.stopBelieving(w, token)
+	end := &gatekeeperv1.TaskEnd{Token: token, Next: !closed(stop)}
+	said := taskEnd{token: token, result: resultOf(token, luck.IntN(1000))}
+	switch luck.IntN(8) {
+	case 0:
+		said.failed, end.Outcome, end.Failure = true, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, "wrong"
+	case 1:
+		end.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
+	case 2:
+		end.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	}
+	if end.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT && end.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN {
+		end.Result = []byte(said.result)
+		k.world.work.note(func() { k.world.work.ends[token] = append(k.world.work.ends[token], said) })
+	}
+	k.mu.Lock()
+	k.said[token] = said
+	k.mu.Unlock()
+	if k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: end}}) == nil && luck.IntN(4) > 0 {
+		return
+	}
+	// Its stream is gone, or may be: it says so again, by a release, perhaps much later.
+	pass(between(luck, 0, 2*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	r, err := k.client.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: end.Outcome, Failure: end.Failure, Result: end.Result})
+	if err == nil && !k.isCrashed() && r.GetRecorded() {
+		k.world.work.note(func() { k.world.work.recorded = append(k.world.work.recorded, said) })
+	}
+}
+
+// refreshes keeps a permit alive, and reports whether it is the holder's still.
+func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	sent := k.world.now()
+	r, err := k.client.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(duration)}}})
+	if err != nil || len(r.GetResults()) == 0 || k.isCrashed() {
+		return true // nothing is known
+	}
+	if r.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		return false
+	}
+	k.counts(w, token, sent+time.Duration(float64(r.GetResults()[0].GetDuration().AsDuration())*0.98/k.rate))
+	return true
+}
+
+// counts notes until when the worker counts on a permit.
+func (k *working) counts(w wish, token uint64, until time.Duration) {
+	k.mu.Lock()
+	k.until[token] = until
+	k.mu.Unlock()
+	k.believe(w, token, until)
+}
+
+// stopBelieving ends a belief, if it has not ended.
+func (k *working) stopBelieving(w wish, token uint64) {
+	k.mu.Lock()
+	until, ok := k.until[token]
+	k.mu.Unlock()
+	if ok {
+		k.believe(w, token, min(until, k.world.now()))
+	}
+}

@@ -7,6 +7,7 @@
 //	edit     apply, set, edit, delete, undo, preview, diff
 //	move     move, pause, resume, cordon, uncordon, cordons
 //	firings  firings list, show and forget
+//	jobs     job submit, list, show, results, follow, cancel, retry and delete; task list, show, retry and drop
 //	run      run, acquire, refresh, release, verify, revoke, clear
 //	cluster  cluster, status, context
 //	bench    bench

@@ -46,6 +46,10 @@ settings back: set the earlier values again.
   requests_kept           requests of each semaphore that are remembered for longer
   request_bytes           the most memory for requests
   edit_bytes              the most memory for requests that edit
+  max_task_bytes          the most bytes of a task's payload, and of its result
+  max_job_bytes           the most bytes of the payloads of a job
+  max_semaphore_work_bytes  the most bytes that the jobs of a semaphore store and reserve
+  max_work_bytes          the same, of all semaphores together
 
 Raising max_duration lengthens, for good, how long a recovered cluster grants nothing. Lowering another bound loses what is beyond it. gkctl shows the change and asks first, or in a script needs --yes.`,
 		Example: `  gkctl cluster settings
@@ -171,7 +175,7 @@ func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
 	}
 	fields := settingFields()
 	for i := range fields.Len() {
-		fmt.Fprintf(o.f.Out, "%-22s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
+		fmt.Fprintf(o.f.Out, "%-24s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
 	}
 	return nil
 }

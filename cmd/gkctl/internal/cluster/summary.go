@@ -137,6 +137,13 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
 		fmt.Fprintf(w, "%s:\t%s\n", l[0], words.Cell(l[1]))
 	}
+	if best.GetWorkBytes() > 0 {
+		fmt.Fprintf(w, "stored for jobs:\t%d of %d bytes\n", best.GetWorkBytes(), best.GetMaxWorkBytes())
+	}
+	for _, s := range best.GetWork()[:min(len(best.GetWork()), maxStatusDenied)] {
+		fmt.Fprintf(w, "stored for jobs:\t%s\n", words.Cell(fmt.Sprintf("%d of %d bytes for %s: %s, %d tasks waiting, %d held",
+			s.GetBytes(), best.GetMaxSemaphoreWorkBytes(), s.GetSemaphore(), words.Plural(int(s.GetJobs()), "job", "jobs"), s.GetWaiting(), s.GetHeld())))
+	}
 	for _, c := range best.GetMemberClocks() {
 		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
 	}

@@ -63,6 +63,14 @@ func ownExits(command string) []exitText {
 			{ui.ExitFailure, "refused, or not all of it: see docs/gkctl.md"},
 			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
+	case "job list":
+		return []exitText{bad}
+	case "job submit":
+		return []exitText{{ui.ExitFailure, "the servers refused; or with --wait, a task was not done"}, bad, noSuch}
+	case "job follow", "job results":
+		return []exitText{{ui.ExitFailure, "a task was not done, or has no result"}, bad, {ui.ExitNoSuch, "no such job"}}
+	case "job show", "job cancel", "job retry", "job delete", "task list", "task show", "task retry", "task drop":
+		return []exitText{{ui.ExitFailure, "the servers refused"}, bad, {ui.ExitNoSuch, "no such job or task"}}
 	case "diff":
 		return []exitText{{ui.ExitOK, "no differences"}, {ui.ExitFailure, "differences were found"},
 			{ui.ExitBadInput, "bad definitions in a file, or a version that is no longer the current one"}, {ui.ExitLost, "it could not be found out"}}

@@ -15,6 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/edit"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/firings"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/jobs"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/move"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/see"
@@ -52,7 +53,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, cluster.Commands, bench.Commands,
+		see.Commands, edit.Commands, move.Commands, firings.Commands, jobs.Commands, run.Commands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}
@@ -75,14 +76,16 @@ func newRoot(f *conn.Factory) *cobra.Command {
 func signed(command string) bool {
 	switch command {
 	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
-		"preview", "history", "bench":
+		"preview", "history", "bench", "job submit", "job cancel":
 		return true
 	}
 	return false
 }
 
 // reasoned says whether a command takes a reason: it is kept in the journal, or, of a failed job, with its firing.
-func reasoned(command string) bool { return command == "release" || signed(command) && command != "history" }
+func reasoned(command string) bool {
+	return command == "release" || signed(command) && command != "history" && command != "job submit"
+}
 
 // refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
 // GK_AUTHOR stands for every command.

@@ -55,7 +55,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 		}
 		return o.f.Print(o.output, ui.Listing{
 			Headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
-			More:    []string{"HOLDER", "REQUEST"},
+			More:    []string{"HOLDER", "REQUEST", "WORKER"},
 			Rows: words.Mapped(waiters, func(w *gatekeeperv1.Waiter) ui.Row {
 				return ui.Row{
 					Name: w.GetSemaphore(),
@@ -63,7 +63,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 						w.GetSemaphore(), words.Number(w.GetPlace()), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(),
 						words.Number(w.GetWeight()), words.Brief(w.GetWaiting().AsDuration()),
 					},
-					More: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
+					More: []string{w.GetIdentity().GetHolderId(), w.GetRequestId(), map[bool]string{true: "yes"}[w.GetWorker()]},
 				}
 			}),
 			Object: ui.Items(ui.Messages(waiters)),

@@ -1,0 +1,2 @@
+// Package jobs has the commands of jobs and their tasks.
+package jobs

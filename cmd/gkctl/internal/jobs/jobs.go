@@ -1,0 +1,236 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	job := &cobra.Command{
+		GroupID: ui.GroupChange, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
+	}
+	job.AddCommand(newSubmit(f), newList(f), newShow(f), newResults(f), newFollow(f), newCancel(f), newRetry(f), newDelete(f))
+	task := &cobra.Command{
+		GroupID: ui.GroupChange, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
+	}
+	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskChange(f, retryTasks), newTaskChange(f, dropTasks))
+	return []*cobra.Command{job, task}
+}
+
+// completeJobs completes the ids of jobs.
+func completeJobs(f *conn.Factory) cobra.CompletionFunc {
+	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+		r, err := c.Work().ListJobs(ctx, &gatekeeperv1.ListJobsRequest{PageSize: conn.CompletionPage})
+		return words.Mapped(r.GetJobs(), func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() }), err
+	})
+}
+
+// firstJob completes the first argument only.
+func firstJob(f *conn.Factory) cobra.CompletionFunc {
+	jobs := completeJobs(f)
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return jobs(cmd, args, begun)
+	}
+}
+
+// refused adds to the servers' refusal how to go on.
+func refused(err error) error {
+	switch {
+	case ui.Is[*client.NoSuchJobError](err):
+		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl job list` lists the jobs."}
+	case ui.Is[*client.JobNotOverError](err):
+		return ui.WithHint(err, "Wait until it is over, or end it with `gkctl job cancel`.")
+	case ui.Is[*client.JobDiffersError](err):
+		return ui.WithHint(err, "Give the new job another --id.")
+	case ui.Is[*client.WorkLimitError](err):
+		return ui.WithHint(err, "`gkctl status` shows what jobs store, `gkctl cluster settings` the limits; `gkctl job delete` makes room.")
+	}
+	return err
+}
+
+func stateText(j *gatekeeperv1.Job) string {
+	s := words.Word(j.GetState(), "JOB_STATE_")
+	if cause := words.Word(j.GetCancelCause(), "CANCEL_CAUSE_"); cause != "" {
+		s += " (" + cause + ")"
+	}
+	return s
+}
+
+func jobRow(j *gatekeeperv1.Job) ui.Row {
+	s := j.GetSpec()
+	return ui.Row{
+		Name: s.GetId(),
+		Cells: []string{
+			s.GetId(), s.GetSemaphore(), stateText(j), words.Number(j.GetTasks()), words.Number(j.GetWaiting()), words.Number(j.GetHeld()),
+			words.Number(j.GetDone()), words.Number(j.GetFailed()), words.Ago(j.GetSubmittedAt()),
+		},
+		More: []string{
+			strconv.Itoa(int(s.GetPriority())), words.Number(j.GetDropped()), words.Number(j.GetCancelled()), words.Number(j.GetBytes()), s.GetAuthor(),
+			words.Pairs(s.GetLabels()),
+		},
+	}
+}
+
+func listing(jobs []*gatekeeperv1.Job, object any) ui.Listing {
+	return ui.Listing{
+		Headers: []string{"ID", "SEMAPHORE", "STATE", "TASKS", "WAITING", "HELD", "DONE", "FAILED", "SUBMITTED"},
+		More:    []string{"PRIORITY", "DROPPED", "CANCELLED", "BYTES", "AUTHOR", "LABELS"},
+		Rows:    words.Mapped(jobs, jobRow), Object: object, Empty: "No job matches.",
+	}
+}
+
+func newList(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	var states []string
+	req := new(gatekeeperv1.ListJobsRequest)
+	cmd := &cobra.Command{
+		Use:   "list [--semaphore NAME] [-l LABELS] [--state STATE,...]",
+		Short: "Show jobs, in the order of their submission",
+		Example: `  gkctl job list
+  gkctl job list --semaphore resize --state open -o wide`,
+		Args: ui.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if req.States, err = enums[gatekeeperv1.JobState](states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
+				return err
+			}
+			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				jobs := []*gatekeeperv1.Job{}
+				for j, err := range work.List(ctx, c, req) {
+					if err != nil {
+						return err
+					}
+					jobs = append(jobs, j)
+				}
+				return f.Print(output, listing(jobs, ui.Items(ui.Messages(jobs))))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&req.Semaphore, "semaphore", "", "only jobs of this `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
+	cmd.Flags().StringSliceVar(&states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
+	ui.RegisterSelector(cmd, &req.Labels, "only jobs with these labels")
+	output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
+	return cmd
+}
+
+// enums reads words as values of an enumeration.
+func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
+	for _, name := range names {
+		v, ok := values[prefix+strings.ToUpper(name)]
+		if !ok || v == 0 {
+			return nil, ui.Usagef("--state %q is not a state: see --help", name)
+		}
+		out = append(out, E(v))
+	}
+	return out, nil
+}
+
+func newShow(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show one job", Example: "  gkctl job show nightly-thumbnails -o json",
+		Args: ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				j, err := work.Get(ctx, c, args[0])
+				if err != nil {
+					return refused(err)
+				}
+				return f.Print(output, listing([]*gatekeeperv1.Job{j}, j))
+			})
+		},
+	}
+	output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML)
+	return cmd
+}
+
+// outcome is the error of a job that is over and not all done.
+func outcome(j *gatekeeperv1.Job) error {
+	if !j.GetOver() || j.GetDone() == j.GetTasks() {
+		return nil
+	}
+	id := words.ShellWord(j.GetSpec().GetId())
+	return ui.WithHint(fmt.Errorf("job %s: %s", j.GetSpec().GetId(), countText(j)), "`gkctl task list %s --state failed` shows what failed, `gkctl task retry %s` tries it again.", id, id)
+}
+
+func countText(j *gatekeeperv1.Job) string {
+	text := fmt.Sprintf("%d of %d tasks done", j.GetDone(), j.GetTasks())
+	for _, c := range []struct {
+		n    uint32
+		word string
+	}{{j.GetFailed(), "failed"}, {j.GetDropped(), "dropped"}, {j.GetCancelled(), "cancelled"}, {j.GetHeld(), "held"}, {j.GetWaiting(), "waiting"}} {
+		if c.n > 0 {
+			text += fmt.Sprintf(", %d %s", c.n, c.word)
+		}
+	}
+	return text
+}
+
+// follow shows how far a job is until it is over: a line that is overwritten on a terminal, otherwise a line whenever another twentieth has ended.
+func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string) (last *gatekeeperv1.Job, err error) {
+	shown := -1
+	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
+		if err != nil {
+			return last, refused(err)
+		}
+		if r.GetJob() == nil {
+			continue
+		}
+		last = r.GetJob()
+		over := last.GetDone() + last.GetFailed() + last.GetDropped() + last.GetCancelled()
+		part := int(20 * uint64(over) / uint64(max(last.GetTasks(), 1)))
+		switch {
+		case f.ErrTTY:
+			fmt.Fprintf(f.Err, "\r\x1b[K[%-20s] %s", strings.Repeat("#", part), words.Cell(countText(last)))
+		case part != shown || last.GetOver():
+			f.Say("%s: %s", words.Cell(id), countText(last))
+		}
+		shown = part
+	}
+	if f.ErrTTY && shown >= 0 {
+		fmt.Fprintln(f.Err)
+	}
+	if !last.GetOver() && ctx.Err() == nil {
+		return last, client.ErrClosed
+	}
+	return last, ctx.Err()
+}
+
+func newFollow(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	cmd := &cobra.Command{
+		Use: "follow ID", Short: "Show how far a job is until it is over",
+		Long:    "Shows how far a job is until it is over: a bar on a terminal, otherwise lines. It ends with 1 if a task was not done. Interrupting it does not stop the job.",
+		Example: "  gkctl job follow nightly-thumbnails",
+		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				j, err := follow(ctx, f, c, args[0])
+				if err == nil && !output.Is(ui.Table) {
+					err = f.PrintObject(output, j)
+				}
+				if err != nil {
+					return err
+				}
+				return outcome(j)
+			})
+		},
+	}
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}

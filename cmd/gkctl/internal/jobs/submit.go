@@ -1,0 +1,182 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type submitOptions struct {
+	f            *conn.Factory
+	job          work.Job
+	args, files  []string
+	lines        string
+	wait, follow bool
+	cancelWithMe bool
+	output       ui.Output
+}
+
+func newSubmit(f *conn.Factory) *cobra.Command {
+	o := &submitOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "submit SEMAPHORE [TASK...] [--file FILE...] [--lines FILE]",
+		Short: "Submit a job: its tasks are arguments, files, or lines",
+		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, or the contents of each --file, or the lines of the file that
+--lines names; - is standard input. Submitting a job again under its --id is the same as once. With --wait or --follow gkctl ends when the job is
+over, with 1 if a task was not done.`,
+		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
+  find . -name '*.jpg' | gkctl job submit resize --lines -`,
+		Args: ui.AtLeastOne("the name of a semaphore"),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return f.CompleteNames(cmd, args, begun)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.job.Semaphore, o.args = args[0], args[1:]
+			return o.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.files, "file", nil, "a `FILE` that is one task; repeat it for more")
+	flags.StringVar(&o.lines, "lines", "", "a `FILE` of which each line is a task")
+	flags.StringVar(&o.job.ID, "id", "", "id of the job; default a new one")
+	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
+	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs of a higher one are handed out first")
+	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "how many workers a task is handed to, default 3")
+	flags.IntVar(&o.job.MaxResult, "max-result", 0, "the most bytes of a result, which are reserved; default 1024, -1 for no results")
+	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "hand a task whose worker reported an error out again, while it has attempts left")
+	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after that long, for example 2h")
+	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after its end, default 24h")
+	flags.BoolVar(&o.wait, "wait", false, "wait until the job is over")
+	flags.BoolVar(&o.follow, "follow", false, "the same, and show how far it is")
+	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job when this gkctl ends before it")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	return cmd
+}
+
+// payloads are those of the one source that was given.
+func (o *submitOptions) payloads() (tasks [][]byte, err error) {
+	sources := 0
+	for _, given := range []bool{len(o.args) > 0, len(o.files) > 0, o.lines != ""} {
+		if given {
+			sources++
+		}
+	}
+	if sources != 1 {
+		return nil, ui.Usagef("give tasks as arguments, with --file, or with --lines: one of the three")
+	}
+	for _, arg := range o.args {
+		tasks = append(tasks, []byte(arg))
+	}
+	for _, name := range o.files {
+		data, err := o.file(name)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, data)
+	}
+	if o.lines == "" {
+		return tasks, nil
+	}
+	data, err := o.file(o.lines)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(data) {
+		tasks = append(tasks, bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+	}
+	if len(tasks) == 0 {
+		return nil, ui.Usagef("--lines %s has no lines: a job needs a task", o.lines)
+	}
+	return tasks, nil
+}
+
+func (o *submitOptions) file(name string) (data []byte, err error) {
+	if name == "-" {
+		data, err = io.ReadAll(o.f.In)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, ui.Usagef("%w", err)
+	}
+	return data, nil
+}
+
+func (o *submitOptions) run(ctx context.Context) error {
+	switch {
+	case o.job.Timeout < 0:
+		return ui.Usagef("--job-timeout must not be below 0")
+	case o.job.Retention < 0:
+		return ui.Usagef("--retention must not be below 0")
+	case o.job.MaxAttempts < 0:
+		return ui.Usagef("--max-attempts must not be below 0")
+	}
+	tasks, err := o.payloads()
+	if err != nil {
+		return err
+	}
+	o.job.Author = o.f.Global.Who()
+	if o.cancelWithMe {
+		o.job.OnSubmitterLoss = work.SubmitterCancel
+	}
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		submitting, cancel := o.f.Bounded(ctx)
+		s, err := work.Submit(submitting, c, o.job, tasks)
+		cancel()
+		if err != nil {
+			return refused(err)
+		}
+		r := &gatekeeperv1.SubmitJobResponse{Job: s.Job, Repeated: s.Repeated}
+		if o.output.Is(ui.Table) {
+			text := "submitted"
+			if s.Repeated {
+				text = "was submitted before"
+			}
+			fmt.Fprintf(o.f.Out, "%s %s: %s\n", words.Cell(s.ID), text, countText(s.Job))
+		}
+		if r.Job, err = o.watch(ctx, c, s); err != nil {
+			return err
+		}
+		if !o.output.Is(ui.Table) {
+			if err := o.f.PrintAs(o.output, r, []string{s.ID}); err != nil {
+				return err
+			}
+		}
+		if o.wait || o.follow || o.cancelWithMe {
+			return outcome(r.GetJob())
+		}
+		return nil
+	})
+}
+
+// watch waits for the end of the job, if that was asked for, and returns the job.
+func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Submitted) (j *gatekeeperv1.Job, err error) {
+	switch {
+	case o.follow:
+		j, err = follow(ctx, o.f, c, s.ID)
+	case o.wait, o.cancelWithMe:
+		j, err = work.Wait(ctx, c, s.ID)
+	default:
+		return s.Job, nil
+	}
+	if ctx.Err() != nil && s.Submitter != nil {
+		last, cancel := o.f.Bounded(context.WithoutCancel(ctx))
+		defer cancel()
+		_, _ = work.Cancel(last, c, s.ID, "its submitter was interrupted") // otherwise it is cancelled when the permit has expired
+	}
+	return j, err
+}

@@ -23,19 +23,18 @@ func TestSetSettings_ChangesWhatIsPresent(t *testing.T) {
 	if got := g.keeper.machine.State().Settings(); got != want {
 		t.Errorf("the dry run set %+v", got)
 	}
-	m.DryRun, m.Settings.MaxJobBytes = false, new(uint64(1<<20))
+	m.DryRun = false
 	r, err := g.cluster.SetSettings(ctx(t), m)
 	if err != nil || r.GetRevision() == 0 || len(r.GetConfirm()) != 0 {
 		t.Fatalf("%v, %v", r, err)
 	}
-	want.MaxDuration, want.Work = 2*time.Hour, rules.Limits{}.OrDefault()
-	want.Work.JobBytes = 1 << 20
+	want.MaxDuration = 2 * time.Hour
 	if got := g.keeper.machine.State().Settings(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	got, err := g.cluster.GetSettings(ctx(t), new(gatekeeperv1.GetSettingsRequest))
 	if err != nil || got.GetSettings().GetJournalLifetime().AsDuration() != fsm.DefaultJournalLifetime ||
-		got.GetSettings().GetRequestBytes() != 64<<20 || got.GetSettings().GetMaxJobBytes() != 1<<20 || got.GetSettings().GetMaxTaskBytes() != 64<<10 || got.GetRevision() != r.GetRevision() {
+		got.GetSettings().GetRequestBytes() != 64<<20 || got.GetSettings().GetMaxJobBytes() != 64<<20 || got.GetSettings().GetMaxTaskBytes() != 64<<10 || got.GetRevision() != r.GetRevision() {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

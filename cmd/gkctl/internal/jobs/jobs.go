@@ -99,7 +99,7 @@ func newList(f *conn.Factory) *cobra.Command {
 	var states []string
 	req := new(gatekeeperv1.ListJobsRequest)
 	cmd := &cobra.Command{
-		Use:   "list [--semaphore NAME] [-l LABELS] [--state STATE,...]",
+		Use:   "list [-l LABELS] [--state STATE,...]",
 		Short: "Show jobs, in the order of their submission",
 		Example: `  gkctl job list
   gkctl job list --semaphore resize --state open -o wide`,

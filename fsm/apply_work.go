@@ -179,11 +179,12 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
 }
 
-// reported completes the result of a release with what it did to a task.
+// reported completes the result of a release with what it did to a task. A failure is recorded only if it is the one that this report has: a
+// task whose last worker was lost has failed too.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
-	if r.Task != nil {
-		r.Recorded = c.Job == semaphore.JobDone && r.Task.State == work.Done || c.Job == semaphore.JobFailed && r.Task.State == work.Failed
+	if t := r.Task; t != nil {
+		r.Recorded = c.Job == semaphore.JobDone && t.State == work.Done || c.Job == semaphore.JobFailed && t.State == work.Failed && t.Failure == c.Failure
 	}
 	return r
 }

@@ -444,3 +444,15 @@ func TestRestore_OfJobsThatContradictThemselves_IsRefused(t *testing.T) {
 		})
 	}
 }
+
+// The end of a task whose last worker was lost is not one that the worker reports later.
+func TestRelease_FailureAfterTheLastAttemptWasLost_IsNotRecorded(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 1 })
+	token, _ := l.take("w")
+	l.apply(fsm.Expire{Token: token, Term: l.term})
+	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "exit code 1", Result: []byte("late")})
+	if r.Recorded || r.Task == nil || r.Task.State != work.Failed || len(r.Task.Result) > 0 {
+		t.Fatalf("recorded: %v, task: %+v", r.Recorded, r.Task)
+	}
+}

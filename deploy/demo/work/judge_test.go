@@ -1,0 +1,116 @@
+package work
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// attempt is what a worker writes down of a task under a token, from one second to another, up to its last event.
+func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
+	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
+	for _, e := range events {
+		r := stage.Record{Event: e, Job: "j", Token: token, At: until * time.Second, Until: until * time.Second}
+		if e == worked {
+			r.Text = result
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+func got(token uint64, result string) stage.Record {
+	return stage.Record{Event: returned, Job: "j", Token: token, Text: result}
+}
+
+// What the report counts, it can count.
+func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
+	whole := []stage.Event{worked, stage.Ended, recorded}
+	for name, c := range map[string]struct {
+		one, other []stage.Record
+		oneKilled  time.Duration
+		got        []stage.Record
+		stored     uint64
+		broken     string
+	}{
+		"done":                  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 1},
+		"heard of twice":        {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
+		"taken over":            {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
+		"killed once recorded":  {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
+		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, broken: "has no result"},
+		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, broken: "is wrong"},
+		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, broken: "beside returned"},
+		"otherwise recorded":    {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, broken: "and the servers have"},
+		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, broken: `gave "6"`},
+		"of no worker":          {got: []stage.Record{got(1, "7")}, stored: 1, broken: "which no worker had"},
+		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "was also recorded for one"},
+		"never heard of it":     {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, broken: "never heard of it"},
+		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "handed out again"},
+		"under two permits":     {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "overlap: task 0 of job j"},
+		"more than the permits": {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "overlap: tasks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := evidence{
+				semaphore: "tasks", permits: 1, tasks: []task{{"j", 0}},
+				stored: map[task]*gatekeeperv1.Task{{"j", 0}: {
+					State: gatekeeperv1.TaskState_TASK_STATE_DONE, Token: c.stored, Result: []byte(append(c.got, stage.Record{})[0].Text),
+				}},
+				wrong: func(_ task, result string) string {
+					if result != "7" {
+						return "is wrong"
+					}
+					return ""
+				},
+			}
+			e.add([]*stage.Life{{Name: "one", Records: c.one, Killed: c.oneKilled * time.Second}, {Name: "other", Records: c.other}, {Records: c.got}})
+			var r stage.Report
+			e.judge(&r)
+			if all := strings.Join(r.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
+				t.Errorf("broken: %q, want %q", r.Broken, c.broken)
+			}
+		})
+	}
+}
+
+func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
+	due := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const done = gatekeeperv1.FiringState_FIRING_STATE_DONE
+	run := func(round int, token uint64) []stage.Record { // each takes 15 s and is due every 10 s
+		from := time.Duration(round) * 10 * time.Second
+		return []stage.Record{
+			{Event: stage.Granted, Semaphore: oddjobWork, Due: due.Add(from), Token: token, At: from + 1},
+			{Event: stage.Ended, Token: token, Until: from + 15*time.Second},
+		}
+	}
+	lose := func(round int) stage.Record {
+		return stage.Record{Event: lost, Due: due.Add(time.Duration(round) * 10 * time.Second)}
+	}
+	for name, c := range map[string]struct {
+		a, b, c []stage.Record
+		state   gatekeeperv1.FiringState // of the second round
+		broken  string
+	}{
+		"shared":        {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
+		"nobody idle":   {run(0, 1), run(1, 2), []stage.Record{lose(0)}, done, "round 2 left idle"},
+		"twice":         {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, `round 2 was done by "b, c"`},
+		"all at once":   {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "no worker was idle"},
+		"at once":       {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "overlap: the firing of"},
+		"not recorded":  {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
+		"run by nobody": {run(0, 1), nil, []stage.Record{lose(0), lose(1)}, done, `round 2 was done by ""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Oddjob{dues: []time.Time{due, due.Add(10 * time.Second)}, claims: map[time.Time]*gatekeeperv1.FiringClaim{
+				due:                       {State: done, Winner: &gatekeeperv1.Identity{Acquirer: "a"}},
+				due.Add(10 * time.Second): {State: c.state, Winner: &gatekeeperv1.Identity{Acquirer: "b"}},
+			}}
+			s.judge([]*stage.Life{{Name: "a", Records: c.a}, {Name: "b", Records: c.b}, {Name: "c", Records: slices.Clone(c.c)}})
+			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
+				t.Errorf("broken: %q, want %q", s.Broken, c.broken)
+			}
+		})
+	}
+}

@@ -26,6 +26,8 @@ var notRun = map[string]string{
 	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
 	"make demo-jobs": "takes its 40 s; the test of deploy/demo/jobs runs a short one",
 
+	"make demo-words": "takes half a minute or more; the test of deploy/demo/work runs a short one",
+
 	"make scale":             "takes minutes; the test of deploy/scale makes a small run",
 	"make scale ARGS=-paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
 

@@ -109,11 +109,19 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 .PHONY: bench
 bench: build ## Measure the core against the limits of this machine, the client library, and peers; prints tables and writes JSON; with ARGS no peers
 	@$(call DEPLOY,bench) $(ARGS)
-	@$(if $(ARGS),,$(PEERS) -parts work)
+	@$(if $(ARGS),,$(PEERS) -parts work,tasks)
 
 .PHONY: bench-peers
 bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and PostgreSQL by turns; prints ratios and writes JSON (6 minutes)
 	@$(PEERS) -parts work $(ARGS)
+
+.PHONY: bench-tasks
+bench-tasks: build ## Measure tasks from submission to recorded result next to River on PostgreSQL and asynq on Redis (3 minutes)
+	@$(PEERS) -parts tasks -callers 1,16 -json $(CURDIR)/bin/tasks.json $(ARGS)
+
+.PHONY: bench-work
+bench-work: build ## Measure what queued, submitted and stored tasks do to everything else, on three servers (2 minutes)
+	@go -C deploy build -o $(CURDIR)/bin/deploy/bench-work ./bench/work && bin/deploy/bench-work -bin bin $(ARGS)
 
 .PHONY: bench-failover
 bench-failover: build ## Kill leaders of Gatekeeper and of etcd by turns, and measure when permits are granted again (5 minutes)

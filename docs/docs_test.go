@@ -32,6 +32,8 @@ var notRun = map[string]string{
 	"make scale ARGS=-paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
 
 	"make bench-peers": "takes minutes; the test of deploy/bench runs a short one",
+	"make bench-tasks": "takes minutes, and needs the servers of PostgreSQL and Redis",
+	"make bench-work":  "takes minutes, and shows nothing on a machine that tests",
 	"make microbench":  "takes minutes, and shows nothing on a machine that tests",
 	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the files of two versions",
 	"make bench ARGS='-parts core'":                "takes minutes; the test of deploy/bench runs a short one",

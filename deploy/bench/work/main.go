@@ -1,0 +1,325 @@
+// Command work measures what queued and stored tasks do to everything else, on three real servers: acquires of another semaphore while 64 MiB
+// are submitted and while 100 000 tasks wait, and with 256 MiB stored a restart, a hand-over of leadership, and a server that joins under load.
+// Figures with and without are taken by turns, and the ratios of the rounds count.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const callers = 16
+
+type bench struct {
+	cluster *servers.Cluster
+	conns   load.Conns
+	window  time.Duration
+	rounds  int
+	jobs    atomic.Uint64
+}
+
+func main() {
+	b := &bench{}
+	bin := flag.String("bin", "bin", "folder of gatekeeperd, next to which the data is kept")
+	flag.DurationVar(&b.window, "window", 2*time.Second, "length of a window")
+	flag.IntVar(&b.rounds, "rounds", 5, "how many windows there are with and without; the median counts")
+	stored := flag.Bool("stored", true, "measure with 256 MiB stored, too")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := b.run(ctx, *bin, *stored); err != nil {
+		fmt.Fprintln(os.Stderr, "work:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(ctx context.Context, bin string, stored bool) error {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(bin, "work-") // next to the binaries, so that it is a disk
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if b.cluster, err = servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: dir, Count: 3}); err != nil {
+		return err
+	}
+	defer b.cluster.Kill()
+	if err := b.dial(ctx); err != nil {
+		return err
+	}
+	defer func() { b.conns.Close() }()
+	if err := b.define(ctx); err != nil {
+		return err
+	}
+	steps := []func(context.Context) error{b.queued, b.submitting}
+	if stored {
+		steps = append(steps, b.stored)
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dial connects to the leader.
+func (b *bench) dial(ctx context.Context) error {
+	leader, err := b.cluster.Leader(ctx)
+	if err != nil {
+		return err
+	}
+	b.conns.Close()
+	b.conns, err = load.Dial(leader.API)
+	return err
+}
+
+func (b *bench) jobsOf(i int) gatekeeperv1.WorkServiceClient {
+	return gatekeeperv1.NewWorkServiceClient(b.conns.Of(i))
+}
+
+func (b *bench) define(ctx context.Context) error {
+	var edits []*gatekeeperv1.Edit
+	names := []string{"tasks-0", "tasks-1", "tasks-2"}
+	for i := range callers {
+		names = append(names, fmt.Sprint("own-", i))
+	}
+	for _, name := range names {
+		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: name, Permits: new(uint32(1))}}})
+	}
+	_, err := gatekeeperv1.NewDefinitionServiceClient(b.conns.Of(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"})
+	return err
+}
+
+// pair acquires a permit of the caller's own semaphore and releases it.
+func (b *bench) pair(ctx context.Context, caller int) (int, error) {
+	permits := gatekeeperv1.NewPermitServiceClient(b.conns.Of(caller))
+	r, err := permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: fmt.Sprint("own-", caller), Identity: &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller"},
+	})
+	if err != nil {
+		return 0, err
+	}
+	if r.GetGrant() == nil {
+		return 0, fmt.Errorf("denied: %s", r.GetDenial().GetMessage())
+	}
+	_, err = permits.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: r.GetGrant().GetPermit().GetToken()})
+	return 1, err
+}
+
+// submit submits a job of so many tasks of that size, and returns its id.
+func (b *bench) submit(ctx context.Context, semaphore string, tasks, size int) (string, error) {
+	id := fmt.Sprint("job-", b.jobs.Add(1))
+	stream, err := b.jobsOf(1).SubmitJob(ctx)
+	if err != nil {
+		return "", err
+	}
+	spec := &gatekeeperv1.JobSpec{Id: id, Semaphore: semaphore, MaxResult: new(uint32(0))}
+	inMessage := max(1, min(1000, (256<<10)/max(size, 1)))
+	payload := make([]byte, size)
+	for sent := 0; sent < tasks; {
+		m := &gatekeeperv1.SubmitJobRequest{Job: spec}
+		for range min(inMessage, tasks-sent) {
+			m.Tasks = append(m.Tasks, payload)
+		}
+		sent += len(m.Tasks)
+		m.Last, spec = sent == tasks, nil
+		if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+	}
+	_, err = stream.CloseAndRecv()
+	return id, err
+}
+
+// remove cancels a job and deletes it.
+func (b *bench) remove(ctx context.Context, id string) error {
+	if _, err := b.jobsOf(0).CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: "bench"}); err != nil {
+		return err
+	}
+	_, err := b.jobsOf(0).DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id})
+	return err
+}
+
+func median(all []float64) float64 {
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// queued compares pairs of other semaphores with and without 100 000 queued tasks.
+func (b *bench) queued(ctx context.Context) error {
+	var ratios []float64
+	for range b.rounds {
+		without, err := load.Measure(ctx, b.window, callers, b.pair)
+		if err != nil {
+			return err
+		}
+		id, err := b.submit(ctx, "tasks-0", 100_000, 0)
+		if err != nil {
+			return err
+		}
+		with, err := load.Measure(ctx, b.window, callers, b.pair)
+		if err != nil {
+			return err
+		}
+		if err := b.remove(ctx, id); err != nil {
+			return err
+		}
+		ratios = append(ratios, with.PerSecond/without.PerSecond)
+	}
+	fmt.Printf("pairs of other semaphores while 100 000 tasks wait: %.3f of those without (median of %.3f), at least 0.95\n", median(ratios), ratios)
+	return nil
+}
+
+// submitting compares the p99 of pairs with and without the submission of a job of 64 MiB.
+func (b *bench) submitting(ctx context.Context) error {
+	var ratios, took []float64
+	for range b.rounds {
+		without, err := load.Measure(ctx, b.window, callers, b.pair)
+		if err != nil {
+			return err
+		}
+		submitting, cancel := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() {
+			defer cancel()
+			begun := time.Now()
+			id, err := b.submit(ctx, "tasks-0", 1000, 64<<10)
+			took = append(took, time.Since(begun).Seconds())
+			if err == nil {
+				err = b.remove(ctx, id)
+			}
+			ended <- err
+		}()
+		latency := &latencies{}
+		for submitting.Err() == nil {
+			f, err := load.Measure(ctx, b.window/4, callers, b.pair)
+			if err != nil {
+				return err
+			}
+			latency.add(f)
+		}
+		if err := <-ended; err != nil {
+			return err
+		}
+		ratios = append(ratios, latency.p99()/without.P99)
+	}
+	fmt.Printf("p99 of pairs of another semaphore while 64 MiB are submitted: %.2f times that without (median of %.2f), at most 2; the submission took %.1f s\n",
+		median(ratios), ratios, median(took))
+	return nil
+}
+
+// latencies are the p99 of short windows.
+type latencies struct{ each []float64 }
+
+func (l *latencies) add(f load.Figure) { l.each = append(l.each, f.P99) }
+func (l *latencies) p99() float64      { return median(l.each) }
+
+// stored fills the store and measures a restart, a hand-over and a joining server.
+func (b *bench) stored(ctx context.Context) error {
+	for i := range 4 {
+		if i == 3 { // what is left below the limit of the cluster
+			_, err := b.submit(ctx, "tasks-2", 850, 64<<10)
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := b.submit(ctx, fmt.Sprint("tasks-", i%3), 1000, 64<<10); err != nil {
+			return err
+		}
+	}
+	if err := b.promoted(ctx); err != nil {
+		return err
+	}
+	busy, rest := context.WithCancel(ctx)
+	defer rest()
+	loaded := make(chan struct{})
+	go func() {
+		defer close(loaded)
+		for busy.Err() == nil {
+			_, _ = load.Measure(busy, time.Second, 4, b.pair) // its errors are those of the end
+		}
+	}()
+	defer func() { rest(); <-loaded }()
+	leader, err := b.cluster.Leader(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(b.cluster.Servers, func(s *servers.Server) bool { return s != leader })
+	follower := b.cluster.Servers[i]
+	follower.Kill()
+	begun := time.Now()
+	if err := follower.Start(); err != nil {
+		return err
+	}
+	if err := b.caughtUp(ctx, leader, follower); err != nil {
+		return err
+	}
+	fmt.Printf("restart of a follower under load until it has all: %.1f s, at most 10\n", time.Since(begun).Seconds())
+	begun = time.Now()
+	joined, err := b.cluster.Join("n4")
+	if err != nil {
+		return err
+	}
+	if err := b.caughtUp(ctx, leader, joined); err != nil {
+		return err
+	}
+	fmt.Printf("an empty server that joins under load until it has all: %.1f s\n", time.Since(begun).Seconds())
+	return nil
+}
+
+// caughtUp waits until a server has applied what the leader had committed.
+func (b *bench) caughtUp(ctx context.Context, leader, s *servers.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	at, err := leader.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		if status, err := s.Status(ctx); err == nil && status.GetAppliedIndex() >= at.GetCommitIndex() {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return fmt.Errorf("%s has not caught up: %w\n%s", s.ID, ctx.Err(), s.LogTail())
+}
+
+// promoted hands leadership over, and measures until the new leader grants.
+func (b *bench) promoted(ctx context.Context) error {
+	begun := time.Now()
+	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.Of(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
+	if err != nil {
+		return err
+	}
+	if err := b.dial(ctx); err != nil {
+		return err
+	}
+	for {
+		if _, err := b.pair(ctx, 0); err == nil {
+			break
+		} else if ctx.Err() != nil {
+			return err
+		}
+	}
+	fmt.Printf("hand-over of leadership with 256 MiB stored until the next grant: %.0f ms\n", float64(time.Since(begun).Milliseconds()))
+	return nil
+}

@@ -158,10 +158,13 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 
 func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
+	// Read before attach: where attach finds no grant on its way, this state has none of a hand-over to this call either, and the call is not
+	// denied because of its own permit.
+	state := k.cfg.Machine.State()
 	if rec := k.attach(key, place.me); rec != nil {
 		return k.await(ctx, t, rec, call, place)
 	}
-	d := k.decide(k.cfg.Machine.State(), call, place)
+	d := k.decide(state, call, place)
 	switch {
 	case d.waits:
 		return round{next: queueUp}

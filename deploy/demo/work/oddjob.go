@@ -103,7 +103,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 		return len(by) > 0 && len(idle) > 0, nil
 	})
 	if err == nil {
-		s.Say("round %d: %s works, and %s is idle", i+1, strings.Join(by, " and "), strings.Join(idle, " and "))
+		s.Say("round %d: %s works; idle: %s", i+1, strings.Join(by, ", "), strings.Join(idle, ", "))
 	}
 	return err
 }

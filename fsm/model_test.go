@@ -441,11 +441,13 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 			At: c.At, Attempts: m.attempt(claim),
 		})
 	}
+	var job *work.Job
+	var task *work.Task
 	if c.Worker {
-		m.handOut(c.Semaphore, p.Token)
+		job, task = m.handOut(c.Semaphore, p.Token)
 	}
 	return fsm.GrantResult{
-		Outcome: fsm.GrantGranted, Permit: &p, Decision: semaphore.Decision{Outcome: semaphore.Granted}, PermitRevision: m.revision,
+		Outcome: fsm.GrantGranted, Permit: &p, Job: job, Task: task, Decision: semaphore.Decision{Outcome: semaphore.Granted}, PermitRevision: m.revision,
 	}
 }
 

@@ -152,12 +152,14 @@ func (m *model) tell(kind fsm.EventKind, j *modelJob, t *modelTask) {
 	}
 }
 
-func (m *model) handOut(sem string, token uint64) {
+func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 	j, t := m.nextTask(sem)
 	t.out, t.State, t.Token, t.Revision = true, work.Held, token, m.revision
 	t.Attempts++
 	j.Revision = m.revision
 	m.tell(fsm.Granted, j, t)
+	held := t.Task
+	return j.view(), &held
 }
 
 // settleTask is what the end of a permit does to its task.
@@ -228,7 +230,8 @@ func (m *model) reported(c fsm.Release, r fsm.ReleaseResult) fsm.Result {
 	if _, t := m.taskOf(c.Token); t != nil {
 		now := t.Task
 		r.Task = &now
-		r.Recorded = c.Job == semaphore.JobDone && t.State == work.Done || c.Job == semaphore.JobFailed && t.State == work.Failed
+		r.Recorded = c.Job == semaphore.JobDone && t.State == work.Done || c.Job == semaphore.JobFailed && t.State == work.Failed &&
+			t.Failure == c.Failure
 	}
 	return r
 }

@@ -85,7 +85,7 @@ func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 	first := &gatekeeperv1.FollowJobResponse{Job: toJob(j)}
 	m, bytes := first, 0
 	add := func(t *rules.Task) error {
-		if t == nil || t.Token == 0 || t.Revision <= f.after {
+		if t == nil || t.Index >= j.Fresh || t.Revision <= f.after {
 			return nil
 		}
 		line := f.service.task(state, j, t, false, f.results && t.Over())

@@ -103,7 +103,7 @@ func required() []path {
 		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, batched, leftOpen, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 		failedRun, cutShortRun, lateEnd, handedOver, handedOverTaken, lastAttempt, takenOver, takeOverForbidden, takeOverMetRelease, takeOverMetExpiry, takeOverEnded, awaitedLater,
 		taskDone, taskFailed, taskFailedAttempt, taskReturned, taskAgain, taskAgainLater, taskLostForGood, taskRetried, taskDropped, lateResult, workerKilled,
-		workerHung, jobCancelled, jobTimedOut, jobDeleted, jobDiffers, jobRepeated, submitterGone, submissionCut, submissionDropped, submittedInParts,
+		workerHung, jobCancelled, jobTimedOut, jobDeleted, jobDiffers, submitterGone, submissionCut, submissionDropped, submittedInParts,
 		submittedAgain, followedToEnd,
 	}
 	for _, k := range faultKinds() {

@@ -322,7 +322,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	if !c.Drop {
 		j.State, j.EndedAt = work.Open, time.Time{}
 		if d.Permit(j.Submitter) == nil {
-			j.Submitter = 0 // its permit has ended since the job did: whoever retries takes the job over
+			j.Submitter = 0 // its permit has ended since the job did: nothing cancels the retried job
 		}
 	}
 	d.setJob(before, &j)

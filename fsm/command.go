@@ -453,50 +453,6 @@ type EndQuarantine struct {
 	At   time.Time
 }
 
-// SubmitJob begins the submission of a job with its first tasks; its result is a SubmitResult. With a Digest they are all of its tasks, and
-// workers get them from here on. An unfinished submission of the same id is dropped. Feature level 4.
-type SubmitJob struct {
-	Spec *work.Spec
-	// Submitter is the token of a live permit; when that has ended, the job is cancelled. 0: the job outlives its submitter.
-	Submitter uint64
-	Tasks     [][]byte
-	Digest    string // the SHA-256 of spec and tasks; empty: more tasks follow
-	At        time.Time
-}
-
-// SubmitTasks goes on with a submission; its result is a SubmitResult. Feature level 4.
-type SubmitTasks struct {
-	Job    uint64 // its number
-	Offset uint32 // the index of the first of Tasks
-	Tasks  [][]byte
-	Digest string // as in SubmitJob
-	At     time.Time
-}
-
-// CancelJob has no more tasks of a job handed out, and tells the workers of those that are held to stop; its result is a JobResult. Term is
-// 0 when somebody asked for it. Feature level 4.
-type CancelJob struct {
-	Job, Term      uint64
-	Cause          work.CancelCause
-	Author, Reason string
-	At             time.Time
-}
-
-// ChangeTasks hands failed tasks out again, with all their attempts, or with Drop gives them up; its result is a JobResult. Feature level 4.
-type ChangeTasks struct {
-	Job     uint64
-	Indexes []uint32 // empty: all that failed
-	Drop    bool
-	At      time.Time
-}
-
-// DeleteJob removes a job that is over, or, with a Term, a submission that was not finished; its result is a JobResult. Term is as in
-// CancelJob. Feature level 4.
-type DeleteJob struct {
-	Job, Term uint64
-	At        time.Time
-}
-
 func (c Grant) apply(d *draft) Result             { return d.grant(c) }
 func (c Extend) apply(d *draft) Result            { return d.extend(c) }
 func (c Release) apply(d *draft) Result           { return d.release(c) }
@@ -524,8 +480,3 @@ func (c Undo) apply(d *draft) Result              { return d.undo(c) }
 func (c Trim) apply(d *draft) Result              { return d.trimRequests(c) }
 func (c ForgetFirings) apply(d *draft) Result     { return d.forgetFirings(c) }
 func (c TakeOver) apply(d *draft) Result          { return d.takeOver(c) }
-func (c SubmitJob) apply(d *draft) Result         { return d.submitJob(c) }
-func (c SubmitTasks) apply(d *draft) Result       { return d.submitTasks(c) }
-func (c CancelJob) apply(d *draft) Result         { return d.askedToCancel(c) }
-func (c ChangeTasks) apply(d *draft) Result       { return d.changeTasks(c) }
-func (c DeleteJob) apply(d *draft) Result         { return d.deleteJob(c) }

@@ -135,7 +135,7 @@ func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
 }
 
 // The process was killed and started again: it answers at the same address, under the same name, and asks for the same
-// task. It is not taken for the holder, not even by itself.
+// task. Nobody takes it for the holder, and neither does the process.
 func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)

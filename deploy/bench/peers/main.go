@@ -1,5 +1,5 @@
 // Command peers measures Gatekeeper beside what a user would pick instead, on this machine and in one run: etcd, Redis and PostgreSQL. It
-// is a module of its own, since no user of Gatekeeper needs theirs. It has three parts:
+// is a separate module, because no user of Gatekeeper needs theirs. It has three parts:
 //
 //   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three servers. Every
 //     server is a process of its own with its data on the same disk, and syncs before it answers. All run all the time, and are asked by turns, one window

@@ -129,7 +129,7 @@ func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *ra
 		p = w.judge
 	}
 	if luck.IntN(4) == 0 {
-		token = 0 // whoever claims it
+		token = 0 // any claim
 	}
 	led := w.serverLog.leader()
 	answered := p.record.Call(history.Request{Kind: history.Await, Semaphore: semaphore, Firing: firingName(semaphore, due), Token: token})

@@ -214,3 +214,55 @@ func TestTimers_TheSemaphoreOfAJob_GoesWithIt(t *testing.T) {
 		}
 	})
 }
+
+func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.define("mine", nil)
+		call := ask("submitter", "1")
+		call.Semaphore = "mine"
+		p := w.granted(call)
+		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Retention = p.Token, time.Hour }, "x")
+		if _, err := w.Cancel(context.Background(), "mine", p.Identity, "1"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Minute)
+		synctest.Wait()
+		if j := w.machine.State().Job("j"); j == nil || j.State != work.Cancelled {
+			t.Fatalf("job: %+v", j)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if w.machine.State().Job("j") != nil {
+			t.Fatal("it was not removed")
+		}
+	})
+}
+
+func TestTimers_JobRetriedAfterItsTimeout_HasItInFull(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
+		w.demote()
+		w.promote(2)
+		a := w.wait1(works("w1")).wantTask(t, "x")
+		failed := fsm.Release{Token: a.Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+		if _, err := w.Release(context.Background(), failed, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := w.ChangeTasks(context.Background(), "j", nil, false); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if j := w.machine.State().Job("j"); j.State != work.Open {
+			t.Fatalf("job: %+v", j)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if j := w.machine.State().Job("j"); j.State != work.Cancelled {
+			t.Fatalf("job: %+v", j)
+		}
+	})
+}

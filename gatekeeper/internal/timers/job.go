@@ -10,15 +10,21 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an instant.
+// ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an instant. A job that is
+// retried after its timeout has it in full again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
 		t.note(end{kind: submissionEnd, change: j.Revision, job: j.Number}, t.from(j.Revision, now).Add(SubmissionTimeout), time.Time{})
 	case j.State == work.Open && j.Timeout > 0:
-		t.note(end{kind: jobTimeout, job: j.Number}, t.from(j.Submitted, now).Add(j.Timeout), time.Time{})
+		t.note(end{kind: jobTimeout, job: j.Number}, now.Add(j.Timeout), time.Time{})
 	case j.Over():
-		t.note(end{kind: jobRetention, change: j.Revision, job: j.Number}, time.Time{}, j.EndedAt.Add(j.KeptFor()))
+		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
+		if j.EndedAt.IsZero() { // the command that cancelled it bore no time
+			t.note(retention, t.from(j.Revision, now).Add(j.KeptFor()), time.Time{})
+		} else {
+			t.note(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))
+		}
 		if own := state.OwnSemaphore(j); own != nil {
 			t.note(end{kind: ownEnd, change: own.Version, name: j.Own, job: j.Number}, now, time.Time{})
 		}

@@ -112,7 +112,7 @@ func (p *Process[R]) Wait(within time.Duration) error {
 func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for seen := 0; ; {
+	for seen, ended := 0, false; ; {
 		records := p.Records()
 		for _, r := range records[seen:] {
 			if like(r) {
@@ -121,10 +121,13 @@ func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) 
 		}
 		seen = len(records)
 		var none R
+		if ended {
+			return none, errors.Join(fmt.Errorf("%s ended before %s\n%s", p.Name, what, &p.stderr), p.err)
+		}
 		select {
 		case <-tick.C:
 		case <-p.done:
-			return none, fmt.Errorf("%s ended (%w) before %s\n%s", p.Name, p.err, what, &p.stderr)
+			ended = true // the record may be among its last ones
 		case <-ctx.Done():
 			return none, fmt.Errorf("waited in vain for %s: %w", what, ctx.Err())
 		}

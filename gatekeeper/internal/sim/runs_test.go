@@ -181,7 +181,8 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 func (rs *runs) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
-		if !(c == nil && r.asIfNever()) && (c == nil || c.Token != r.permit.Token || c.State != r.state || c.Attempts != r.attempts || c.Failure != r.failure) {
+		asItIs := c != nil && c.Token == r.permit.Token && c.State == r.state && c.Attempts == r.attempts && c.Failure == r.failure
+		if !asItIs && (c != nil || !r.asIfNever()) {
 			rs.breaks("firing %s is %+v in the state, and %+v by the log", key, c, r)
 		}
 	}

@@ -25,7 +25,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	task := &cobra.Command{
 		GroupID: ui.GroupChange, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
 	}
-	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskChange(f, retryTasks), newTaskChange(f, dropTasks))
+	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskChange(f, retryTasks()), newTaskChange(f, dropTasks()))
 	return []*cobra.Command{job, task}
 }
 

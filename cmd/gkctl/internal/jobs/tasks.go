@@ -138,10 +138,13 @@ type taskChange struct {
 	do                     func(context.Context, *client.Client, string, ...uint32) (int, error)
 }
 
-var (
-	retryTasks = taskChange{"retry", "Hand failed tasks out again", "failed task waits again", "failed tasks wait again", work.Retry}
-	dropTasks  = taskChange{"drop", "Give failed tasks up; their payloads are removed", "failed task dropped", "failed tasks dropped", work.Drop}
-)
+func retryTasks() taskChange {
+	return taskChange{"retry", "Hand failed tasks out again", "failed task waits again", "failed tasks wait again", work.Retry}
+}
+
+func dropTasks() taskChange {
+	return taskChange{"drop", "Give failed tasks up; their payloads are removed", "failed task dropped", "failed tasks dropped", work.Drop}
+}
 
 func newTaskChange(f *conn.Factory, t taskChange) *cobra.Command {
 	return &cobra.Command{

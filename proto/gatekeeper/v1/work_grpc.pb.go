@@ -49,6 +49,7 @@ type WorkServiceClient interface {
 	// that job if the content is the same, and fails with ALREADY_EXISTS and reason JOB_DIFFERS if it is not.
 	// RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would exceed.
 	SubmitJob(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitJobRequest, SubmitJobResponse], error)
+	// GetJob reads a job and how many of its tasks are in each state.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*GetJobResponse, error)
 	// ListJobs reads jobs in the order of their submission.
 	ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error)
@@ -223,6 +224,7 @@ type WorkServiceServer interface {
 	// that job if the content is the same, and fails with ALREADY_EXISTS and reason JOB_DIFFERS if it is not.
 	// RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would exceed.
 	SubmitJob(grpc.ClientStreamingServer[SubmitJobRequest, SubmitJobResponse]) error
+	// GetJob reads a job and how many of its tasks are in each state.
 	GetJob(context.Context, *GetJobRequest) (*GetJobResponse, error)
 	// ListJobs reads jobs in the order of their submission.
 	ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error)

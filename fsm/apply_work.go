@@ -321,7 +321,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	}
 	if !c.Drop {
 		j.State, j.EndedAt = work.Open, time.Time{}
-		if d.Permit(j.Submitter) == nil {
+		if p := d.Permit(j.Submitter); p == nil || p.State == semaphore.Cooling {
 			j.Submitter = 0 // its permit has ended since the job did: nothing cancels the retried job
 		}
 	}

@@ -456,3 +456,17 @@ func TestRelease_FailureAfterTheLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 		t.Fatalf("recorded: %v, task: %+v", r.Recorded, r.Task)
 	}
 }
+
+func TestChangeTasks_Retry_WhileThePermitOfTheSubmitterCools_KeepsTheJob(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("mine")
+	p := l.grant("mine", "submitter")
+	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
+	token, _ := l.take("w")
+	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
+	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
+	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
+		t.Fatalf("retried: %+v", r.Job)
+	}
+	restored(t, l.state())
+}

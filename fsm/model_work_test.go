@@ -448,7 +448,7 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	m.revision++
 	if !c.Drop {
 		after.State, after.EndedAt = work.Open, time.Time{}
-		if m.permit(after.Submitter) == nil {
+		if p := m.permit(after.Submitter); p == nil || p.State == semaphore.Cooling {
 			after.Submitter = 0
 		}
 	}

@@ -128,10 +128,9 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 		k.reconsiderAll(touched)
 	case fsm.DrainedEvent:
 		k.drained(e, touched)
-	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged:
-		if e.Job.HandsOut() {
-			touched[e.Semaphore] = struct{}{}
-		}
+	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged, fsm.JobCancelled:
+		// Also when the last task has gone: workers are absent from now on, and those behind them have their turn.
+		touched[e.Semaphore] = struct{}{}
 	case fsm.QuarantineEnded:
 		for _, sem := range k.queue.Semaphores() {
 			touched[sem] = struct{}{}

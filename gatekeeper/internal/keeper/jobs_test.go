@@ -266,3 +266,41 @@ func TestTimers_JobRetriedAfterItsTimeout_HasItInFull(t *testing.T) {
 		}
 	})
 }
+
+func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
+	for name, gone := range map[string]func(w *world, lost uint64) error{
+		"cancelled": func(w *world, _ uint64) error {
+			_, err := w.CancelJob(context.Background(), "j", "ann", "wrong input")
+			return err
+		},
+		"its lost worker has finished it": func(w *world, lost uint64) error {
+			_, err := w.Release(context.Background(), fsm.Release{Token: lost, Result: []byte("late")}, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inNewWorld(t, func(w *world) {
+				w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
+				w.submit("j", nil, "x")
+				lost := w.wait1(works("w1")).wantTask(t, "x")
+				time.Sleep(20 * time.Second)
+				w.granted(ask("a", "1"))
+				heavy := works("w2")
+				heavy.Weight = 2
+				worker := w.wait1(heavy)
+				caller := w.wait1(ask("b", "2"))
+				if !worker.waits() || !caller.waits() {
+					t.Fatal("somebody overtakes the worker, which waits for two permits")
+				}
+				if err := gone(w, lost.Permit.Token); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				caller.wantGranted(t)
+				if !worker.waits() {
+					t.Fatal("the worker does not wait for the next task")
+				}
+			})
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,6 +168,91 @@ func TestWorker_MoreThanItCanHave_IsRefused(t *testing.T) {
 	}
 }
 
+// grants is a leader that has a task for every slot; tokens count from 1.
+func grants() *leader {
+	var tokens atomic.Uint64
+	return &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(tokens.Add(1), 0), nil }}
+}
+
+func TestWorker_AsManyTasksAsItCanHave_GoesOnWithTheNextAndNotWithMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := NewRoom(grants()).Open(ctx, offer())
+		if err := w.Take(MaxSlots); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // it has all of them, and most are still on their way to it
+		g := (<-w.Answers()).Grant
+		synctest.Wait()
+		if w.Take(1) == nil {
+			t.Fatal("one more was taken")
+		}
+		if err := w.End(fsm.Release{Token: g.Permit.Token}, true); err != nil {
+			t.Fatalf("the next one: %v", err)
+		}
+		cancel()
+		w.Close()
+	})
+}
+
+func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waiting atomic.Int32
+		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+			waiting.Add(1)
+			defer waiting.Add(-1)
+			<-ctx.Done()
+			return keeper.Answer{}, ctx.Err()
+		}}
+		r := NewRoom(l)
+		w := r.Open(t.Context(), offer())
+		defer w.Close()
+		if err := w.Take(3); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := waiting.Load(); n != 3 {
+			t.Fatalf("%d slots stand in the queue", n)
+		}
+		w.Drain()
+		synctest.Wait()
+		if n := waiting.Load(); n != 0 {
+			t.Fatalf("%d slots stand in the queue still", n)
+		}
+		if err := w.End(fsm.Release{Token: 7}, true); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 {
+			t.Fatalf("%+v", a)
+		}
+		if info := r.Workers("s"); len(info) != 1 || !info[0].Draining || info[0].Free != 0 {
+			t.Fatalf("%+v", info)
+		}
+	})
+}
+
+func TestReport_OfATaskThatHasEnded_IsPassedOver(t *testing.T) {
+	r := NewRoom(grants())
+	w := r.Open(t.Context(), offer())
+	defer w.Close()
+	if err := w.Take(1); err != nil {
+		t.Fatal(err)
+	}
+	token := (<-w.Answers()).Grant.Permit.Token
+	w.Report(token, Progress{Fraction: 0.5})
+	if p := r.Progress(token); p == nil || p.Fraction != 0.5 {
+		t.Fatalf("while it is held: %+v", p)
+	}
+	if err := w.End(fsm.Release{Token: token}, false); err != nil {
+		t.Fatal(err)
+	}
+	<-w.Answers()
+	w.Report(token, Progress{Fraction: 0.9})
+	if p := r.Progress(token); p != nil {
+		t.Fatalf("after its end: %+v", p)
+	}
+}
+
 // submissions is a state machine as a submitter sees it.
 type submissions struct {
 	m     *fsm.Machine
@@ -271,6 +357,20 @@ func TestSubmission_WhoseSettingsDiffer_IsAnother(t *testing.T) {
 		}
 		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
 			t.Errorf("change %d: %v", i, err)
+		}
+	}
+}
+
+func TestSubmission_SameBytesInOtherTasks_IsAnother(t *testing.T) {
+	s := newSubmissions(t)
+	for i, tasks := range [][][]byte{{[]byte("a"), []byte("bc")}, {[]byte("ab"), []byte("c")}, {[]byte("abc")}, {[]byte("a"), nil, []byte("bc")}} {
+		sub := NewSubmission(submitter{s, t}, spec("j"), 0)
+		err := sub.Add(t.Context(), tasks)
+		if err == nil {
+			_, _, err = sub.Finish(t.Context())
+		}
+		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
+			t.Errorf("tasks %q: %v", tasks, err)
 		}
 	}
 }

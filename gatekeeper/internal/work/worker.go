@@ -246,11 +246,14 @@ func (w *Worker) Drain() {
 
 // slot waits for one task.
 func (w *Worker) slot(id semaphore.Identity, placed func()) {
+	granted := false
 	defer func() {
 		placed()
 		w.room.mu.Lock()
 		defer w.room.mu.Unlock()
-		w.free--
+		if !granted {
+			w.free--
+		}
 	}()
 	for w.take.Err() == nil {
 		call := &keeper.AcquireCall{
@@ -273,6 +276,7 @@ func (w *Worker) slot(id semaphore.Identity, placed func()) {
 				return
 			}
 		default:
+			granted = true
 			w.granted(call.Received, a)
 			return
 		}
@@ -298,7 +302,7 @@ func (w *Worker) wait(d *keeper.Denial) bool {
 	}
 }
 
-// granted hands a task to the worker. One that was never sent goes back.
+// granted hands a task to the worker. One that was never sent goes back. From here on the slot counts as that task.
 func (w *Worker) granted(received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
 	w.room.mu.Lock()
@@ -309,6 +313,7 @@ func (w *Worker) granted(received time.Time, a keeper.Answer) {
 		held.Job, held.Index = a.Job.ID, a.Task.Index
 	}
 	w.tasks[token], w.room.held[token] = held, held
+	w.free--
 	w.room.mu.Unlock()
 	if a.Task != nil && w.send(w.ctx, Answer{Grant: g}) {
 		return

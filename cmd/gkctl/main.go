@@ -16,7 +16,7 @@
 // A command has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so that a test can look at the
 // options instead. These packages know nothing of one another. They share change (preview, question, undo), conn (the way to the servers),
 // lookup (names and globs), ui (streams, formats, errors, exit codes) and words (API messages for people), each of which imports only those
-// that stand after it. Script tests of whole commands are in testdata/script.
+// that stand after it. held runs a command for as long as a permit is held, by means of child. Script tests of whole commands are in testdata/script.
 package main
 
 import (

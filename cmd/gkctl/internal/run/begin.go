@@ -1,85 +1,18 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/held"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
-
-// executable finds the command, and its arguments with its own name first.
-func (o *runOptions) executable() (path string, args []string, err error) {
-	args = o.command
-	if o.shell {
-		args = []string{"sh", "-c", o.command[0]}
-	}
-	path, err = exec.LookPath(args[0])
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err == nil && nameless(path) {
-		err = syscall.ENOEXEC
-	}
-	if err != nil {
-		return "", nil, notExecutable(args[0], err)
-	}
-	return path, args, nil
-}
-
-// nameless says whether a file is a script that names no interpreter, as far as can be known without executing it. Shells run such a
-// one themselves; no system does. Where the system was given interpreters for more kinds of files it alone can tell.
-func nameless(path string) bool {
-	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // beside register and status
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false // executable and not readable
-	}
-	defer f.Close()
-	head := make([]byte, 256)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return false
-	}
-	// Programs have zero bytes near their beginning, whatever their format.
-	return !bytes.HasPrefix(head[:n], []byte("#!")) && !bytes.Contains(head[:n], []byte{0})
-}
-
-// notExecutable says why a command cannot be started, with the exit code that a shell has for it.
-func notExecutable(name string, err error) error {
-	e := &ui.CodeError{Code: ui.ExitNotExec, Err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such command in PATH", name)
-	case errors.Is(err, fs.ErrNotExist):
-		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such file, or the interpreter that it names is not there", name)
-	case errors.Is(err, syscall.ENOEXEC):
-		e.Hint = "A script starts with a line as #!/bin/sh; sh -c runs one without."
-	}
-	return e
-}
-
-// reason is an error without the names that its wrappers add.
-func reason(err error) error {
-	for inner := err; inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return err
-}
 
 // waits says whether the queue is waited in.
 func (o *runOptions) waits() bool { return o.queues() || o.timeout > 0 }
@@ -87,12 +20,11 @@ func (o *runOptions) waits() bool { return o.queues() || o.timeout > 0 }
 func (o *runOptions) queues() bool { return o.onDenied.is("wait") || o.onDenied.is("queue") }
 
 // begin acquires the permit.
-func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingClaim) (*client.Run, error) {
+func (o *runOptions) begin(ctx context.Context, c *client.Client, command held.Command, firing firingClaim) (*client.Run, error) {
 	sem := c.Semaphore(o.semaphore, append(firing.options(),
 		client.WithWeight(o.weight),
-		client.WithStopTime(o.killAfter+killReserve),
-		// Not the arguments: there may be secrets among them.
-		client.WithMetadata(map[string]string{"command": filepath.Base(o.command0()), "pid": strconv.Itoa(os.Getpid())}),
+		client.WithStopTime(held.StopTime(o.killAfter)),
+		client.WithMetadata(map[string]string{"command": command.Name(), "pid": strconv.Itoa(os.Getpid())}),
 		client.WithPlace(o.showPlace()),
 	)...)
 	opts := []client.JobOption{client.WithOutageLimit(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
@@ -132,14 +64,6 @@ func (o *runOptions) showPlace() func(client.Place) {
 	}
 }
 
-// command0 is the name to show for the command.
-func (o *runOptions) command0() string {
-	if o.shell {
-		return "sh"
-	}
-	return o.command[0]
-}
-
 // notBegun gives the reason why there is no permit its exit code, and its words.
 func (o *runOptions) notBegun(err error) error {
 	if d, ok := errors.AsType[*client.DeniedError](err); ok {
@@ -148,17 +72,7 @@ func (o *runOptions) notBegun(err error) error {
 	}
 	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
 		o.status.Reason = "TOO_BRIEF"
-		most := e.Duration/2 - killReserve
-		hint := "Lengthen the duration."
-		switch {
-		case most == 0:
-			hint = "Lengthen the duration, or give --kill-after 0."
-		case most > 0:
-			hint = fmt.Sprintf("Lengthen the duration, or give --kill-after %s or less.", most)
-		}
-		return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
-			"permits of %s live %s, which is too brief for --kill-after %s: to be sure that the command is dead before another may start, the definition's duration must be at least %s",
-			o.semaphore, e.Duration, o.killAfter, 2*e.StopTime)}
+		return held.TooBrief(o.semaphore, e.Duration, o.killAfter)
 	}
 	if errors.Is(err, client.ErrUnavailable) {
 		o.status.Outcome = outcomeUnreachable
@@ -231,7 +145,7 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 		for {
 			select {
 			case s := <-signals:
-				if ends(s) {
+				if held.Ends(s) {
 					i.mu.Lock()
 					i.signal = s
 					i.mu.Unlock()
@@ -263,21 +177,4 @@ func (i *interruption) over() os.Signal {
 func (i *interruption) end() {
 	i.over()
 	i.cancel()
-}
-
-// ends says whether a signal ends a process that does nothing about it.
-func ends(s os.Signal) bool {
-	switch s {
-	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
-		return true
-	}
-	return false
-}
-
-// signalled is the exit code of a process that a signal ended.
-func signalled(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return 128 + int(n)
-	}
-	return ui.ExitInterrupted
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/held"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -32,13 +33,6 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		newRunGuard(f),
 	}
 }
-
-const (
-	// defaultKillAfter is how long a command has to end after SIGTERM.
-	defaultKillAfter = 5 * time.Second
-	// killReserve lies between SIGKILL and the end of the permit: for the kernel to end the processes, on a machine that is busy.
-	killReserve = 500 * time.Millisecond
-)
 
 type runOptions struct {
 	f *conn.Factory
@@ -132,7 +126,7 @@ the permit can be counted on (safe_until).`,
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code when the permit was not acquired")
 	flags.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
 	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")
-	flags.DurationVar(&o.killAfter, "kill-after", defaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
+	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
 	flags.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "tell on standard error what happens")
 	flags.StringVar(&o.statusFile, "status-file", "", "write to this file, as JSON, what became of it")
@@ -145,12 +139,10 @@ the permit can be counted on (safe_until).`,
 // newRunGuard is the second process of run; see package child.
 func newRunGuard(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: guardCommand, Hidden: true, Args: ui.NoArgs,
+		Use: held.GuardCommand, Hidden: true, Args: ui.NoArgs,
 		Run: func(*cobra.Command, []string) { child.Guard(f.In) },
 	}
 }
-
-const guardCommand = "run-guard"
 
 // run checks everything that needs no server, then asks, then runs.
 func (o *runOptions) run(ctx context.Context) error {
@@ -179,15 +171,15 @@ func (o *runOptions) checked(ctx context.Context) error {
 		return err
 	}
 	o.status.Firing = firing.status()
-	path, args, err := o.executable()
+	command, err := held.Find(o.command, o.shell)
 	if err != nil {
 		return err
 	}
-	file, err := newPermitFile()
+	file, err := held.NewFile()
 	if err != nil {
 		return err
 	}
-	defer file.remove()
+	defer file.Remove()
 
 	// From here on a signal ends the waiting, or goes to the command; it never ends gkctl between the two.
 	o.signals = make(chan os.Signal, 64)
@@ -199,14 +191,14 @@ func (o *runOptions) checked(ctx context.Context) error {
 	waiting, interrupted := interruptible(context.WithoutCancel(ctx), o.signals)
 	defer interrupted.end()
 	return o.f.Connected(waiting, func(ctx context.Context, c *client.Client) error {
-		run, err := o.begin(ctx, c, firing)
+		run, err := o.begin(ctx, c, command, firing)
 		if s := interrupted.by(); err != nil && s != nil {
-			return &ui.CodeError{Code: signalled(s)}
+			return &ui.CodeError{Code: held.ExitCode(s)}
 		}
 		if err != nil {
 			return o.notBegun(err)
 		}
-		r := &running{runOptions: o, file: file, permit: run.Permit(), spec: child.Spec{Path: path, Args: args, Rubbish: file.dir}}
+		r := &running{runOptions: o, command: command, file: file, permit: run.Permit()}
 		return r.under(run, interrupted)
 	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // gkctl prints what matters itself, and cron mails the rest
 }

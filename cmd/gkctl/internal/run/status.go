@@ -1,9 +1,7 @@
 package run
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +13,8 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/held"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // The outcomes of a run, in the status file. They are part of the contract with scripts.
@@ -40,9 +38,9 @@ type runStatus struct {
 	// Reason is one word: that of the denial, or why the command was stopped.
 	Reason string `json:"reason,omitempty"`
 	// Message is for a person.
-	Message string        `json:"message,omitempty"`
-	Token   string        `json:"token,omitempty"`
-	Firing  *firingStatus `json:"firing,omitempty"`
+	Message string       `json:"message,omitempty"`
+	Token   string       `json:"token,omitempty"`
+	Firing  *held.Firing `json:"firing,omitempty"`
 	// Winner has, or had, the firing.
 	Winner  *winnerStatus  `json:"winner,omitempty"`
 	Command *commandStatus `json:"command,omitempty"`
@@ -51,11 +49,6 @@ type runStatus struct {
 	Started  time.Time  `json:"started_at"`
 	Acquired *time.Time `json:"acquired_at,omitempty"`
 	Ended    time.Time  `json:"ended_at"`
-}
-
-type firingStatus struct {
-	Name string     `json:"name"`
-	Due  *time.Time `json:"due,omitempty"`
 }
 
 type winnerStatus struct {
@@ -75,14 +68,14 @@ type commandStatus struct {
 	Ended    time.Time `json:"ended_at"`
 }
 
-func (f firingClaim) status() *firingStatus {
+func (f firingClaim) status() *held.Firing {
 	switch {
 	case f.name == "":
 		return nil
 	case f.due.IsZero():
-		return &firingStatus{Name: f.name}
+		return &held.Firing{Name: f.name}
 	}
-	return &firingStatus{Name: f.name, Due: &f.due}
+	return &held.Firing{Name: f.name, Due: &f.due}
 }
 
 func (s *runStatus) denied(d *client.DeniedError) {
@@ -141,9 +134,9 @@ func (f *statusFile) write(s *runStatus, err error) error {
 
 func (f *statusFile) put(s *runStatus) error {
 	if f.temp != "" {
-		return replaceFile(f.temp, f.path, s)
+		return ui.ReplaceFile(f.temp, f.path, s)
 	}
-	b, err := indented(s)
+	b, err := ui.Indented(s)
 	if err != nil {
 		return err
 	}
@@ -171,113 +164,4 @@ func withCode(joined, err error) error {
 	}
 	code, hint := ui.Classify(nil, err)
 	return &ui.CodeError{Code: code, Err: joined, Hint: hint}
-}
-
-// replaceFile writes an object as JSON into temp and gives it the name path, so that nobody reads half of it.
-func replaceFile(temp, path string, object any) error {
-	b, err := indented(object)
-	if err == nil {
-		err = os.WriteFile(temp, b, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp) // the error says what failed
-	}
-	return err
-}
-
-func indented(object any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(object)
-	return b.Bytes(), err
-}
-
-// permitFile says to the command until when its permit can be counted on. Only gkctl's own user reads it.
-type permitFile struct {
-	dir string
-	was permitStatus // what was written last
-}
-
-// permitStatus is the permit file. As everywhere in gkctl's JSON tokens are strings, and durations are in seconds, as in "58.8s".
-type permitStatus struct {
-	Semaphore string        `json:"semaphore"`
-	Token     string        `json:"token"`
-	Group     string        `json:"group"`
-	Acquirer  string        `json:"acquirer"`
-	HolderID  string        `json:"holder_id"`
-	Weight    uint32        `json:"weight"`
-	Firing    *firingStatus `json:"firing,omitempty"`
-	Duration  string        `json:"duration"`
-	// State is held, stopping (the command got SIGTERM) or lost.
-	State string `json:"state"`
-	// SafeUntil is until when nobody else can be granted the permit, by the wall clock of this host, which somebody may set; absent
-	// when the permit is lost.
-	SafeUntil *time.Time `json:"safe_until,omitempty"`
-	// SafeFor is the same as a duration, counted from WrittenAt.
-	SafeFor   string    `json:"safe_for"`
-	WrittenAt time.Time `json:"written_at"`
-}
-
-// newPermitFile makes the folder of the file, which is private, where the system keeps what ends with the session.
-func newPermitFile() (*permitFile, error) {
-	in := os.Getenv("XDG_RUNTIME_DIR")
-	if info, err := os.Stat(in); err != nil || !info.IsDir() {
-		in = ""
-	}
-	dir, err := os.MkdirTemp(in, "gkctl-run-")
-	if err != nil && in != "" {
-		dir, err = os.MkdirTemp("", "gkctl-run-") // that of another user, after su
-	}
-	if err == nil {
-		dir, err = filepath.Abs(dir)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("GK_PERMIT_FILE: %w", err)
-	}
-	return &permitFile{dir: dir}, nil
-}
-
-func (f *permitFile) path() string { return filepath.Join(f.dir, "permit.json") }
-
-func (f *permitFile) remove() { _ = os.RemoveAll(f.dir) } // at worst a small file stays
-
-// update writes what is true now, if it is news.
-func (f *permitFile) update(p *client.Permit, weight uint32, firing *firingStatus) error {
-	now := time.Now()
-	s := permitStatus{
-		Semaphore: p.Semaphore(), Token: strconv.FormatUint(p.Token(), 10), Group: p.Group(), Acquirer: p.Acquirer(), HolderID: p.HolderID(),
-		Weight: weight, Firing: firing, Duration: words.Seconds(p.Duration()), State: "held", SafeFor: words.Seconds(0), WrittenAt: now.UTC(),
-	}
-	switch until := p.SafeUntil(); {
-	case until.IsZero():
-		s.State = "lost"
-	default:
-		if p.Context().Err() != nil {
-			s.State = "stopping"
-		}
-		s.SafeFor = words.Seconds(until.Sub(now).Truncate(time.Millisecond))
-		until = until.UTC().Truncate(time.Millisecond)
-		s.SafeUntil = &until
-	}
-	if !f.was.differs(&s) {
-		return nil
-	}
-	if err := replaceFile(filepath.Join(f.dir, ".permit.json"), f.path(), s); err != nil {
-		return fmt.Errorf("GK_PERMIT_FILE: %w", err)
-	}
-	f.was = s
-	return nil
-}
-
-// differs says whether n says anything else. Two readings of the same deadline differ a little.
-func (s *permitStatus) differs(n *permitStatus) bool {
-	if s.State != n.State || s.Duration != n.Duration || (s.SafeUntil == nil) != (n.SafeUntil == nil) {
-		return true
-	}
-	return s.SafeUntil != nil && n.SafeUntil.Sub(*s.SafeUntil).Abs() > 5*time.Millisecond
 }

@@ -1,20 +1,16 @@
 package run
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/held"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
@@ -22,13 +18,12 @@ import (
 // running is a command that runs under a permit.
 type running struct {
 	*runOptions
-	file   *permitFile
-	spec   child.Spec
-	permit *client.Permit
-	proc   *child.Process
-	killed bool  // by enforce, and read when it has ended
-	ended  bool  // by forward: the command got a signal that ends processes; read when it has ended
-	failed error // the command did not exit with 0; client.ErrCutShort, or what stopped it, when it did not come to its end
+	command held.Command
+	file    *held.File
+	permit  *client.Permit
+	proc    *held.Process
+	ended   bool  // by forward: the command got a signal that ends processes; read when it has ended
+	failed  error // the command did not exit with 0; client.ErrCutShort, or what stopped it, when it did not come to its end
 }
 
 // under runs the command, and returns when its group is gone and the permit released.
@@ -38,12 +33,12 @@ func (r *running) under(run *client.Run, i *interruption) error {
 	r.narrate("acquired %s, token %d, safe for %s", r.semaphore, r.permit.Token(), words.Brief(time.Until(r.permit.SafeUntil())))
 	err := run.Do(func(ctx context.Context) error {
 		if s := i.over(); s != nil {
-			return r.notRun(ctx, &ui.CodeError{Code: signalled(s)})
+			return r.notRun(ctx, &ui.CodeError{Code: held.ExitCode(s)})
 		}
-		return r.command(ctx)
+		return r.start(ctx)
 	})
 	if s := i.by(); s != nil { // it came before the command
-		err = &ui.CodeError{Code: signalled(s)}
+		err = &ui.CodeError{Code: held.ExitCode(s)}
 	}
 	_ = run.End(r.failed) // err says how the command ended, and the hook how the release did
 	return err
@@ -59,39 +54,27 @@ func (r *running) notRun(ctx context.Context, err error) error {
 	return err
 }
 
-func (r *running) command(ctx context.Context) error {
-	r.spec.Env = r.environment(os.Environ())
-	self, err := os.Executable()
-	if err == nil {
-		err = r.file.update(r.permit, r.weight, r.status.Firing)
+// start starts the command, and returns when it has ended.
+func (r *running) start(ctx context.Context) (err error) {
+	spec := held.Spec{
+		Command: r.command, Permit: r.permit, Context: r.permit.Context(), KillAfter: r.killAfter, File: r.file, Weight: r.weight,
+		Firing: r.status.Firing, Narrate: r.narrate, Say: func(format string, args ...any) { r.f.Say("gkctl: "+format, args...) },
 	}
-	if err != nil {
-		return r.notRun(ctx, err)
-	}
-	r.spec.Guard = []string{self, guardCommand}
-	r.spec.MayGoOn = r.permit.Held
-	r.spec.Waits = func(pids []int) {
-		r.narrate("waiting for processes that were killed and do not end%s: the permit is kept until then", list(pids))
-	}
-	if r.spec.Until, err = r.guardUntil(); err != nil {
-		return r.notRun(ctx, err)
-	}
-	if r.proc, err = child.Start(r.spec); err != nil {
-		if p, ok := errors.AsType[*os.PathError](err); ok && p.Path == r.spec.Path {
-			err = notExecutable(r.spec.Path, p.Err)
+	if f := r.status.Firing; f != nil {
+		c := firingClaim{name: f.Name}
+		if f.Due != nil {
+			c.due = *f.Due
 		}
+		spec.Env = []string{"GK_FIRING=" + c.String()}
+	}
+	if r.proc, err = held.Start(spec); err != nil {
 		return r.notRun(ctx, err)
 	}
 	started := time.Now()
-	r.narrate("started %s as process %d", r.spec.Path, r.proc.PID())
-	stopped := r.guarded()
-	state, left := r.end()
-	r.narrate("%s ended with exit code %d%s", r.spec.Path, state.Code, by(state))
+	stopped := r.wait()
+	state := r.proc.End()
 	r.status.Outcome = outcomeRan
 	r.status.Command = &commandStatus{PID: r.proc.PID(), ExitCode: state.Code, Signal: child.SignalName(state.Signal), Started: started, Ended: time.Now()}
-	if left != nil {
-		r.f.Say("gkctl: processes of group %d still run, or cannot be killed, although their permit is over", r.proc.PID())
-	}
 	if stopped != nil {
 		err := r.stopped(stopped, state)
 		if state.Code != 0 {
@@ -102,57 +85,22 @@ func (r *running) command(ctx context.Context) error {
 	if state.Code == 0 {
 		return nil
 	}
-	r.failed = fmt.Errorf("exit code %d%s", state.Code, by(state))
+	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.By(state))
 	if r.ended {
 		r.failed = client.ErrCutShort // a reboot hands the firing over, as a crash does
 	}
 	return &ui.CodeError{Code: state.Code}
 }
 
-// guarded returns when the command has ended. It sees to everything that must happen meanwhile, each on a separate goroutine: nothing that can
-// block, as a file or a terminal, stands before a signal that must be sent. The error is why the permit's context had ended by then.
-func (r *running) guarded() error {
+// wait returns when the command has ended, and forwards signals meanwhile. The error is why it had to stop by then.
+func (r *running) wait() error {
 	stop := make(chan struct{})
-	var signalling, telling sync.WaitGroup
+	var signalling sync.WaitGroup
 	signalling.Go(func() { r.forward(stop) })
-	signalling.Go(func() { r.enforce(stop) })
-	signalling.Go(func() { r.updateGuard(stop) })
-	telling.Go(func() { r.keepFile(stop) })
-	telling.Go(func() { r.narrateStop(stop) })
-	<-r.proc.Exited()
-	stopped := r.stopCause()
+	stopped := r.proc.Wait()
 	close(stop)
 	signalling.Wait()
-	telling.Wait()
 	return stopped
-}
-
-// stopCause is why the permit's context has ended, or is about to; nil when the permit is well. After this process was suspended the
-// clock knows it before the client has looked.
-func (r *running) stopCause() error {
-	switch cause := context.Cause(r.permit.Context()); {
-	case cause != nil:
-		return cause
-	case !r.permit.Held():
-		return client.ErrLost
-	case time.Until(r.permit.SafeUntil()) < r.killAfter+killReserve:
-		return client.ErrExpiring
-	}
-	return nil
-}
-
-// end ends what is left of the group. It waits for processes that do not die, and keeps the permit meanwhile, as long as that can be kept.
-func (r *running) end() (child.State, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-r.permit.Done():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return r.proc.End(ctx)
 }
 
 // forward passes signals on to the group.
@@ -161,7 +109,7 @@ func (r *running) forward(stop <-chan struct{}) {
 		select {
 		case s := <-r.signals:
 			// A group that was stopped for longer than its permit lasts must not go on, not even for a moment.
-			r.ended = r.ended || ends(s)
+			r.ended = r.ended || held.Ends(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // it may have ended, which the wait sees
 			}
@@ -171,118 +119,12 @@ func (r *running) forward(stop <-chan struct{}) {
 	}
 }
 
-// enforce ends the group when the permit's context has ended: SIGTERM at once, SIGKILL after --kill-after, or at the end of a drain that is later,
-// and in any case while the permit still lasts. The client ends the context --kill-after and killReserve before the local deadline. A permit of which the
-// servers say that it is lost leaves no time to be polite.
-func (r *running) enforce(stop <-chan struct{}) {
-	select {
-	case <-r.permit.Context().Done():
-	case <-stop:
-		return
-	}
-	since := time.Now()
-	if wait := r.patience(since); wait > 0 {
-		_ = r.proc.Signal(syscall.SIGTERM) // SIGKILL follows in any case
-		for ; wait > 0; wait = r.patience(since) {
-			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // refreshes move what it depends on
-			select {
-			case <-timer.C:
-			case <-r.permit.Done():
-			case <-stop:
-				timer.Stop()
-				return
-			}
-			timer.Stop()
-		}
-	}
-	r.killed = true
-	_ = r.proc.Kill() // it may have ended, which the wait sees
-}
-
-// patience is for how long a command that got SIGTERM then may continue: --kill-after, or longer while a drain lasts, and never beyond what
-// the permit can be counted on for.
-func (r *running) patience(since time.Time) time.Duration {
-	if !r.permit.Held() {
-		return 0
-	}
-	until := since.Add(r.killAfter)
-	if drain := r.permit.DrainUntil(); drain.After(until) {
-		until = drain
-	}
-	return min(time.Until(until), time.Until(r.permit.SafeUntil())-killReserve)
-}
-
-// updateGuard sends the guard until when the group may run.
-func (r *running) updateGuard(stop <-chan struct{}) {
-	r.often(stop, func() {
-		if until, err := r.guardUntil(); err == nil {
-			r.proc.Until(until)
-		}
-	})
-}
-
-// guardUntil is until when the group may run by what is known now. The error is why the permit has ended.
-func (r *running) guardUntil() (time.Duration, error) {
-	now := child.Now() // before the deadline is read, so that a pause in between makes it earlier, not later
-	until := r.permit.SafeUntil()
-	if until.IsZero() {
-		return 0, context.Cause(r.permit.Context())
-	}
-	return now + time.Until(until) - killReserve/4, nil
-}
-
-func list(pids []int) string {
-	text := ""
-	for _, pid := range pids {
-		text += " " + strconv.Itoa(pid)
-	}
-	return text
-}
-
-// keepFile keeps the permit file up to date.
-func (r *running) keepFile(stop <-chan struct{}) {
-	said := false
-	r.often(stop, func() {
-		if err := r.file.update(r.permit, r.weight, r.status.Firing); err != nil && !said {
-			said = true
-			r.f.Say("gkctl: %s", err)
-		}
-	})
-}
-
-// often calls f now, again and again, and when the permit's context ends, until stop is closed.
-func (r *running) often(stop <-chan struct{}, f func()) {
-	ended := r.permit.Context().Done()
-	for {
-		f()
-		timer := time.NewTimer(min(max(r.permit.Duration()/20, 10*time.Millisecond), time.Second))
-		select {
-		case <-timer.C:
-		case <-ended:
-			ended = nil // once
-		case <-stop:
-			timer.Stop()
-			return
-		}
-		timer.Stop()
-	}
-}
-
-func (r *running) narrateStop(stop <-chan struct{}) {
-	select {
-	case <-r.permit.Context().Done():
-		_, text := stopReason(context.Cause(r.permit.Context()))
-		r.narrate("to stop: %s: SIGTERM now, SIGKILL in %s at the latest", text, r.killAfter)
-	case <-stop:
-	}
-}
-
 // stopped is the error of a command that was stopped because of its permit.
 func (r *running) stopped(cause error, state child.State) error {
-	word, text := stopReason(cause)
+	word, text := held.StopReason(cause)
 	how := "ended after SIGTERM" + with(state)
 	switch {
-	case r.killed:
+	case r.proc.Killed():
 		how = "had to be killed" + with(state)
 	case state.Signal == syscall.SIGTERM: // and not also what its exit code says
 		how = "ended by SIGTERM"
@@ -290,29 +132,6 @@ func (r *running) stopped(cause error, state child.State) error {
 	r.status.Outcome, r.status.Reason = outcomeLost, word
 	return &ui.CodeError{Code: ui.ExitLost, Err: fmt.Errorf("%s: %s: the command %s", r.semaphore, text, how),
 		Hint: "`gkctl explain " + r.semaphore + "` shows what holds now."}
-}
-
-// stopReason is why a permit's context ended: a word for programs, and a text.
-func stopReason(cause error) (word, text string) {
-	for _, s := range []struct {
-		err  error
-		word string
-	}{
-		{client.ErrRevoked, "REVOKED"}, {client.ErrMoved, "MOVED"}, {client.ErrTakenOver, "TAKEN_OVER"}, {client.ErrHeldTooLong, "HELD_TOO_LONG"},
-		{client.ErrPaused, "PAUSED"}, {client.ErrCordoned, "CORDONED"}, {client.ErrExpiring, "NO_ANSWER"}, {client.ErrSuperseded, "SUPERSEDED"}, {client.ErrLost, "LOST"},
-	} {
-		if errors.Is(cause, s.err) {
-			word, text = s.word, s.err.Error()
-			break
-		}
-	}
-	if e, ok := errors.AsType[*client.StopError](cause); ok && text != "" {
-		if e.Message != "" {
-			text += ": " + e.Message
-		}
-		return word, text
-	}
-	return cmp.Or(word, "STOPPED"), cause.Error()
 }
 
 // released notes how the release went.
@@ -325,32 +144,4 @@ func (o *runOptions) released(r client.Report) {
 	o.narrate("released %s", o.semaphore)
 }
 
-// environment is the command's: that of gkctl, with the permit's variables instead of those of a run around this one.
-func (r *running) environment(env []string) []string {
-	own := []string{
-		"GK_SEMAPHORE=" + r.permit.Semaphore(), "GK_TOKEN=" + strconv.FormatUint(r.permit.Token(), 10),
-		"GK_GROUP=" + r.permit.Group(), "GK_ACQUIRER=" + r.permit.Acquirer(), "GK_PERMIT_FILE=" + r.file.path(),
-	}
-	if f := r.status.Firing; f != nil {
-		c := firingClaim{name: f.Name}
-		if f.Due != nil {
-			c.due = *f.Due
-		}
-		own = append(own, "GK_FIRING="+c.String())
-	}
-	names := []string{"GK_SEMAPHORE", "GK_TOKEN", "GK_GROUP", "GK_ACQUIRER", "GK_PERMIT_FILE", "GK_FIRING"}
-	kept := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(names, name)
-	})
-	return append(kept, own...)
-}
-
-func by(s child.State) string {
-	if s.Signal == 0 {
-		return ""
-	}
-	return ", by " + child.SignalName(s.Signal)
-}
-
-func with(s child.State) string { return fmt.Sprintf(", with exit code %d%s", s.Code, by(s)) }
+func with(s child.State) string { return fmt.Sprintf(", with exit code %d%s", s.Code, held.By(s)) }

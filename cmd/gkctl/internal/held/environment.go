@@ -1,0 +1,25 @@
+package held
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// names are the variables that say under what a command runs. Those of a run around this one are left out.
+var names = []string{
+	"GK_SEMAPHORE", "GK_TOKEN", "GK_GROUP", "GK_ACQUIRER", "GK_PERMIT_FILE", "GK_FIRING", "GK_JOB", "GK_TASK", "GK_ATTEMPT",
+}
+
+// environment is the command's: that of gkctl, with the permit's variables.
+func (s *Spec) environment(env []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(names, name)
+	})
+	kept = append(kept,
+		"GK_SEMAPHORE="+s.Permit.Semaphore(), "GK_TOKEN="+strconv.FormatUint(s.Permit.Token(), 10),
+		"GK_GROUP="+s.Permit.Group(), "GK_ACQUIRER="+s.Permit.Acquirer(), "GK_PERMIT_FILE="+s.File.path(),
+	)
+	return append(kept, s.Env...)
+}

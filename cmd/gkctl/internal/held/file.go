@@ -1,0 +1,106 @@
+package held
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+)
+
+// File says to a command until when its permit can be counted on. Only gkctl's own user reads it.
+type File struct {
+	dir string
+	was permitStatus // what was written last
+}
+
+// Firing is a firing as gkctl's own JSON has it.
+type Firing struct {
+	Name string     `json:"name"`
+	Due  *time.Time `json:"due,omitempty"`
+}
+
+// permitStatus is the content of the file. As everywhere in gkctl's JSON tokens are strings, and durations are in seconds, as in "58.8s".
+type permitStatus struct {
+	Semaphore string  `json:"semaphore"`
+	Token     string  `json:"token"`
+	Group     string  `json:"group"`
+	Acquirer  string  `json:"acquirer"`
+	HolderID  string  `json:"holder_id"`
+	Weight    uint32  `json:"weight"`
+	Firing    *Firing `json:"firing,omitempty"`
+	Duration  string  `json:"duration"`
+	// State is held, stopping (the command got SIGTERM) or lost.
+	State string `json:"state"`
+	// SafeUntil is until when nobody else can be granted the permit, by the wall clock of this host, which somebody may set; absent
+	// when the permit is lost.
+	SafeUntil *time.Time `json:"safe_until,omitempty"`
+	// SafeFor is the same as a duration, counted from WrittenAt.
+	SafeFor   string    `json:"safe_for"`
+	WrittenAt time.Time `json:"written_at"`
+}
+
+// NewFile makes the folder of the file, which is private, where the system keeps what ends with the session. Remove removes it, or if gkctl
+// dies, the guard does.
+func NewFile() (*File, error) {
+	in := os.Getenv("XDG_RUNTIME_DIR")
+	if info, err := os.Stat(in); err != nil || !info.IsDir() {
+		in = ""
+	}
+	dir, err := os.MkdirTemp(in, "gkctl-run-")
+	if err != nil && in != "" {
+		dir, err = os.MkdirTemp("", "gkctl-run-") // that of another user, after su
+	}
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("GK_PERMIT_FILE: %w", err)
+	}
+	return &File{dir: dir}, nil
+}
+
+func (f *File) path() string { return filepath.Join(f.dir, "permit.json") }
+
+// Remove removes the file with its folder.
+func (f *File) Remove() { _ = os.RemoveAll(f.dir) } // at worst a small file stays
+
+// update writes what is true now, if it is news.
+func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
+	now := time.Now()
+	s := permitStatus{
+		Semaphore: p.Semaphore(), Token: strconv.FormatUint(p.Token(), 10), Group: p.Group(), Acquirer: p.Acquirer(), HolderID: p.HolderID(),
+		Weight: weight, Firing: firing, Duration: words.Seconds(p.Duration()), State: "held", SafeFor: words.Seconds(0), WrittenAt: now.UTC(),
+	}
+	switch until := p.SafeUntil(); {
+	case until.IsZero():
+		s.State = "lost"
+	default:
+		if p.Context().Err() != nil {
+			s.State = "stopping"
+		}
+		s.SafeFor = words.Seconds(until.Sub(now).Truncate(time.Millisecond))
+		until = until.UTC().Truncate(time.Millisecond)
+		s.SafeUntil = &until
+	}
+	if !f.was.differs(&s) {
+		return nil
+	}
+	if err := ui.ReplaceFile(filepath.Join(f.dir, ".permit.json"), f.path(), s); err != nil {
+		return fmt.Errorf("GK_PERMIT_FILE: %w", err)
+	}
+	f.was = s
+	return nil
+}
+
+// differs says whether n says anything else. Two readings of the same deadline differ a little.
+func (s *permitStatus) differs(n *permitStatus) bool {
+	if s.State != n.State || s.Duration != n.Duration || (s.SafeUntil == nil) != (n.SafeUntil == nil) {
+		return true
+	}
+	return s.SafeUntil != nil && n.SafeUntil.Sub(*s.SafeUntil).Abs() > 5*time.Millisecond
+}

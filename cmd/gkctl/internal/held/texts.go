@@ -1,0 +1,77 @@
+package held
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+)
+
+// StopReason is why a command must stop: a word for programs, and a text.
+func StopReason(cause error) (word, text string) {
+	for _, s := range []struct {
+		err  error
+		word string
+	}{
+		{client.ErrRevoked, "REVOKED"}, {client.ErrMoved, "MOVED"}, {client.ErrTakenOver, "TAKEN_OVER"}, {client.ErrHeldTooLong, "HELD_TOO_LONG"},
+		{client.ErrPaused, "PAUSED"}, {client.ErrCordoned, "CORDONED"}, {client.ErrExpiring, "NO_ANSWER"}, {client.ErrSuperseded, "SUPERSEDED"}, {client.ErrLost, "LOST"},
+	} {
+		if errors.Is(cause, s.err) {
+			word, text = s.word, s.err.Error()
+			break
+		}
+	}
+	if e, ok := errors.AsType[*client.StopError](cause); ok && text != "" {
+		if e.Message != "" {
+			text += ": " + e.Message
+		}
+		return word, text
+	}
+	return cmp.Or(word, "STOPPED"), cause.Error()
+}
+
+// TooBrief is the error of permits that live too briefly for KillAfter.
+func TooBrief(semaphore string, duration, killAfter time.Duration) error {
+	most := duration/2 - killReserve
+	hint := "Lengthen the duration."
+	switch {
+	case most == 0:
+		hint = "Lengthen the duration, or give --kill-after 0."
+	case most > 0:
+		hint = fmt.Sprintf("Lengthen the duration, or give --kill-after %s or less.", most)
+	}
+	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
+		"permits of %s live %s, which is too brief for --kill-after %s: to be sure that the command is dead before another may start, the definition's duration must be at least %s",
+		semaphore, duration, killAfter, 2*StopTime(killAfter))}
+}
+
+// By names the signal that ended a command, if one did: ", by SIGTERM".
+func By(s child.State) string {
+	if s.Signal == 0 {
+		return ""
+	}
+	return ", by " + child.SignalName(s.Signal)
+}
+
+// Ends says whether a signal ends a process that does nothing about it.
+func Ends(s os.Signal) bool {
+	switch s {
+	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
+		return true
+	}
+	return false
+}
+
+// ExitCode is that of a process that a signal ended.
+func ExitCode(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return 128 + int(n)
+	}
+	return ui.ExitInterrupted
+}

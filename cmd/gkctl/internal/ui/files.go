@@ -1,0 +1,32 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+)
+
+// ReplaceFile writes an object as JSON into temp and gives it the name path, so that nobody reads half of it.
+func ReplaceFile(temp, path string, object any) error {
+	b, err := Indented(object)
+	if err == nil {
+		err = os.WriteFile(temp, b, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp) // the error says what failed
+	}
+	return err
+}
+
+// Indented is an object as JSON for a file.
+func Indented(object any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(object)
+	return b.Bytes(), err
+}

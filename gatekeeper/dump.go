@@ -2,6 +2,7 @@ package gatekeeper
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/dump"
@@ -26,8 +27,10 @@ func (s *Server) dumps() {
 func (s *Server) view() dump.View {
 	waiting := make(map[string]int)
 	every := func(string) bool { return true }
-	for _, w := range s.keeper.Waiters(every, queue.Cursor{}, s.keeper.WaiterCount()) {
-		waiting[w.Semaphore]++
+	for _, w := range s.keeper.Waiters(every, queue.Cursor{}, math.MaxInt) {
+		if w.Place > 0 {
+			waiting[w.Semaphore]++
+		}
 	}
 	return dump.View{
 		State:     s.machine.State(),

@@ -60,12 +60,12 @@ func (a *API) effects(state *fsm.State, effects []preview.Effect) []*gatekeeperv
 	out := make([]*gatekeeperv1.Effect, len(effects))
 	for i := range effects {
 		e := &effects[i]
+		all, workers := a.reader.InQueue(e.Semaphore)
 		m := &gatekeeperv1.Effect{
 			Semaphore: e.Semaphore, Unaffected: uint32(e.Unaffected), Eligible: uint32(e.Eligible), Warnings: e.Warnings,
 			Admitted: toCallers(e.Admitted), TotalAdmitted: uint32(e.AdmittedCount),
 			ShutOut: toCallers(e.ShutOut), TotalShutOut: uint32(e.ShutOutCount),
-			Waiters: uint32(a.reader.QueueLength(e.Semaphore)), WaitingWorkers: uint32(a.reader.WaitingWorkers(e.Semaphore)),
-			WaitingTasks: state.Work(e.Semaphore).Waiting,
+			Waiters: uint32(all), WaitingWorkers: uint32(workers), WaitingTasks: state.Work(e.Semaphore).Waiting,
 		}
 		if e.Before != nil {
 			m.Before = toDefinition(e.Before)

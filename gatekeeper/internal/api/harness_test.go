@@ -404,17 +404,22 @@ func (k *fakeKeeper) Waiters(match func(string) bool, after queue.Cursor, limit 
 }
 
 func (k *fakeKeeper) WaiterCount() int { return len(k.waiters) }
-func (k *fakeKeeper) WaitingWorkers(sem string) (n int) {
-	for _, w := range k.waiters {
-		if w.Semaphore == sem && w.Worker {
-			n++
-		}
-	}
-	return n
-}
-func (k *fakeKeeper) QueueLength(sem string) (n int) {
+
+func (k *fakeKeeper) InQueue(sem string) (all, workers int) {
 	for _, w := range k.waiters {
 		if w.Semaphore == sem {
+			all++
+			if w.Worker {
+				workers++
+			}
+		}
+	}
+	return all, workers
+}
+
+func (k *fakeKeeper) QueueLength(sem string) (n int) {
+	for _, w := range k.waiters {
+		if w.Semaphore == sem && w.Place > 0 {
 			n++
 		}
 	}

@@ -123,8 +123,8 @@ const maxExplained = 10
 // bothLists adds what waits for a permit, and which tasks wait for a worker.
 func (s *definitionService) bothLists(out *gatekeeperv1.ExplainResponse, sem string) {
 	state := s.cfg.Machine.State()
-	out.WaiterCount = uint32(s.reader.QueueLength(sem))
-	if out.GetWaiterCount() > 0 {
+	all, _ := s.reader.InQueue(sem)
+	if out.WaiterCount = uint32(all); all > 0 {
 		for _, w := range s.reader.Waiters(func(name string) bool { return name == sem }, queue.Cursor{}, maxExplained) {
 			out.Waiters = append(out.Waiters, toWaiter(&w))
 		}

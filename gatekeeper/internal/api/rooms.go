@@ -40,7 +40,7 @@ type reader interface {
 	DeniedCallersOf(state *fsm.State, name string) []keeper.DeniedCaller
 	Recovering() (left time.Duration, recovering bool)
 	QueueLength(sem string) int
-	WaitingWorkers(sem string) int
+	InQueue(sem string) (all, workers int)
 	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 	Match(pattern, name string) bool
 	DeniesAll(state *fsm.State, sem string) bool

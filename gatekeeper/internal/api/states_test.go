@@ -22,7 +22,7 @@ func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}))(t)
 	}
 	g.grant(t, "run", "host")
-	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wait"}}
+	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wait", Place: 1}, {Semaphore: "idle", Worker: true}}
 	g.keeper.missed = map[string]missed.Report{"missed": {}}
 	var denied keeper.DeniedCaller
 	denied.Semaphore = "denied"

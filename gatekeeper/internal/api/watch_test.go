@@ -159,7 +159,7 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 	p := g.grant(t, "held", "host")
 	g.grant(t, "unseen", "host")
 	g.keeper.remaining = map[uint64]time.Duration{p.Token: 5 * time.Second}
-	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wanted"}, {Semaphore: "wanted"}}
+	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wanted", Place: 1}, {Semaphore: "wanted", Place: 2}}
 	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"held", "idle", "wanted"}, LiveEvery: durationpb.New(time.Second)})
 	for range 2 { // at once, and again
 		r := next(t, stream)

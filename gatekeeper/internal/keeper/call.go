@@ -79,7 +79,7 @@ type Waiter struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	Weight    uint32
-	Place     int
+	Place     int // 0: a worker for which there is no task
 	Waiting   time.Duration
 	RequestID string
 	// Worker says that it is a worker's slot.

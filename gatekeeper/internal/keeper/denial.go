@@ -33,7 +33,7 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 		Decision:       d,
 		Message:        k.sentence(state, &call.Request, facts, d),
 		HolderCount:    state.HolderCount(call.Semaphore),
-		QueueLength:    k.queue.Len(call.Semaphore),
+		QueueLength:    k.queue.Length(call.Semaphore, state.Work(call.Semaphore).Waiting),
 		RetryAfter:     -1,
 		Pause:          facts.Pause,
 		PermitRevision: state.PermitRevision(call.Semaphore),

@@ -99,7 +99,7 @@ func (k *Keeper) dispatch() {
 			}
 		}
 		for sem := range touched {
-			if k.queue.Len(sem) > 0 {
+			if !k.nobodyIn(sem) {
 				k.offer(sem)
 				moved[sem] = struct{}{}
 			}

@@ -136,10 +136,35 @@ func TestAcquire_WorkerWhoseCallEnds_LeavesItsPlace(t *testing.T) {
 		gone := w.wait1(works("w1"))
 		gone.leave(t)
 		w.submit("j", nil, "x")
-		if n := w.QueueLength("job"); n != 0 {
+		if n, _ := w.InQueue("job"); n != 0 {
 			t.Fatalf("%d still wait", n)
 		}
 		w.granted(ask("a", "1"))
+	})
+}
+
+func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		w.wait1(works("w1"))
+		w.wait1(works("w2"))
+		want := func(when string, wants, denied int) {
+			t.Helper()
+			d := w.denied(ask("d", "4"), semaphore.NoFreePermit)
+			if all, workers := w.InQueue("job"); w.QueueLength("job") != wants || w.WaiterCount() != wants || d.QueueLength != denied || all < 2 || workers != 2 {
+				t.Fatalf("%s: length %d, %d wait in all, a denial says %d; %d in the queue, %d of them workers",
+					when, w.QueueLength("job"), w.WaiterCount(), d.QueueLength, all, workers)
+			}
+		}
+		want("two idle workers", 0, 0)
+		b := w.wait1(ask("b", "2"))
+		if len(b.places) != 1 || b.places[0].Place != 1 || b.places[0].QueueLength != 1 {
+			t.Fatalf("behind idle workers: %+v", b.places)
+		}
+		want("a caller behind them", 1, 1)
+		w.submit("j", nil, "x")
+		want("one of them has a task", 2, 2)
 	})
 }
 

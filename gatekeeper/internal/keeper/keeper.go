@@ -136,7 +136,7 @@ func New(cfg Config) *Keeper {
 	k.timers = timers.New(timers.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
 	k.missed = missed.New(missed.Config{
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
-		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
+		Waits: func(sem string) bool { return k.QueueLength(sem) > 0 },
 	})
 	k.chores = epoch.NewRoom(cfg.Proposer.Go, func() {
 		k.tenure.Store(nil)

@@ -38,7 +38,7 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore
 	if p != nil {
 		cmd.Cooling = k.cooling(state, p)
 	}
-	if p == nil || p.State != semaphore.Live || cmd.Cooling > 0 || k.queue.Len(p.Semaphore) == 0 {
+	if p == nil || p.State != semaphore.Live || cmd.Cooling > 0 || k.nobodyIn(p.Semaphore) {
 		return do[fsm.ReleaseResult](ctx, k, cmd)
 	}
 	return k.releaseTo(ctx, state, p, cmd)

@@ -88,7 +88,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		r.left = true // the grant is abandoned, and the acquisition ends with it
 	}
 	switch {
-	case k.placeOf(w).Place == 0: // what is under that key now is another's
+	case !k.queue.Has(w): // what is under that key now is another's
 	case r.left, call.RequestID == "":
 		k.leave(place, me)
 	default:
@@ -162,7 +162,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 			}
 		}
 		cancels, superseded := me.cancelled.Load(), me.superseded.Load()
-		over = over || k.placeOf(w).Place == 0 // another call of the acquisition has left
+		over = over || !k.queue.Has(w) // another call of the acquisition has left
 		switch {
 		case !cancels && !superseded && !over:
 		case !k.withdraw(me): // it was woken to hear what became of its grant
@@ -188,7 +188,7 @@ func (k *Keeper) placeID(call *AcquireCall) string {
 func (k *Keeper) gathered(t *tenure) bool { return !time.Now().Before(t.gathered) }
 
 func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
-	place, length := k.queue.Place(w)
+	place, length := k.queue.Place(w, k.tasks(w.Semaphore))
 	told := Place{Place: place, QueueLength: length}
 	if sd := k.cfg.Machine.State().Definition(w.Semaphore); sd != nil {
 		told.Pause = sd.Pause
@@ -199,7 +199,7 @@ func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 // Waiters reads the queues of the semaphores that match, in the order of their names and places, behind a cursor of this leadership.
 func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
-	snapshot := k.queue.Waiters(match, after, limit)
+	snapshot := k.queue.Waiters(match, after, limit, k.tasks)
 	waiters := make([]Waiter, len(snapshot))
 	for i, s := range snapshot {
 		waiters[i] = Waiter{
@@ -210,14 +210,23 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 	return waiters
 }
 
-// QueueLength is how many acquires wait for a permit of a semaphore.
-func (k *Keeper) QueueLength(sem string) int { return k.queue.Len(sem) }
+// tasks is how many wait for workers of a semaphore.
+func (k *Keeper) tasks(sem string) uint64 { return k.cfg.Machine.State().Work(sem).Waiting }
 
-// WaitingWorkers is how many of them are slots of workers.
-func (k *Keeper) WaitingWorkers(sem string) int { return k.queue.Workers(sem) }
+// QueueLength is how many wait for a permit of a semaphore. A worker for which there is no task does not count.
+func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.tasks(sem)) }
 
-// WaiterCount is how many acquires wait.
-func (k *Keeper) WaiterCount() int { return k.queue.Total() }
+// InQueue is how many are in the queue of a semaphore, with workers for which there is no task, and how many of them are workers.
+func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
+
+// nobodyIn reports whether the queue of a semaphore is empty.
+func (k *Keeper) nobodyIn(sem string) bool {
+	all, _ := k.queue.Len(sem)
+	return all == 0
+}
+
+// WaiterCount is QueueLength summed up over all semaphores.
+func (k *Keeper) WaiterCount() int { return k.queue.Total(k.tasks) }
 
 func shownID(id string) string {
 	if id != "" && id[0] == 0 {

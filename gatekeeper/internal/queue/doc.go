@@ -19,8 +19,9 @@
 //
 // # Workers
 //
-// A worker waits for a permit and a task. While there is no task for it, it is passed over and is in nobody's way. The first
-// task that comes finds the workers in the order of their places, among all who wait.
+// A worker waits for a permit and a task. The first task that comes finds the workers in the order of their places, among all who wait.
+// Workers for which there is no task are idle: each is passed over, is in nobody's way, and counts neither in a place nor in the length
+// of the line.
 //
 // # Offers
 //

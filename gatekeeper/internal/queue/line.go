@@ -70,10 +70,10 @@ func (p position) isAhead(of position) bool {
 	return cmp.Or(cmp.Compare(p.rank, of.rank), cmp.Compare(p.seq, of.seq)) < 0
 }
 
-// upTo is how many of the line are not behind p.
-func (l *line[C]) upTo(p position) int {
-	return sort.Search(l.all.Len(), func(i int) bool {
-		other, _ := l.all.GetAt(i)
+// upTo is how many of an ordered tree are not behind p.
+func upTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
+	return sort.Search(tree.Len(), func(i int) bool {
+		other, _ := tree.GetAt(i)
 		return p.isAhead(other.position)
 	})
 }
@@ -83,5 +83,23 @@ func (w *Waiter[C]) goesBefore(other *Waiter[C]) bool {
 	return cmp.Or(w.until.Compare(other.until), cmp.Compare(w.seq, other.seq)) < 0
 }
 
-// place is that of w, which is in the line; 1 is the first.
-func (l *line[C]) place(w *Waiter[C]) int { return l.upTo(w.position) }
+// busy is how many workers wait when so many tasks do: one for each task, from the front. The others are idle.
+func (l *line[C]) busy(tasks uint64) int {
+	return int(min(uint64(l.workers.all.Len()), max(tasks, l.taking)))
+}
+
+// length is how many of the line are not idle.
+func (l *line[C]) length(tasks uint64) int { return l.others.all.Len() + l.busy(tasks) }
+
+// place is that of w, which is in the line, among those that are not idle; 1 is the first. It is 0 for an idle worker.
+func (l *line[C]) place(w *Waiter[C], tasks uint64) int {
+	return w.behind(upTo(l.others.all, w.position), upTo(l.workers.all, w.position), l.busy(tasks))
+}
+
+// behind is the place of w when so many others and workers are not behind it, and so many workers of the line are busy.
+func (w *Waiter[C]) behind(others, workers, busy int) int {
+	if w.Request.Worker && workers > busy {
+		return 0
+	}
+	return others + min(workers, busy)
+}

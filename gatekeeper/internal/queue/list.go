@@ -7,42 +7,54 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Place is the position of w in its line, 1 being the first, and the line's length. Absent waiters count. Both are 0 when w
-// has left.
-func (q *Queue[C]) Place(w *Waiter[C]) (place, length int) {
+// Place is the position of w in its line, 1 being the first, and the line's length, when so many tasks wait. Absent waiters count, and idle
+// workers do not. The place is 0 for an idle worker, and when w has left.
+func (q *Queue[C]) Place(w *Waiter[C], tasks uint64) (place, length int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w.line == nil {
 		return 0, 0
 	}
-	return w.line.place(w), w.line.all.Len()
+	return w.line.place(w, tasks), w.line.length(tasks)
 }
 
-// Len is how many wait for one semaphore, absent ones included.
-func (q *Queue[C]) Len(sem string) int {
+// Has reports whether w is still in the queue.
+func (q *Queue[C]) Has(w *Waiter[C]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return w.line != nil
+}
+
+// Len is how many are in the line of one semaphore, absent waiters and idle workers included, and how many of them are workers.
+func (q *Queue[C]) Len(sem string) (all, workers int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l := q.lines[sem]; l != nil {
-		return l.all.Len()
+		return l.all.Len(), l.workers.all.Len()
+	}
+	return 0, 0
+}
+
+// Length is how many wait for one semaphore when so many tasks do, absent ones included: Len without idle workers.
+func (q *Queue[C]) Length(sem string, tasks uint64) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[sem]; l != nil {
+		return l.length(tasks)
 	}
 	return 0
 }
 
-// Workers is how many of Len are workers.
-func (q *Queue[C]) Workers(sem string) int {
+// Total is Length summed up over all semaphores.
+func (q *Queue[C]) Total(tasks func(sem string) uint64) (total int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[sem]; l != nil {
-		return l.workers.all.Len()
+	for sem, l := range q.lines {
+		if total += l.others.all.Len(); l.workers.all.Len() > 0 {
+			total += l.busy(tasks(sem))
+		}
 	}
-	return 0
-}
-
-// Total is how many wait for all semaphores, absent ones included.
-func (q *Queue[C]) Total() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.waiters)
+	return total
 }
 
 // Waiting is who waits for one semaphore, in order: to be decided again after an edit.
@@ -74,7 +86,7 @@ type Snapshot struct {
 	Worker bool
 	Firing *semaphore.Firing // not to be modified
 	Joined time.Time
-	Place  int // 1 is the first
+	Place  int // as of Queue.Place
 	Cursor Cursor
 	// Absent: no call is attached; its place is kept for a while.
 	Absent bool
@@ -90,9 +102,9 @@ type Cursor struct {
 }
 
 // Waiters lists who waits for the semaphores whose names match, by name and in order, at most limit of them, and only those behind
-// the cursor; the zero Cursor is ahead of all. Each line is as it was at one moment, but not all at the same one: the queue is not
+// the cursor; the zero Cursor is ahead of all. tasks is how many wait for workers of a semaphore. Each line is as it was at one moment, but not all at the same one: the queue is not
 // held up for longer than one line takes.
-func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int) []Snapshot {
+func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int, tasks func(sem string) uint64) []Snapshot {
 	var out []Snapshot
 	names := q.Semaphores()
 	first, _ := slices.BinarySearch(names, after.Semaphore)
@@ -101,13 +113,13 @@ func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int)
 			break
 		}
 		if match(name) {
-			out = q.appendLine(out, name, after, limit)
+			out = q.appendLine(out, name, after, limit, tasks(name))
 		}
 	}
 	return out
 }
 
-func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit int) []Snapshot {
+func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit int, tasks uint64) []Snapshot {
 	var none C
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,15 +127,20 @@ func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit i
 	if l == nil {
 		return out
 	}
-	first := 0
-	if name == after.Semaphore {
-		first = l.upTo(position{after.Rank, after.Seq})
+	others, workers, busy := 0, 0, l.busy(tasks)
+	if last := (position{after.Rank, after.Seq}); name == after.Semaphore {
+		others, workers = upTo(l.others.all, last), upTo(l.workers.all, last)
 	}
-	for i := first; i < l.all.Len() && len(out) < limit; i++ {
+	for i := others + workers; i < l.all.Len() && len(out) < limit; i++ {
 		w, _ := l.all.GetAt(i)
+		if w.Request.Worker {
+			workers++
+		} else {
+			others++
+		}
 		out = append(out, Snapshot{
 			Key: w.Key, Weight: w.Request.Weight, Worker: w.Request.Worker, Firing: w.Request.Firing, Joined: w.Joined,
-			Place: i + 1, Cursor: Cursor{name, w.rank, w.seq}, Absent: w.call == none, Offered: w.offered,
+			Place: w.behind(others, workers, busy), Cursor: Cursor{name, w.rank, w.seq}, Absent: w.call == none, Offered: w.offered,
 		})
 	}
 	return out

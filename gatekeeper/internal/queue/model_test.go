@@ -102,6 +102,27 @@ func (m *model) ahead(sem string, at int, tasks uint64) bool {
 	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || counts })
 }
 
+// length is how many of a part of a line count while so many tasks wait.
+func (m *model) length(sem string, part []*modelWaiter, tasks uint64) (n int) {
+	offered := uint64(0)
+	for _, w := range m.lines[sem] {
+		if w.worker && w.offered {
+			offered++
+		}
+	}
+	left := max(tasks, offered)
+	for _, w := range part {
+		if w.worker && left == 0 {
+			continue
+		}
+		if w.worker {
+			left--
+		}
+		n++
+	}
+	return n
+}
+
 func keysOf(ws []*Waiter[*call]) (keys []Key) {
 	for _, w := range ws {
 		keys = append(keys, w.Key)
@@ -228,17 +249,24 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 						if w.call == nil && !w.offered && (next.IsZero() || w.until.Before(next)) {
 							next = w.until
 						}
-						if place, length := q.Place(w.real); place != i+1 || length != len(line) {
-							t.Fatalf("%v has place %d of %d, want %d of %d", w.key, place, length, i+1, len(line))
-						}
-						for tasks := range uint64(2) {
+						for tasks := range uint64(3) {
+							want, all := m.length(sem, line[:i+1], tasks), m.length(sem, line, tasks)
+							if want == m.length(sem, line[:i], tasks) {
+								want = 0 // an idle worker
+							}
+							if place, length := q.Place(w.real, tasks); place != want || length != all {
+								t.Fatalf("%v has place %d of %d, want %d of %d", w.key, place, length, want, all)
+							}
 							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.real) != w.call {
 								t.Fatalf("%v: somebody ahead %v, call %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
 							}
 						}
 					}
-					if got := keysOf(q.Waiting(sem)); !slices.Equal(got, want) || q.Len(sem) != len(want) {
+					if got := keysOf(q.Waiting(sem)); !slices.Equal(got, want) {
 						t.Fatalf("in line %v, want %v", got, want)
+					}
+					if all, _ := q.Len(sem); all != len(want) || q.Length(sem, 1) != m.length(sem, line, 1) {
+						t.Fatalf("%d in line, %d wait for a task, want %d", all, q.Length(sem, 1), len(want))
 					}
 					for tasks := range uint64(2) {
 						if got := q.Ahead(sem, nil, tasks); got != m.ahead(sem, len(line), tasks) {
@@ -249,8 +277,8 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				if at, ok := q.NextExpiry(); ok == next.IsZero() || !at.Equal(next) {
 					t.Fatalf("next expiry %v %v, want %v", at, ok, next)
 				}
-				if q.Total() != total {
-					t.Fatalf("%d in all, want %d", q.Total(), total)
+				if got := q.Total(func(string) uint64 { return uint64(total) }); got != total {
+					t.Fatalf("%d in all, want %d", got, total)
 				}
 			},
 		})
@@ -302,7 +330,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 		ws := q.Waiting("s")
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			q.Place(ws[i*7919%n])
+			q.Place(ws[i*7919%n], 0)
 		}
 	})
 }

@@ -83,8 +83,8 @@ func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
 	q.Leave(key("s", 1))
 	q.Return(w) // too late: it has left
 	wantNumbers(t, "who is in line", q.Waiting("s"), 2)
-	if q.Total() != 1 {
-		t.Errorf("%d wait in all", q.Total())
+	if q.Total(noTasks) != 1 {
+		t.Errorf("%d wait in all", q.Total(noTasks))
 	}
 }
 
@@ -97,7 +97,7 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	if again != w || replaced != c || q.Call(w) != next {
 		t.Errorf("joined %p (was %p), replaced %v, call %v", again, w, replaced, q.Call(w))
 	}
-	if place, length := q.Place(w); place != 1 || length != 2 {
+	if place, length := q.Place(w, 0); place != 1 || length != 2 {
 		t.Errorf("place %d of %d", place, length)
 	}
 	q.Detach(w, c, start) // the replaced call ends: that is no news
@@ -141,7 +141,7 @@ func TestExpire_LingerOver_DropsAndMakesRoom(t *testing.T) {
 	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}, 0) {
 		t.Error("somebody is still ahead of the second")
 	}
-	if place, length := q.Place(w); place != 0 || length != 0 {
+	if place, length := q.Place(w, 0); place != 0 || length != 0 {
 		t.Errorf("the dropped one has place %d of %d", place, length)
 	}
 	if again, _ := join(q, 1, 1, start.Add(Linger)); again == w {
@@ -170,7 +170,7 @@ func TestLeave_ReturnsTheCallAttachedThen(t *testing.T) {
 	if got, known := q.Leave(w.Key); got != nil || known {
 		t.Errorf("left twice: %v %v", got, known)
 	}
-	if q.Ahead("s", nil, 0) || q.Len("s") != 0 || len(q.Semaphores()) != 0 {
+	if q.Ahead("s", nil, 0) || q.Length("s", 0) != 0 || len(q.Semaphores()) != 0 {
 		t.Error("the line is not gone")
 	}
 }
@@ -202,7 +202,7 @@ func TestClear_EndsEverything(t *testing.T) {
 	}
 	q.Return(w)
 	q.Detach(w, c, start)
-	if q.Total() != 0 || q.Gathering(start) || q.Offer("s", 9, 0) != nil || q.Expire(start.Add(time.Hour)) != nil {
+	if q.Total(noTasks) != 0 || q.Gathering(start) || q.Offer("s", 9, 0) != nil || q.Expire(start.Add(time.Hour)) != nil {
 		t.Error("something is left")
 	}
 }
@@ -213,21 +213,55 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 		q.Join(key(sem, n), semaphore.Request{Weight: uint32(n)}, nil, &call{}, start, 0)
 	}
 	q.Offer("a", 1, 0)
-	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10)
+	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10, noTasks)
 	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
 		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {
 		t.Errorf("listed %+v", got)
 	}
 	all := func(string) bool { return true }
-	if got := q.Waiters(all, Cursor{}, 2); len(got) != 2 || got[1].Semaphore != "a" {
+	if got := q.Waiters(all, Cursor{}, 2, noTasks); len(got) != 2 || got[1].Semaphore != "a" {
 		t.Errorf("two of them: %+v", got)
 	}
 	// A waiter that was listed last may leave: the next page begins behind where it was.
 	q.Leave(got[0].Key)
-	if next := q.Waiters(all, got[0].Cursor, 10); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
+	if next := q.Waiters(all, got[0].Cursor, 10, noTasks); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
 		t.Errorf("the next page: %+v", next)
 	}
-	if next := q.Waiters(all, got[2].Cursor, 10); len(next) != 0 {
+	if next := q.Waiters(all, got[2].Cursor, 10, noTasks); len(next) != 0 {
 		t.Errorf("behind the last: %+v", next)
+	}
+}
+
+func noTasks(string) uint64 { return 0 }
+
+func TestQueue_IdleWorkers_CountInNoPlace(t *testing.T) {
+	q := New[*call]()
+	var line []*Waiter[*call]
+	for n, worker := range []bool{true, false, true, false} {
+		w, _ := q.Join(key("s", n), semaphore.Request{Weight: 1, Worker: worker}, nil, &call{}, start, 0)
+		line = append(line, w)
+	}
+	for tasks, want := range [][]int{{0, 1, 0, 2}, {1, 2, 0, 3}, {1, 2, 3, 4}, {1, 2, 3, 4}} {
+		n, sum := uint64(tasks), 0
+		for i, w := range line {
+			place, length := q.Place(w, n)
+			if place != want[i] || length != want[3] {
+				t.Errorf("%d tasks: waiter %d has place %d of %d, want %d of %d", tasks, i, place, length, want[i], want[3])
+			}
+			sum += place
+		}
+		for _, w := range q.Waiters(func(string) bool { return true }, Cursor{}, 10, func(string) uint64 { return n }) {
+			sum -= w.Place
+		}
+		if total := q.Total(func(string) uint64 { return n }); sum != 0 || total != want[3] || q.Length("s", n) != want[3] {
+			t.Errorf("%d tasks: the list differs by %d, %d wait in all, the line has %d", tasks, sum, total, q.Length("s", n))
+		}
+	}
+	if all, workers := q.Len("s"); all != 4 || workers != 2 {
+		t.Errorf("%d in line, %d of them workers", all, workers)
+	}
+	q.Offer("s", 1, 1)
+	if place, _ := q.Place(line[1], 0); place != 2 {
+		t.Errorf("behind a worker that is being proposed: place %d", place)
 	}
 }

@@ -680,7 +680,7 @@ type GetStatusResponse struct {
 	// Lower-case hexadecimal SHA-256, and the index at which it holds; only when asked for.
 	StateHash      string `protobuf:"bytes,16,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
 	StateHashIndex uint64 `protobuf:"varint,17,opt,name=state_hash_index,json=stateHashIndex,proto3" json:"state_hash_index,omitempty"`
-	// Waiting acquires; only the leader has any.
+	// Waiting acquires, without idle workers; only the leader has any.
 	Waiters uint32 `protobuf:"varint,18,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	// How long nothing is granted yet after a recovery, as the leader measures it; others say the whole time. Absent when permits are
 	// granted.

@@ -195,7 +195,7 @@ const (
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
 	// Nothing takes a slot.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
-	// Somebody waits in its queue.
+	// Somebody waits in its queue. An idle worker does not: see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
 	DefinitionState_DEFINITION_STATE_PAUSED  DefinitionState = 4
 	// A holder is told to stop.
@@ -713,7 +713,7 @@ type DefinitionRecord struct {
 	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
 	// All that hold, by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// How many wait in its queue; only in answers of the leader.
+	// How many wait in its queue, without idle workers: see Waiter. Only in answers of the leader.
 	Waiters       uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2084,8 +2084,8 @@ type ExplainResponse struct {
 	// Who takes the slots when there is no room: at most as many as a denial names, of holder_count.
 	Holders     []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// Both lists of the semaphore: callers and workers that wait for a permit, and jobs with tasks that wait for a worker. At most 10 of each,
-	// in their order, and how many waiters and tasks there are.
+	// Both lists of the semaphore: callers and workers that are in its queue, idle ones included, and jobs with tasks that wait for a worker.
+	// At most 10 of each, in their order, and how many waiters and tasks there are.
 	Waiters       []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	WaiterCount   uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
 	Tasks         []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`

@@ -430,8 +430,8 @@ type Effect struct {
 	Eligible uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
 	// Permits that expired and are held for an operator (on_expiry): their slots stay taken until each is cleared, whatever changes.
 	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
-	// Callers and workers that wait for a permit, how many of them are workers, and tasks that wait for a worker. They are never removed by a
-	// change of the definition; those that it shuts out wait in vain.
+	// Callers and workers in its queue, how many of them are workers, idle ones included, and tasks that wait for a worker. A change of the
+	// definition never removes tasks. It ends the wait of callers that it shuts out, with a denial; a worker that it shuts out asks again.
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`

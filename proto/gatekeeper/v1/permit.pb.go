@@ -1323,7 +1323,7 @@ type Denial struct {
 	// Who takes the slots, at most 16.
 	Holders     []*Permit `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,4,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// How many wait; all of them are ahead of a TryAcquire.
+	// How many wait; all of them are ahead of a TryAcquire. A worker that no task waits for is ahead of nobody, and does not count.
 	QueueLength uint32 `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The earliest time at which a retry can help, counted from the answer; absent when waiting alone cannot help.
 	RetryAfter *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
@@ -1933,7 +1933,7 @@ func (*AcquireResponse_Denial) isAcquireResponse_Progress() {}
 // Place is a position in a queue.
 type Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 is next.
+	// 1 is next. As in queue_length, a worker that no task waits for does not count.
 	Place       uint32 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The call ends now; repeat it with the same request id to keep the place.
@@ -3972,10 +3972,12 @@ type Waiter struct {
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
-	Place     uint32                 `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
-	Waiting   *durationpb.Duration   `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	RequestId string                 `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// It is a worker's slot: it stands in nobody's way while no task waits.
+	// 1 is next; 0 is an idle worker.
+	Place     uint32               `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
+	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// It is one of a worker's slots. Each task that waits for a worker has one slot wait for it, from the front of the queue. The other slots
+	// are idle: they stand in nobody's way, have no place, and count in no length of the queue.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -28,6 +28,16 @@ const (
 	Attempts Promise = "a firing is attempted at most max_attempts times"
 	// FiringEnd: the end of a firing that a caller awaited is the one that its holder stated, or a loss.
 	FiringEnd Promise = "an awaited end is the one that happened"
+	// JobKept: an acknowledged job is there until it is deleted, and each of its tasks ends.
+	JobKept Promise = "every submitted task ends"
+	// SameJob: a job id names one content, and workers get what was submitted.
+	SameJob Promise = "a job is what was submitted under its id"
+	// OneWorker: a task is believed to be held by one worker at a time.
+	OneWorker Promise = "a task is executed by one worker at a time"
+	// OneResult: the end of a task is what the worker with the newest token stated; it stays, and the task is not executed again.
+	OneResult Promise = "the result of a task is recorded once, and stays"
+	// TaskAttempts: a task is begun at most max_attempts times, and is not given up before.
+	TaskAttempts Promise = "a task is attempted max_attempts times"
 	// SameState: members that applied the same log have the same state.
 	SameState Promise = "members have equal states at equal indexes"
 	// Linear: every answer is one that a single semaphore could have given at some moment of its call.
@@ -59,7 +69,7 @@ type Result struct {
 // All makes every check. modelTime bounds how long the model may search for each semaphore.
 func All(h *history.History, modelTime time.Duration) Result {
 	var r Result
-	r.Violations = slices.Concat(Beliefs(h), Tokens(h), Requests(h), Successors(h), Firings(h), States(h))
+	r.Violations = slices.Concat(Beliefs(h), Tokens(h), Requests(h), Successors(h), Firings(h), Work(h), States(h))
 	linear := Linearizable(h, modelTime)
 	r.Violations = append(r.Violations, linear.Violations...)
 	r.Undecided = linear.Undecided

@@ -50,6 +50,8 @@ func Gather(entries []Entry) (*History, error) {
 			h.Faults = append(h.Faults, *e.Fault)
 		case e.State != nil:
 			h.States = append(h.States, *e.State)
+		case e.Handed != nil:
+			h.Handed = append(h.Handed, *e.Handed)
 		}
 	}
 	for _, e := range entries {
@@ -72,6 +74,7 @@ func Gather(entries []Entry) (*History, error) {
 			h.Beliefs[i].Until = min(b.Until, died)
 		}
 	}
+	slices.SortStableFunc(h.Handed, func(a, b Handed) int { return cmp.Compare(a.At, b.At) })
 	slices.SortStableFunc(h.Operations, func(a, b Operation) int { return cmp.Compare(a.At, b.At) })
 	return h, nil
 }

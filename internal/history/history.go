@@ -15,6 +15,7 @@ type Entry struct {
 	Death  *Death  `json:"death,omitempty"`
 	Fault  *Fault  `json:"fault,omitempty"`
 	State  *State  `json:"state,omitempty"`
+	Handed *Handed `json:"handed,omitempty"`
 }
 
 // Call is a request, noted before it is sent.
@@ -117,4 +118,6 @@ type History struct {
 	Beliefs []Belief
 	Faults  []Fault
 	States  []State
+	// Handed are in the order of their times.
+	Handed []Handed
 }

@@ -22,6 +22,7 @@ func recorded() []Entry {
 	log.Put(Entry{Death: &Death{Client: "a", At: at + 2*time.Second}})
 	log.Put(Entry{Fault: &Fault{At: at, Kind: "kill", On: "gk1"}})
 	log.Put(Entry{State: &State{Member: "gk1", Index: 3, Hash: "aa"}})
+	b.Handed(Handed{Token: 7, Job: "j", Index: 1, Content: "x", Attempt: 1})
 	return log.Entries()
 }
 
@@ -52,7 +53,7 @@ func TestGather_PutsAnswersToTheirCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(h.Operations) != 3 || len(h.Faults) != 1 || len(h.States) != 1 {
+	if len(h.Operations) != 3 || len(h.Faults) != 1 || len(h.States) != 1 || len(h.Handed) != 1 {
 		t.Fatalf("%+v", h)
 	}
 	for i, want := range []Outcome{Known, Unknown, Unknown} {

@@ -70,6 +70,9 @@ type Request struct {
 	Definition *Definition `json:"definition,omitempty"`
 	// ExpectedVersion is the version that an edit replaces; 0 creates.
 	ExpectedVersion uint64 `json:"expected_version,omitempty"`
+	// Job is the job of a request about jobs and tasks, and Content the result with which a task ends.
+	Job     *Job   `json:"job,omitempty"`
+	Content string `json:"content,omitempty"`
 }
 
 // Releasing is the release of a token whose job ended so: DONE, NOT_RUN, CUT_SHORT or FAILED, in the words of the API. Each failure is another one.
@@ -158,6 +161,9 @@ type Response struct {
 	Attempts uint32 `json:"attempts,omitempty"`
 	// Definition is what was read; nil when there is none of that name.
 	Definition *Definition `json:"definition,omitempty"`
+	// State is what was read of a job, and Repeated says that it had been submitted before.
+	State    *JobState `json:"state,omitempty"`
+	Repeated bool      `json:"repeated,omitempty"`
 }
 
 // Denial is the record of a denied acquire. own: the answer says that a permit of the caller's identity is being stopped.

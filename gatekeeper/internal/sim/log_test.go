@@ -53,7 +53,7 @@ func (w *world) replay(h *history.History) []string {
 		ended: make(map[uint64]ending), changed: make(map[change]bool),
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
-	runs, tasks := newRuns(tr), newShared(tr)
+	runs, tasks := newRuns(tr), newShared(tr, h)
 	upTo := w.indexes[w.members[0].id]
 	entries := tr.commonLog(upTo)
 	machine := fsm.New(w.clusterID)
@@ -93,7 +93,7 @@ func (w *world) replay(h *history.History) []string {
 	tr.compare(h)
 	runs.compare(h, machine.State())
 	if w.judge != nil {
-		tasks.compare(machine.State())
+		tasks.compare(h, machine.State())
 	}
 	return tr.broken
 }

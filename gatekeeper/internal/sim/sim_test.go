@@ -154,7 +154,7 @@ func (w *world) check() (broken []string, undecided int) {
 	}
 	broken = append(w.failed, w.replay(h)...)
 	w.paths.lost(w)
-	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Successors(h), check.Firings(h), check.States(h))
+	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Successors(h), check.Firings(h), check.Work(h), check.States(h))
 	h.Operations = slices.DeleteFunc(h.Operations, func(o history.Operation) bool { return !modelled(o.Request.Semaphore) })
 	linear := check.Linearizable(h, modelTime)
 	for _, v := range append(violations, linear.Violations...) {

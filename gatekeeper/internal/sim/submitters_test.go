@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -48,9 +49,9 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	if luck.IntN(5) == 0 {
 		size = 60_000 // several entries
 	}
-	var tasks []string
+	var tasks [][]byte
 	for i := range 1 + luck.IntN(9) {
-		tasks = append(tasks, fmt.Sprintf("%s %d %x %s", id, i, luck.Uint64(), strings.Repeat("x", size)))
+		tasks = append(tasks, fmt.Appendf(nil, "%s %d %x %s", id, i, luck.Uint64(), strings.Repeat("x", size)))
 	}
 	if luck.IntN(8) == 0 {
 		spec.Timeout = durationpb.New(between(luck, time.Second, 10*time.Second))
@@ -71,8 +72,15 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 		err := now.submit(spec, tasks, cut, luck)
 		switch status.Code(err) {
 		case codes.OK, codes.InvalidArgument, codes.NotFound, codes.FailedPrecondition:
-			if err == nil && luck.IntN(6) == 0 { // the same id with other content
-				now.submit(spec, append(slices.Clip(tasks), "more"), false, luck)
+			if err != nil {
+				return
+			}
+			switch luck.IntN(6) {
+			case 0: // the same id with other content
+				_ = now.submit(spec, append(slices.Clip(tasks), []byte("more")), false, luck) // whatever comes of it is noted
+			case 1, 2: // the same job again, perhaps after its end, by another process
+				pass(between(luck, 0, 5*time.Second))
+				_ = p.now().submit(spec, tasks, false, luck)
 			}
 			return
 		case codes.AlreadyExists:
@@ -90,7 +98,7 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 }
 
 // submit sends a job in messages of some size. cut: it ends in the middle.
-func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks []string, cut bool, luck *rand.Rand) error {
+func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, luck *rand.Rand) error {
 	c, hangUp := p.to(luck)
 	defer hangUp()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
@@ -99,10 +107,9 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks []string, cut bool, l
 	if err != nil {
 		return err
 	}
-	w := p.world
-	if !cut {
-		w.work.note(func() { w.work.contents[spec.GetId()] = append(w.work.contents[spec.GetId()], tasks) })
-	}
+	w, job := p.world, history.JobOf(spec, tasks)
+	job.Cut = cut
+	answered := p.record.Call(history.Request{Kind: history.Submit, Semaphore: shares, Job: job})
 	first := true
 	for left := tasks; first || len(left) > 0; first = false {
 		n := min(len(left), 1+luck.IntN(4))
@@ -110,10 +117,7 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks []string, cut bool, l
 		if first {
 			m.Job = spec
 		}
-		for _, t := range left[:n] {
-			m.Tasks = append(m.Tasks, []byte(t))
-		}
-		left = left[n:]
+		m.Tasks, left = left[:n], left[n:]
 		if m.Last && cut {
 			w.paths.met(submissionCut)
 			pass(between(luck, 0, 300*time.Millisecond)) // what was sent arrives
@@ -131,15 +135,20 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks []string, cut bool, l
 		}
 	}
 	r, err := stream.CloseAndRecv()
-	if err != nil || p.isCrashed() {
+	switch {
+	case p.isCrashed():
+		return err
+	case status.Code(err) == codes.AlreadyExists:
+		answered(history.Known, history.Response{Result: history.Differs}, err)
+		return err
+	case err != nil:
+		answered(history.Unknown, history.Response{}, err)
 		return err
 	}
+	answered(history.Known, history.Response{Result: history.Submitted, Revision: r.GetJob().GetSubmittedRevision(), Repeated: r.GetRepeated()}, nil)
 	if r.GetRepeated() {
 		w.paths.met(jobRepeated)
 	}
-	w.work.note(func() {
-		w.work.accepted = append(w.work.accepted, accepted{spec.GetId(), r.GetJob().GetSubmittedRevision(), tasks})
-	})
 	if luck.IntN(2) == 0 {
 		w.late.Go(func() {
 			w.judge.follows(spec.GetId(), r.GetJob().GetSubmittedRevision(), rand.New(rand.NewPCG(luck.Uint64(), 1)))
@@ -148,16 +157,24 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks []string, cut bool, l
 	return nil
 }
 
+// followed is what a stream of a job has brought.
+type followed struct {
+	job   *gatekeeperv1.Job
+	tasks map[uint32]*gatekeeperv1.Task
+}
+
 // follows hears of a job until it is over, from one server after another.
 func (p *process) follows(id string, submitted uint64, luck *rand.Rand) {
 	f, after := followed{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
+	answered := p.record.Call(history.Request{Kind: history.FollowJob, Semaphore: shares, Job: &history.Job{ID: id}})
 	for !closed(p.world.life.Done()) {
 		over, gone := p.followsOnce(&f, &after, id, submitted, luck)
 		switch {
 		case gone:
 			return
 		case over:
-			p.world.work.note(func() { p.world.work.followed = append(p.world.work.followed, f) })
+			answered(history.Known, history.ReadJob(f.job, slices.Collect(maps.Values(f.tasks))), nil)
+			p.world.paths.met(followedToEnd)
 			return
 		}
 		pass(between(luck, 50*time.Millisecond, time.Second))
@@ -190,19 +207,28 @@ func (p *process) followsOnce(f *followed, after *uint64, id string, submitted u
 	}
 }
 
-// changesJob does what an operator may do to a job.
+// changesJob does what an operator may do to a job. It may be gone, over, or without failed tasks.
 func (p *process) changesJob(id string, luck *rand.Rand) {
 	c, hangUp := p.to(luck)
 	defer hangUp()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	switch luck.IntN(5) { // it may be gone, over, or without failed tasks
+	switch luck.IntN(5) {
 	case 0:
-		_, _ = c.CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: "ops", Reason: "sim"})
+		p.changes(history.CancelJob, id, func() error {
+			_, err := c.CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: "ops", Reason: "sim"})
+			return err
+		})
 	case 1, 2:
-		_, _ = c.RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id})
+		p.changes(history.RetryTasks, id, func() error {
+			_, err := c.RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id})
+			return err
+		})
 	default:
-		_, _ = c.DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{luck.Uint32N(4)}})
+		p.changes(history.DropTasks, id, func() error {
+			_, err := c.DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{luck.Uint32N(4)}})
+			return err
+		})
 	}
 }
 
@@ -211,12 +237,31 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	defer hangUp()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if _, err := c.DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id}); err == nil {
+	deleted := p.changes(history.DeleteJob, id, func() error {
+		_, err := c.DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id})
+		return err
+	})
+	if deleted {
 		p.world.paths.met(jobDeleted)
 	}
 }
 
-// jobsEnd waits until every job has ended.
+// changes notes what an operator does to a job, and reports whether it was done.
+func (p *process) changes(what history.Kind, id string, act func() error) bool {
+	answered := p.record.Call(history.Request{Kind: what, Semaphore: shares, Job: &history.Job{ID: id}})
+	err := act()
+	switch {
+	case p.isCrashed():
+	case err == nil:
+		answered(history.Known, history.Response{Result: history.Done}, nil)
+		return true
+	default:
+		answered(history.Unknown, history.Response{}, err)
+	}
+	return false
+}
+
+// jobsEnd waits until every job has ended, and reads all of them.
 func (w *world) jobsEnd() {
 	luck := luckOf(w.plan.seed, "jobs end")
 	for range 300 {
@@ -224,10 +269,41 @@ func (w *world) jobsEnd() {
 		c, hangUp := w.judge.to(luck)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		r, err := c.ListJobs(ctx, &gatekeeperv1.ListJobsRequest{PageSize: 1000})
+		if err == nil && !slices.ContainsFunc(r.GetJobs(), func(j *gatekeeperv1.Job) bool { return !j.GetOver() }) {
+			err = w.judge.readsJobs(ctx, c)
+		} else {
+			err = errors.Join(err, errJobsGoOn)
+		}
 		cancel()
 		hangUp()
-		if err == nil && !slices.ContainsFunc(r.GetJobs(), func(j *gatekeeperv1.Job) bool { return !j.GetOver() }) {
+		if err == nil {
 			return
 		}
 	}
+}
+
+var errJobsGoOn = errors.New("not all jobs have ended")
+
+// readsJobs reads every id that was ever submitted.
+func (p *process) readsJobs(ctx context.Context, c gatekeeperv1.WorkServiceClient) error {
+	ids := map[string]bool{}
+	for _, e := range p.world.history.Entries() {
+		if e.Call != nil && e.Call.Request.Kind == history.Submit {
+			ids[e.Call.Request.Job.ID] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		answered := p.record.Call(history.Request{Kind: history.JobEnd, Semaphore: shares, Job: &history.Job{ID: id}})
+		r, err := c.ListTasks(ctx, &gatekeeperv1.ListTasksRequest{Job: id, Results: true, PageSize: 1000})
+		switch {
+		case status.Code(err) == codes.NotFound:
+			answered(history.Known, history.Response{Result: history.NoJob}, nil)
+		case err != nil:
+			answered(history.Unknown, history.Response{}, err)
+			return err
+		default:
+			answered(history.Known, history.ReadJob(r.GetJob(), r.GetTasks()), nil)
+		}
+	}
+	return nil
 }

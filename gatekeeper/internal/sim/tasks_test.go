@@ -4,70 +4,62 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/raft"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// seenWork is what submitters, workers and followers of jobs did and heard.
-type seenWork struct {
-	mu       sync.Mutex            // guards all below
-	contents map[string][][]string // by job id: the task lists whose submissions came to their last message
-	accepted []accepted
-	ends     map[uint64][]taskEnd // by token, what a worker said
-	recorded []taskEnd            // of which a server said that it is recorded
-	followed []followed
-}
-
-// accepted is a submission that was answered.
-type accepted struct {
-	id        string
-	submitted uint64 // revision
-	tasks     []string
-}
-
-// taskEnd is how a worker said that its task ended.
-type taskEnd struct {
-	token  uint64
-	failed bool
-	result string
-}
-
-// followed is what a stream of a job had brought when it ended.
-type followed struct {
-	job   *gatekeeperv1.Job
-	tasks map[uint32]*gatekeeperv1.Task
-}
-
-func (s *seenWork) note(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
-}
-
-// shared is the tasks that the log makes, held beside what was seen of them.
+// shared is the tasks that the log makes, held beside what was seen of them. What is broken by what callers saw alone is for package check.
 type shared struct {
 	*truth
 	holder   map[work.Ref]uint64
 	handed   map[uint64]work.Ref
 	recorded map[work.Ref]taskEnd
 	all      map[uint64]taskEnd      // every end that was ever recorded, by token
-	jobs     map[uint64]accepted     // by the revision of the submission
+	jobs     map[uint64]made         // by the revision of the submission
 	last     map[work.Ref]*work.Task // with its last state, also of jobs that were deleted
 	terms    map[work.Ref]uint64
+
+	contents map[string][][]string // by job id: the task lists whose submissions came to their last message
+	said     map[taskEnd]bool      // what workers said
 }
 
-func newShared(tr *truth) *shared {
-	return &shared{
-		truth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskEnd), all: make(map[uint64]taskEnd),
-		jobs: make(map[uint64]accepted), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64),
-	}
+// made is a job of the log.
+type made struct {
+	id    string
+	tasks []string
 }
+
+// taskEnd is how a task ended.
+type taskEnd struct {
+	token  uint64
+	failed bool
+	result string
+}
+
+func newShared(tr *truth, h *history.History) *shared {
+	s := &shared{
+		truth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskEnd), all: make(map[uint64]taskEnd),
+		jobs: make(map[uint64]made), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64),
+		contents: make(map[string][][]string), said: make(map[taskEnd]bool),
+	}
+	for i := range h.Operations {
+		switch r := h.Operations[i].Request; {
+		case r.Kind == history.Submit && !r.Job.Cut:
+			s.contents[r.Job.ID] = append(s.contents[r.Job.ID], r.Job.Tasks)
+		case r.Kind == history.EndTask && !r.NotRun && !r.CutShort:
+			s.said[endIn(r)] = true
+		}
+	}
+	return s
+}
+
+// endIn is the end that a worker stated.
+func endIn(r history.Request) taskEnd { return taskEnd{r.Token, r.Failed, r.Content} }
 
 // event takes in an event of the log, and finds a task that is handed out or ends when it may not.
 func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
@@ -114,14 +106,14 @@ func (s *shared) submitted(j *work.Job, l raft.Log, state *fsm.State) {
 	var tasks []string
 	for t := range state.Tasks(j.Number, 0) {
 		if t.Payload != nil || t.State == work.Waiting {
-			tasks = append(tasks, string(t.Payload))
+			tasks = append(tasks, history.Content(t.Payload))
 		}
 	}
-	s.jobs[j.Submitted] = accepted{j.ID, j.Submitted, tasks}
+	s.jobs[j.Submitted] = made{j.ID, tasks}
 	if j.Number != j.Submitted {
 		s.world.paths.met(submittedInParts)
 	}
-	if !slices.ContainsFunc(s.world.work.contents[j.ID], func(c []string) bool { return slices.Equal(c, tasks) }) {
+	if !slices.ContainsFunc(s.contents[j.ID], func(c []string) bool { return slices.Equal(c, tasks) }) {
 		s.breaks("entry %d makes job %q of %d tasks, which nobody has submitted to its end", l.Index, j.ID, len(tasks))
 	}
 }
@@ -156,7 +148,6 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	delete(s.holder, t.Ref)
 	s.last[t.Ref] = t
 	end := taskEnd{t.Token, t.State == work.Failed, string(t.Result)}
-	said := slices.Contains(s.world.work.ends[t.Token], end)
 	switch {
 	case t.State == work.Waiting:
 		if live(state, t.Token) {
@@ -173,7 +164,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 			s.breaks("entry %d fails task %v in attempt %d of %d", l.Index, t.Ref, t.Attempts, j.MaxAttempts)
 		}
 		s.world.paths.met(taskLostForGood)
-	case !said:
+	case !s.said[end]:
 		s.breaks("entry %d records %+v of task %v, which its worker never said", l.Index, end, t.Ref)
 	case end.failed:
 		s.world.paths.met(taskFailed)
@@ -190,16 +181,22 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 }
 
 // compare holds what callers heard beside the log, and finds tasks without an end.
-func (s *shared) compare(state *fsm.State) {
-	seen := &s.world.work
-	for _, a := range seen.accepted {
-		if made, ok := s.jobs[a.submitted]; !ok || made.id != a.id || !slices.Equal(made.tasks, a.tasks) {
-			s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d", a.id, len(a.tasks), a.submitted, made.id, len(made.tasks))
-		}
-	}
-	for _, end := range seen.recorded {
-		if got, ok := s.all[end.token]; !ok || got != end {
-			s.breaks("a worker heard that %+v is recorded, and the log has %+v", end, got)
+func (s *shared) compare(h *history.History, state *fsm.State) {
+	for i := range h.Operations {
+		op := &h.Operations[i]
+		answer, ok := op.Answer()
+		switch r := op.Request; {
+		case !ok:
+		case answer.Result == history.Submitted:
+			if made, ok := s.jobs[answer.Revision]; !ok || made.id != r.Job.ID || !slices.Equal(made.tasks, r.Job.Tasks) {
+				s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
+			}
+		case answer.Result == history.Recorded:
+			if got, ok := s.all[r.Token]; !ok || got != endIn(r) {
+				s.breaks("a worker heard that %+v is recorded, and the log has %+v", endIn(r), got)
+			}
+		case answer.Result == history.JobRead:
+			s.heardOf(r.Job.ID, answer.State)
 		}
 	}
 	for ref, end := range s.recorded {
@@ -216,24 +213,15 @@ func (s *shared) compare(state *fsm.State) {
 			s.breaks("job %q never ends: state %d, %d waiting, %d held", j.ID, j.State, j.Waiting(), j.Held)
 		}
 	}
-	for _, f := range seen.followed {
-		s.heardOf(f)
-	}
 }
 
-// heardOf finds changes that a stream of a job never sent.
-func (s *shared) heardOf(f followed) {
-	counts := map[gatekeeperv1.TaskState]uint32{}
-	for index, t := range f.tasks {
-		counts[t.GetState()]++
-		if end, ok := s.all[t.GetToken()]; t.GetState() == gatekeeperv1.TaskState_TASK_STATE_DONE && (!ok || end.result != string(t.GetResult())) {
-			s.breaks("a follower of job %q heard that task %d ended with %q, and the log has %+v", f.job.GetSpec().GetId(), index, t.GetResult(), end)
+// heardOf finds results that callers read and the log does not have.
+func (s *shared) heardOf(id string, j *history.JobState) {
+	for _, t := range j.Tasks {
+		if end, ok := s.all[t.Token]; t.State == "DONE" && (!ok || history.Content([]byte(end.result)) != t.Content) {
+			s.breaks("a caller heard that task %d of job %q ended with %q, and the log has %+v", t.Index, id, t.Content, end)
 		}
 	}
-	if counts[gatekeeperv1.TaskState_TASK_STATE_DONE] != f.job.GetDone() || counts[gatekeeperv1.TaskState_TASK_STATE_FAILED] != f.job.GetFailed() {
-		s.breaks("a follower of job %q heard of %v, and at the end it has %d done and %d failed", f.job.GetSpec().GetId(), counts, f.job.GetDone(), f.job.GetFailed())
-	}
-	s.world.paths.met(followedToEnd)
 }
 
 func live(state *fsm.State, token uint64) bool {

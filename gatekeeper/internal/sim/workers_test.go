@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -82,8 +84,8 @@ type working struct {
 	stream grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
 	mu     sync.Mutex // guards what follows, and sending
 	frames []time.Duration
-	said   map[uint64]taskEnd
-	until  map[uint64]time.Duration // which tokens are counted on
+	said   map[uint64]func(*gatekeeperv1.TaskEnded) // notes what became of the end of a task
+	until  map[uint64]time.Duration                 // which tokens are counted on
 }
 
 func (k *working) send(m *gatekeeperv1.WorkRequest) error {
@@ -104,7 +106,7 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	if err != nil {
 		return
 	}
-	k := &working{process: p, stream: stream, said: make(map[uint64]taskEnd), until: make(map[uint64]time.Duration)}
+	k := &working{process: p, stream: stream, said: make(map[uint64]func(*gatekeeperv1.TaskEnded)), until: make(map[uint64]time.Duration)}
 	slots := 1 + luck.Uint32N(2)
 	if err := k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{
 		Semaphore: shares, Slots: slots, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: "w"},
@@ -137,11 +139,11 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 		case m.GetTask() != nil:
 			got, own := m.GetTask(), rand.New(rand.NewPCG(luck.Uint64(), 0))
 			tasks.Go(func() { k.does(got, stop, own) })
-		case m.GetEnded().GetRecorded():
+		case m.GetEnded() != nil:
 			k.mu.Lock()
-			end := k.said[m.GetEnded().GetToken()]
+			answered := k.said[m.GetEnded().GetToken()]
 			k.mu.Unlock()
-			p.world.work.note(func() { p.world.work.recorded = append(p.world.work.recorded, end) })
+			answered(m.GetEnded())
 		}
 	}
 }
@@ -150,6 +152,10 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
 	token, w := g.GetTask().GetToken(), wish{semaphore: shares, weight: 1}
 	duration := g.GetGrant().GetPermit().GetDuration().AsDuration()
+	id := g.GetJob().GetId()
+	k.record.Handed(history.Handed{
+		Token: token, Job: id, Index: g.GetTask().GetIndex(), Content: history.Content(g.GetTask().GetPayload()), Attempt: g.GetTask().GetAttempts(),
+	})
 	k.mu.Lock()
 	if f := g.GetFrame(); f > 0 && f <= uint64(len(k.frames)) {
 		until := k.frames[f-1] + time.Duration(float64(g.GetGrant().GetWaited().AsDuration()+duration)*0.98/k.rate)
@@ -174,21 +180,24 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	}
 	k.stopBelieving(w, token)
 	end := &gatekeeperv1.TaskEnd{Token: token, Next: !closed(stop)}
-	said := taskEnd{token: token, result: resultOf(token, luck.IntN(1000))}
+	result := resultOf(token, luck.IntN(1000))
 	switch luck.IntN(8) {
 	case 0:
-		said.failed, end.Outcome, end.Failure = true, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, "wrong"
+		end.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED
 	case 1:
-		end.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
+		end.Outcome, result = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, ""
 	case 2:
-		end.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+		end.Outcome, result = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, ""
 	}
-	if end.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT && end.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN {
-		end.Result = []byte(said.result)
-		k.world.work.note(func() { k.world.work.ends[token] = append(k.world.work.ends[token], said) })
-	}
+	asked := history.Ending(shares, id, token, strings.TrimPrefix(end.Outcome.String(), "RELEASE_OUTCOME_"), result)
+	end.Result, end.Failure = []byte(result), asked.Failure
+	answered := k.record.Call(asked)
 	k.mu.Lock()
-	k.said[token] = said
+	k.said[token] = func(e *gatekeeperv1.TaskEnded) {
+		if !e.GetRefused() {
+			answered(history.Known, endOf(asked, e.GetRecorded()), nil)
+		}
+	}
 	k.mu.Unlock()
 	if k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: end}}) == nil && luck.IntN(4) > 0 {
 		return
@@ -197,10 +206,22 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	pass(between(luck, 0, 2*time.Second))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
+	again := k.record.Call(asked)
 	r, err := k.client.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: end.Outcome, Failure: end.Failure, Result: end.Result})
-	if err == nil && !k.isCrashed() && r.GetRecorded() {
-		k.world.work.note(func() { k.world.work.recorded = append(k.world.work.recorded, said) })
+	if err == nil && !k.isCrashed() {
+		again(history.Known, endOf(asked, r.GetRecorded()), nil)
 	}
+}
+
+// endOf is the answer to the end of a task.
+func endOf(asked history.Request, recorded bool) history.Response {
+	switch {
+	case asked.NotRun, asked.CutShort:
+		return history.Response{Result: history.Returned}
+	case recorded:
+		return history.Response{Result: history.Recorded}
+	}
+	return history.Response{Result: history.Unrecorded}
 }
 
 // refreshes keeps a permit alive, and reports whether it is the holder's still.

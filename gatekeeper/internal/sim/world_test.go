@@ -36,7 +36,6 @@ type world struct {
 	die      context.CancelFunc
 	awaiting sync.WaitGroup
 	late     sync.WaitGroup // takeovers on their way, and those who follow a job
-	work     seenWork
 
 	seenMu sync.Mutex               // guards what was seen
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
@@ -52,7 +51,6 @@ type world struct {
 
 func newWorld(p *plan) *world {
 	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
-	w.work.contents, w.work.ends = make(map[string][][]string), make(map[uint64][]taskEnd)
 	w.life, w.die = context.WithCancel(context.Background())
 	w.log = w.serverLog.logger()
 	for i := range p.members {

@@ -1,0 +1,202 @@
+package check
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+// final is an end of a task after which nobody may get it again.
+type final struct {
+	task
+	token  uint64
+	failed bool
+}
+
+// results finds tasks that were handed out after their end, ends that no worker has stated, and jobs and results that are gone or never come.
+func (s *shared) results(h *history.History) {
+	finals := map[final]bool{}
+	type recorded struct {
+		*history.Operation
+		task
+	}
+	var done []recorded
+	for token, all := range s.ends {
+		t, ok := s.handed[token]
+		for _, op := range all {
+			if answer, answered := op.Answer(); !ok || !answered || answer.Result != history.Recorded {
+				continue
+			}
+			if !op.Request.Failed {
+				done = append(done, recorded{op, taskOf(t)})
+			}
+			if !op.Request.Failed || !s.retries(taskOf(t)) {
+				finals[final{taskOf(t), token, op.Request.Failed}] = true
+			}
+		}
+	}
+	var ends []*history.Operation
+	for i := range h.Operations {
+		op := &h.Operations[i]
+		answer, ok := op.Answer()
+		if k := op.Request.Kind; !ok || k != history.FollowJob && k != history.JobEnd {
+			continue
+		}
+		id := op.Request.Job.ID
+		if answer.Result == history.NoJob {
+			if op.Request.Kind == history.JobEnd && s.acknowledged(id, op.At) && !s.may(history.DeleteJob, id, op.Return.At) {
+				s.breaks(JobKept, "job %q was acknowledged, and is gone", id)
+			}
+			continue
+		}
+		s.job(op, answer.State)
+		for _, t := range answer.State.Tasks {
+			if f, ok := s.stated(op, t); ok {
+				finals[f] = true
+			}
+		}
+		for _, r := range done {
+			if r.job == id && r.Return.At < op.At && s.is(r.task, answer.Revision) && !s.reborn(r.task, op.Return.At) {
+				s.kept(op, answer.State, r.task, r.Request)
+			}
+		}
+		if op.Request.Kind == history.JobEnd {
+			ends = append(ends, op)
+		}
+	}
+	s.twice(ends)
+	for f := range finals {
+		for _, again := range s.all[f.task] {
+			if again.Token > f.token && !(f.failed && s.may(history.RetryTasks, f.job, again.At)) && !s.reborn(f.task, again.At) {
+				s.breaks(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, again.Client, again.Token, f.token)
+			}
+		}
+	}
+}
+
+// retries says whether a failure of the task may only have ended its attempt.
+func (s *shared) retries(t task) bool {
+	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool { return op.Request.Job.RetryFailed })
+}
+
+// acknowledged says whether an answer said before that time that a job of this id is stored.
+func (s *shared) acknowledged(id string, before time.Duration) bool {
+	return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool {
+		answer, ok := op.Answer()
+		return ok && answer.Result == history.Submitted && op.Return.At < before
+	})
+}
+
+// is says whether the task is surely one of the job that was submitted at a revision.
+func (s *shared) is(t task, revision uint64) bool {
+	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool {
+		answer, ok := op.Answer()
+		return ok && answer.Result == history.Submitted && answer.Revision == revision
+	})
+}
+
+// job finds what cannot have become of a job.
+func (s *shared) job(op *history.Operation, j *history.JobState) {
+	id, heard := op.Request.Job.ID, op.Return.At
+	if !j.Over {
+		s.breaks(JobKept, "job %q never ends: %s has %+v", id, op.Client, *j)
+		return
+	}
+	if j.Done+j.Failed+j.Dropped+j.Cancelled != j.Count || j.State == "ENDED" && j.Cancelled > 0 {
+		s.breaks(JobKept, "job %q is %s, and of its %d tasks %d are done, %d failed, %d dropped and %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
+	}
+	states := map[string]uint32{}
+	for _, t := range j.Tasks {
+		states[t.State]++
+	}
+	if states["DONE"] != j.Done || states["FAILED"] != j.Failed {
+		s.breaks(JobKept, "job %q has %d done and %d failed, and %s heard of %v", id, j.Done, j.Failed, op.Client, states)
+	}
+	if j.Dropped > 0 && !s.may(history.DropTasks, id, heard) {
+		s.breaks(JobKept, "job %q has %d dropped tasks, and nobody dropped any", id, j.Dropped)
+	}
+	asked := func(by func(*history.Job) bool) bool {
+		return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool { return by(op.Request.Job) })
+	}
+	switch j.Cause {
+	case "ASKED":
+		if !s.may(history.CancelJob, id, heard) {
+			s.breaks(JobKept, "job %q was cancelled, and nobody asked for it", id)
+		}
+	case "TIMEOUT":
+		if !asked(func(j *history.Job) bool { return j.Timeout }) {
+			s.breaks(JobKept, "job %q was cancelled because of a timeout, and has none", id)
+		}
+	case "SUBMITTER_GONE":
+		if !asked(func(j *history.Job) bool { return j.Submitter }) {
+			s.breaks(JobKept, "job %q was cancelled because its submitter is gone, and it names none", id)
+		}
+	}
+}
+
+// stated finds an end that no worker has stated, and returns the end if there is one after which nobody may get the task again.
+func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool) {
+	id := op.Request.Job.ID
+	h, ok := s.handed[t.Token]
+	switch {
+	case t.State == "FAILED" && t.Lost():
+		for _, made := range s.submitted[id] {
+			if t.Attempts >= made.Request.Job.Attempts() {
+				return final{}, false
+			}
+		}
+		s.breaks(TaskAttempts, "task %d of job %q was given up after %d attempts", t.Index, id, t.Attempts)
+		return final{}, false
+	case t.State != "DONE" && t.State != "FAILED":
+		return final{}, false
+	case !ok || h.Job != id || h.Index != t.Index:
+		s.breaks(OneResult, "task %d of job %q is %s with token %d, which came with %+v", t.Index, id, t.State, t.Token, h)
+		return final{}, false
+	}
+	said := func(end *history.Operation) bool {
+		r := end.Request
+		return end.At < op.Return.At && !r.NotRun && !r.CutShort && r.Failed == (t.State == "FAILED") && r.Content == t.Content && (!r.Failed || r.Failure == t.Failure)
+	}
+	if !slices.ContainsFunc(s.ends[t.Token], said) {
+		s.breaks(OneResult, "%s heard that %v is %s with token %d, result %q and failure %q, which its worker never said", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
+	}
+	return final{taskOf(h), t.Token, t.State == "FAILED"}, true
+}
+
+// kept finds a recorded result that a later answer does not have.
+func (s *shared) kept(op *history.Operation, j *history.JobState, t task, said history.Request) {
+	i := slices.IndexFunc(j.Tasks, func(now history.TaskState) bool { return now.Index == t.index })
+	if i < 0 {
+		s.breaks(OneResult, "the result of %v with token %d was recorded, and %s did not hear of it", t, said.Token, op.Client)
+	} else if now := j.Tasks[i]; now.State != "DONE" || now.Token != said.Token || now.Content != said.Content {
+		s.breaks(OneResult, "the result %q of %v with token %d was recorded, and %s heard later of %+v", said.Content, t, said.Token, op.Client, now)
+	}
+}
+
+// twice finds jobs that read differently, although nothing happened between.
+func (s *shared) twice(ends []*history.Operation) {
+	first := map[string]*history.Operation{}
+	for _, op := range ends {
+		id := op.Request.Job.ID
+		if before := first[id]; before == nil {
+			first[id] = op
+		} else if a, b := before.Return.Response, op.Return.Response; a.Revision != b.Revision || !reflect.DeepEqual(a.State, b.State) {
+			s.breaks(OneResult, "job %q reads as %+v, and then as %+v", id, *a.State, *b.State)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.submitted)) {
+		op := first[id]
+		if op == nil {
+			continue
+		}
+		for _, made := range s.submitted[id] {
+			answer, ok := made.Answer()
+			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.may(history.DeleteJob, id, op.Return.At) {
+				s.breaks(JobKept, "job %q was acknowledged at revision %d, and reads as that of revision %d", id, answer.Revision, op.Return.Response.Revision)
+			}
+		}
+	}
+}

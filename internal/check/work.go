@@ -1,0 +1,228 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+// task is a task by what a worker knows of it. A job whose id was used again for other content has other tasks.
+type task struct {
+	job     string
+	index   uint32
+	content string
+}
+
+func (t task) String() string { return fmt.Sprintf("task %d of job %q", t.index, t.job) }
+
+// shared is what is known of the jobs of a history.
+type shared struct {
+	submitted map[string][]*history.Operation // by job, in the order of the calls; without those that were refused
+	changed   map[string][]*history.Operation // by job: what an operator may have done to it
+	ends      map[uint64][]*history.Operation // by token, what its worker said
+	handed    map[uint64]history.Handed       // by token
+	all       map[task][]history.Handed       // by token, from the lowest
+	broken    []Violation
+}
+
+func sharedOf(h *history.History) *shared {
+	s := &shared{
+		submitted: map[string][]*history.Operation{}, changed: map[string][]*history.Operation{}, ends: map[uint64][]*history.Operation{},
+		handed: map[uint64]history.Handed{}, all: map[task][]history.Handed{},
+	}
+	for i := range h.Operations {
+		op := &h.Operations[i]
+		if op.Outcome() == history.Refused {
+			continue
+		}
+		switch r := op.Request; r.Kind {
+		case history.Submit:
+			s.submitted[r.Job.ID] = append(s.submitted[r.Job.ID], op)
+		case history.CancelJob, history.DeleteJob, history.RetryTasks, history.DropTasks:
+			s.changed[r.Job.ID] = append(s.changed[r.Job.ID], op)
+		case history.EndTask:
+			s.ends[r.Token] = append(s.ends[r.Token], op)
+		}
+	}
+	for _, t := range h.Handed {
+		if other, ok := s.handed[t.Token]; ok && taskOf(other) != taskOf(t) {
+			s.breaks(OneWorker, "token %d came with %v and with %v", t.Token, taskOf(other), taskOf(t))
+		}
+		s.handed[t.Token] = t
+		s.all[taskOf(t)] = append(s.all[taskOf(t)], t)
+	}
+	for _, all := range s.all {
+		slices.SortFunc(all, func(a, b history.Handed) int { return cmp.Compare(a.Token, b.Token) })
+	}
+	return s
+}
+
+func taskOf(t history.Handed) task { return task{t.Job, t.Index, t.Content} }
+
+func (s *shared) breaks(what Promise, format string, args ...any) {
+	s.broken = append(s.broken, Violation{what, "", fmt.Sprintf(format, args...)})
+}
+
+// Work finds jobs that were lost or never end, tasks that were executed by two workers at once, too often, or again after their result was
+// recorded, and results that nobody returned, or that differ.
+func Work(h *history.History) []Violation {
+	s := sharedOf(h)
+	for id, all := range s.submitted {
+		s.ids(id, all)
+	}
+	for t, all := range s.all {
+		s.executions(t, all)
+	}
+	s.overlaps(h.Beliefs)
+	s.results(h)
+	slices.SortFunc(s.broken, func(a, b Violation) int { return cmp.Compare(a.String(), b.String()) })
+	return s.broken
+}
+
+// may says whether an operator may have done that to a job before a time.
+func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
+	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
+}
+
+// ids finds ids that name two jobs.
+func (s *shared) ids(id string, all []*history.Operation) {
+	for i, op := range all {
+		answer, ok := op.Answer()
+		switch {
+		case !ok:
+		case answer.Result == history.Differs:
+			other := func(o *history.Operation) bool { return o.At < op.Return.At && !sameJob(o.Request.Job, op.Request.Job) }
+			if !slices.ContainsFunc(all, other) {
+				s.breaks(SameJob, "%s heard that job %q has other content, which nobody has submitted", op.Client, id)
+			}
+		default:
+			for _, before := range all[:i] {
+				first, ok := before.Answer()
+				if !ok || first.Result != history.Submitted || first.Revision == answer.Revision && sameJob(before.Request.Job, op.Request.Job) {
+					continue
+				}
+				if first.Revision == answer.Revision || !s.may(history.DeleteJob, id, max(before.Return.At, op.Return.At)) {
+					s.breaks(SameJob, "job %q was submitted by %s at revision %d, and by %s with other content or as another job at revision %d",
+						id, before.Client, first.Revision, op.Client, answer.Revision)
+				}
+			}
+		}
+	}
+}
+
+func sameJob(a, b *history.Job) bool {
+	return slices.Equal(a.Tasks, b.Tasks) && a.MaxAttempts == b.MaxAttempts && a.RetryFailed == b.RetryFailed
+}
+
+// submissions are those that may have made a task.
+func (s *shared) submissions(t task, before time.Duration) (all []*history.Operation) {
+	for _, op := range s.submitted[t.job] {
+		j := op.Request.Job
+		if !j.Cut && op.At < before && int(t.index) < len(j.Tasks) && j.Tasks[t.index] == t.content {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// reborn says whether the job may have been deleted and submitted again with the same content.
+func (s *shared) reborn(t task, before time.Duration) bool {
+	for _, gone := range s.changed[t.job] {
+		if gone.Request.Kind != history.DeleteJob || gone.At >= before {
+			continue
+		}
+		again := func(op *history.Operation) bool { return op.Outcome() == history.Unknown || op.Return.At > gone.At }
+		if slices.ContainsFunc(s.submissions(t, before), again) {
+			return true
+		}
+	}
+	return false
+}
+
+// returned says whether the task may have gone back without an attempt being counted. A worker that stops may say so instead of a failure.
+func (s *shared) returned(token uint64) bool {
+	return slices.ContainsFunc(s.ends[token], func(op *history.Operation) bool {
+		answer, ok := op.Answer()
+		r := op.Request
+		return r.NotRun || r.CutShort || r.Failed && (!ok || answer.Result == history.Returned)
+	})
+}
+
+// executions finds tasks that nobody has submitted, and those that were begun too often.
+func (s *shared) executions(t task, all []history.Handed) {
+	var begun, most uint32
+	for _, h := range all {
+		from := s.submissions(t, h.At)
+		if len(from) == 0 {
+			s.breaks(SameJob, "%s was handed %v with token %d, which nobody has submitted to its end", h.Client, t, h.Token)
+			continue
+		}
+		for _, op := range from {
+			most = max(most, op.Request.Job.Attempts())
+		}
+		if s.returned(h.Token) {
+			continue
+		}
+		if begun++; begun == most+1 && !s.may(history.RetryTasks, t.job, h.At) && !s.reborn(t, h.At) {
+			s.breaks(TaskAttempts, "%v was begun %d times, the last time by %s with token %d, and max_attempts is %d", t, begun, h.Client, h.Token, most)
+		}
+	}
+}
+
+// overlaps finds moments at which two workers believed that they held the permit of one task.
+func (s *shared) overlaps(beliefs []history.Belief) {
+	of := map[task][]history.Belief{}
+	for _, b := range beliefs {
+		if h, ok := s.handed[b.Token]; ok && b.From < b.Until {
+			of[taskOf(h)] = append(of[taskOf(h)], b)
+		}
+	}
+	for t, all := range of {
+		slices.SortFunc(all, func(a, b history.Belief) int { return cmp.Compare(a.From, b.From) })
+		for i, b := range all {
+			for _, before := range all[:i] {
+				if before.Token != b.Token && b.From < before.Until {
+					s.breaks(OneWorker, "%v: %s believed in token %d until %v, and %s in token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
+				}
+			}
+		}
+	}
+}
+
+// WorkTally counts what came of the jobs of a history.
+func WorkTally(h *history.History) map[string]int {
+	s := sharedOf(h)
+	n := map[string]int{"jobs": 0, "tasks": 0, "executions": len(s.handed), "lost": 0, "handed-out-again": 0, "results": 0}
+	seen := map[uint64]bool{}
+	for _, all := range s.submitted {
+		for _, op := range all {
+			if answer, ok := op.Answer(); ok && answer.Result == history.Submitted && !seen[answer.Revision] {
+				seen[answer.Revision] = true
+				n["jobs"]++
+				n["tasks"] += len(op.Request.Job.Tasks)
+			}
+		}
+	}
+	for _, all := range s.all {
+		n["handed-out-again"] += len(all) - 1
+		for i := range len(all) - 1 {
+			said := slices.ContainsFunc(s.ends[all[i].Token], func(op *history.Operation) bool { return op.Request.Failed })
+			if !said && !s.returned(all[i].Token) {
+				n["lost"]++
+			}
+		}
+	}
+	for _, all := range s.ends {
+		recorded := func(op *history.Operation) bool {
+			answer, ok := op.Answer()
+			return ok && answer.Result == history.Recorded
+		}
+		if slices.ContainsFunc(all, recorded) {
+			n["results"]++
+		}
+	}
+	return n
+}

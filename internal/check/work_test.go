@@ -1,0 +1,249 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+// newWorkStory begins with a job of two tasks that is stored at revision 5.
+func newWorkStory(t *testing.T) *story {
+	s := newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
+	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5})
+	return s
+}
+
+func job(tasks ...string) *history.Job {
+	if len(tasks) == 0 {
+		tasks = []string{"a", "b"}
+	}
+	return &history.Job{ID: "j", Tasks: tasks, MaxAttempts: 2}
+}
+
+func (s *story) submit(j *history.Job, answer history.Response) {
+	s.begin(history.Request{Kind: history.Submit, Job: j})(answer)
+}
+
+func (s *story) handed(worker string, index uint32, token uint64) {
+	s.at += 10 * time.Millisecond
+	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
+		history.Handed{Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index]})
+}
+
+func (s *story) end(token uint64, outcome, content string, result history.Result) {
+	s.begin(history.Ending("s", "j", token, outcome, content))(history.Response{Result: result})
+}
+
+func (s *story) operate(kind history.Kind) {
+	s.begin(history.Request{Kind: kind, Job: &history.Job{ID: "j"}})(history.Response{Result: history.Done})
+}
+
+func done(index uint32, token uint64, content string) history.TaskState {
+	return history.TaskState{Index: index, State: "DONE", Token: token, Content: content, Attempts: 1}
+}
+
+func (s *story) read(tasks ...history.TaskState) {
+	state := &history.JobState{State: "ENDED", Over: true, Count: 2, Tasks: tasks}
+	for _, t := range tasks {
+		switch t.State {
+		case "DONE":
+			state.Done++
+		case "FAILED":
+			state.Failed++
+		case "DROPPED":
+			state.Dropped++
+		case "CANCELLED":
+			state.Cancelled++
+		}
+	}
+	s.readAs(state)
+}
+
+func (s *story) readAs(state *history.JobState) {
+	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.JobRead, Revision: 5, State: state})
+}
+
+// both executes both tasks, with tokens 1 and 2.
+func (s *story) both() {
+	s.handed("w", 0, 1)
+	s.handed("w", 1, 2)
+	s.end(1, "DONE", "A", history.Recorded)
+	s.end(2, "DONE", "B", history.Recorded)
+}
+
+func TestWork_InOrder_Holds(t *testing.T) {
+	s := newWorkStory(t)
+	s.both()
+	s.read(done(0, 1, "A"), done(1, 2, "B"))
+	s.read(done(0, 1, "A"), done(1, 2, "B"))
+	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5, Repeated: true})
+	s.submit(job("other"), history.Response{Result: history.Differs})
+	s.holds()
+}
+
+func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
+	s := newWorkStory(t)
+	s.handed("killed", 0, 1)
+	s.handed("w", 0, 2)
+	s.end(1, "DONE", "late", history.Unrecorded)
+	s.end(2, "DONE", "A", history.Recorded)
+	s.handed("stops", 1, 3)
+	s.end(3, "CUT_SHORT", "", history.Returned)
+	s.handed("killed", 1, 4)
+	s.handed("killed", 1, 5)
+	s.read(done(0, 2, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 5, Attempts: 2, Failure: "the permit of its worker was lost, in attempt 2 of 2"})
+	s.holds()
+}
+
+func TestWork_OfAFinishedTask_IsNotExecutedAgain(t *testing.T) {
+	s := newWorkStory(t)
+	s.both()
+	s.handed("again", 0, 3)
+	s.breaks(OneResult, "task 0", "again with token 3", "ended with token 1")
+}
+
+func TestWork_AfterARetry_IsExecutedAgain(t *testing.T) {
+	for _, retried := range []bool{true, false} {
+		s := newWorkStory(t)
+		s.handed("w", 0, 1)
+		s.end(1, "FAILED", "", history.Recorded)
+		if retried {
+			s.operate(history.RetryTasks)
+		}
+		s.handed("w", 0, 2)
+		s.end(2, "DONE", "A", history.Recorded)
+		if retried {
+			s.holds()
+		} else {
+			s.breaks(OneResult, "token 2", "ended with token 1")
+		}
+	}
+}
+
+func TestWork_DeletedAndSubmittedAgain_IsAnotherJob(t *testing.T) {
+	s := newWorkStory(t)
+	s.both()
+	s.operate(history.DeleteJob)
+	s.submit(job(), history.Response{Result: history.Submitted, Revision: 9})
+	s.handed("w", 0, 3)
+	s.end(3, "DONE", "new", history.Recorded)
+	s.holds()
+}
+
+func TestWork_ResultsThatChange_AreFound(t *testing.T) {
+	s := newWorkStory(t)
+	s.both()
+	s.read(done(0, 1, "A"), done(1, 2, "never said"))
+	s.breaks(OneResult, "task 1", "never said")
+
+	s = newWorkStory(t)
+	s.both()
+	s.read(done(0, 1, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 2, Attempts: 2, Failure: "the permit of its worker was lost, in attempt 2 of 2"})
+	s.breaks(OneResult, "task 1", "was recorded", "FAILED")
+
+	s = newWorkStory(t)
+	s.both()
+	s.read(done(0, 1, "A"), done(1, 7, "B"))
+	s.breaks(OneResult, "task 1", "token 7")
+
+	s = newWorkStory(t)
+	s.both()
+	s.read(done(0, 1, "A"), done(1, 2, "B"))
+	s.read(done(0, 1, "A"))
+	s.breaks(OneResult, "reads as", "and then")
+
+	s = newWorkStory(t) // an older token
+	s.handed("suspended", 0, 1)
+	s.handed("w", 0, 2)
+	s.end(1, "DONE", "late", history.Recorded)
+	s.breaks(OneResult, "with token 2", "ended with token 1")
+}
+
+func TestWork_TwoWorkersBelieveAtOnce_IsFound(t *testing.T) {
+	s := newWorkStory(t)
+	s.handed("w1", 0, 1)
+	s.handed("w2", 0, 2)
+	s.believe("w1", 1, s.at, s.at+time.Second)
+	s.believe("w2", 2, s.at+900*time.Millisecond, s.at+2*time.Second)
+	s.breaks(OneWorker, "task 0", "w1", "w2")
+}
+
+func TestWork_TokenOfTwoTasks_IsFound(t *testing.T) {
+	s := newWorkStory(t)
+	s.handed("w1", 0, 1)
+	s.handed("w2", 1, 1)
+	s.breaks(OneWorker, "token 1", "task 0", "task 1")
+}
+
+func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
+	s := newWorkStory(t)
+	for token := range uint64(3) {
+		s.handed("killed", 0, token+1)
+	}
+	s.breaks(TaskAttempts, "begun 3 times", "max_attempts is 2")
+
+	s = newWorkStory(t)
+	s.handed("killed", 0, 1)
+	s.read(done(1, 2, "B"), history.TaskState{Index: 0, State: "FAILED", Token: 1, Attempts: 1, Failure: "the permit of its worker was lost, in attempt 1 of 1"})
+	s.breaks(TaskAttempts, "given up after 1")
+}
+
+func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
+	s := newWorkStory(t)
+	s.readAs(&history.JobState{State: "OPEN", Count: 2})
+	s.breaks(JobKept, "never ends")
+
+	s = newWorkStory(t)
+	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.NoJob})
+	s.breaks(JobKept, "is gone")
+
+	s = newWorkStory(t)
+	s.both()
+	s.read(done(0, 1, "A"))
+	s.breaks(JobKept, "of its 2 tasks 1 are done")
+
+	for _, cause := range []string{"ASKED", "TIMEOUT", "SUBMITTER_GONE"} {
+		s = newWorkStory(t)
+		s.readAs(&history.JobState{State: "CANCELLED", Cause: cause, Over: true, Count: 2, Cancelled: 2})
+		s.breaks(JobKept, "was cancelled")
+	}
+
+	s = newWorkStory(t)
+	s.read(history.TaskState{Index: 0, State: "DROPPED"}, history.TaskState{Index: 1, State: "DROPPED"})
+	s.breaks(JobKept, "nobody dropped")
+}
+
+func TestWork_ContentThatIsNotTheJobs_IsFound(t *testing.T) {
+	s := newWorkStory(t)
+	s.submit(job("other"), history.Response{Result: history.Submitted, Revision: 9})
+	s.breaks(SameJob, "revision 5", "revision 9")
+
+	s = newWorkStory(t)
+	s.submit(job(), history.Response{Result: history.Differs})
+	s.breaks(SameJob, "nobody has submitted")
+
+	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
+	cut := job()
+	cut.Cut = true
+	s.begin(history.Request{Kind: history.Submit, Job: cut}) // never answered
+	s.handed("w", 0, 1)
+	s.breaks(SameJob, "nobody has submitted to its end")
+}
+
+func TestWorkTally_CountsWhatCameOfJobs(t *testing.T) {
+	s := newWorkStory(t)
+	s.handed("killed", 0, 1)
+	s.handed("w", 0, 2)
+	s.end(2, "DONE", "A", history.Recorded)
+	h, err := history.Gather(s.entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := WorkTally(h)
+	for what, want := range map[string]int{"jobs": 1, "tasks": 2, "executions": 2, "lost": 1, "handed-out-again": 1, "results": 1} {
+		if got[what] != want {
+			t.Errorf("%d %s, not %d", got[what], what, want)
+		}
+	}
+}

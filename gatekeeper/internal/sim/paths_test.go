@@ -69,22 +69,27 @@ const (
 	taskFailed         path = "a task failed"
 	taskFailedAttempt  path = "an attempt of a task failed"
 	taskReturned       path = "a task waits again"
+	taskLostAgain      path = "the task of a lost worker was handed out again"
 	taskAgain          path = "a task was handed out again"
 	taskAgainLater     path = "a task was handed out again under a later leadership"
 	taskLostForGood    path = "the last attempt of a task was lost"
 	taskRetried        path = "a failed task was retried"
 	taskDropped        path = "a failed task was dropped"
+	oldResult          path = "a result was refused because another worker has had the task since"
 	lateResult         path = "a worker's result came after the end of its permit"
 	workerKilled       path = "a worker was killed"
+	workerDrained      path = "a worker drained, and returned or ended what it had"
 	workerHung         path = "a worker did not refresh for a while"
 	jobCancelled       path = "a job was cancelled"
 	jobTimedOut        path = "a job took too long"
+	jobTimedOutLater   path = "a job took too long, measured by a later leadership"
 	jobDeleted         path = "a job was deleted"
 	jobDiffers         path = "a job was submitted with other content"
 	jobRepeated        path = "a job was submitted that was there"
 	submitterGone      path = "a job was cancelled with its submitter"
 	submissionCut      path = "a submission was cut in the middle"
 	submissionDropped  path = "an unfinished submission was dropped"
+	storageFull        path = "a submission met the limit of what is stored"
 	submittedInParts   path = "a job was submitted in several entries"
 	submittedAgain     path = "a submission was repeated after an unknown outcome"
 	followedToEnd      path = "a job was followed to its end"
@@ -102,9 +107,9 @@ func required() []path {
 		drained, drainedLater, lengthened, shortened, overwritten, refusedAtApply, cooled, cooledLater, heldForOperator, cleared, revoked,
 		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, batched, leftOpen, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 		failedRun, cutShortRun, lateEnd, handedOver, handedOverTaken, lastAttempt, takenOver, takeOverForbidden, takeOverMetRelease, takeOverMetExpiry, takeOverEnded, awaitedLater,
-		taskDone, taskFailed, taskFailedAttempt, taskReturned, taskAgain, taskAgainLater, taskLostForGood, taskRetried, taskDropped, lateResult, workerKilled,
-		workerHung, jobCancelled, jobTimedOut, jobDeleted, jobDiffers, submitterGone, submissionCut, submissionDropped, submittedInParts,
-		submittedAgain, followedToEnd,
+		taskDone, taskFailed, taskFailedAttempt, taskReturned, taskLostAgain, taskAgain, taskAgainLater, taskLostForGood, taskRetried, taskDropped, oldResult, lateResult,
+		workerKilled, workerDrained, workerHung, jobCancelled, jobTimedOut, jobTimedOutLater, jobDeleted, jobDiffers, jobRepeated, submitterGone,
+		submissionCut, submissionDropped, storageFull, submittedInParts, submittedAgain, followedToEnd,
 	}
 	for _, k := range faultKinds() {
 		all = append(all, "fault: "+path(k))

@@ -51,13 +51,14 @@ type tally struct {
 	paths                 map[path]int
 	virtual               time.Duration
 	operations, undecided int
+	work                  map[string]int
 	failed                map[uint64]int // by seed
 }
 
 // TestSeeds runs seeds, and says for each that fails how to run it again.
 func TestSeeds(t *testing.T) {
 	from, seeds, repeat := option[uint64](t, "from"), option[int](t, "seeds"), option[int](t, "repeat")
-	sum := tally{paths: make(map[path]int), failed: make(map[uint64]int)}
+	sum := tally{paths: make(map[path]int), failed: make(map[uint64]int), work: make(map[string]int)}
 	t.Run("seed", func(t *testing.T) {
 		for seed := from; seed < from+uint64(seeds); seed++ {
 			for range repeat {
@@ -100,9 +101,10 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 	sum.virtual += w.lived
 	sum.undecided += undecided
-	for _, e := range w.history.Entries() {
-		if e.Call != nil {
-			sum.operations++
+	if h, err := history.Gather(w.history.Entries()); err == nil {
+		sum.operations += len(h.Operations)
+		for what, n := range check.WorkTally(h) {
+			sum.work[what] += n
 		}
 	}
 	if failed {
@@ -188,6 +190,8 @@ func (w *world) keep(t *testing.T, folder string) string {
 func (sum *tally) report(t *testing.T, from uint64, runs int) {
 	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d searches of the model not finished, %d seeds with broken promises",
 		from, runs, sum.virtual, sum.operations, sum.undecided, len(sum.failed))
+	t.Logf("shared work: %d jobs, %d tasks, %d executions, %d handed out again (%d of them lost by their workers), %d results recorded",
+		sum.work["jobs"], sum.work["tasks"], sum.work["executions"], sum.work["handed-out-again"], sum.work["lost"], sum.work["results"])
 	for _, what := range slices.Sorted(maps.Keys(sum.paths)) {
 		t.Logf("%8d  %s", sum.paths[what], what)
 	}

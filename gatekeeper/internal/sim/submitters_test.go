@@ -87,6 +87,9 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 			p.world.paths.met(jobDiffers)
 			return
 		default:
+			if reasonOf(err) == "WORK_LIMIT" {
+				p.world.paths.met(storageFull)
+			}
 		}
 		if cut && luck.IntN(2) == 0 {
 			return
@@ -95,6 +98,16 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 		pass(between(luck, 50*time.Millisecond, 800*time.Millisecond))
 		now, cut = p.now(), false
 	}
+}
+
+// limitWork bounds what jobs may store, so that a few large ones meet the limit, also in the middle of a submission.
+func (o *operator) limitWork() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := o.client.Cluster().SetSettings(ctx, &gatekeeperv1.SetSettingsRequest{
+		Settings: &gatekeeperv1.Settings{MaxSemaphoreWorkBytes: new(uint64(700_000))}, Author: "ops", Reason: "sim",
+	})
+	o.world.must(err)
 }
 
 // submit sends a job in messages of some size. cut: it ends in the middle.

@@ -92,6 +92,9 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 			s.world.paths.met(submitterGone)
 		case work.CancelTimeout:
 			s.world.paths.met(jobTimedOut)
+			if s.truth.terms[e.Job.Submitted] != l.Term {
+				s.world.paths.met(jobTimedOutLater)
+			}
 		case work.CancelAsked:
 			s.world.paths.met(jobCancelled)
 		}
@@ -133,6 +136,9 @@ func (s *shared) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 			s.breaks("entry %d hands task %v to token %d, while token %d is live", l.Index, t.Ref, t.Token, before.Token)
 		}
 		s.world.paths.met(taskAgain)
+		if s.ended[before.Token].kind == fsm.Expired {
+			s.world.paths.met(taskLostAgain)
+		}
 		if s.terms[t.Ref] != l.Term {
 			s.world.paths.met(taskAgainLater)
 		}
@@ -194,6 +200,10 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 		case answer.Result == history.Recorded:
 			if got, ok := s.all[r.Token]; !ok || got != endIn(r) {
 				s.breaks("a worker heard that %+v is recorded, and the log has %+v", endIn(r), got)
+			}
+		case answer.Result == history.Unrecorded:
+			if ref, ok := s.handed[r.Token]; ok && s.last[ref].Token > r.Token {
+				s.world.paths.met(oldResult)
 			}
 		case answer.Result == history.JobRead:
 			s.heardOf(r.Job.ID, answer.State)

@@ -123,6 +123,7 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 			if k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}}) == nil {
 				select {
 				case <-gone:
+					p.world.paths.met(workerDrained)
 				case <-time.After(3 * time.Second):
 				}
 			}

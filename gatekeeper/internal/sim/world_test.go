@@ -89,6 +89,7 @@ func (w *world) live() {
 	}
 	w.operator = &operator{w.process("ops", "prod", 1, 1), luckOf(w.plan.seed, "operator")}
 	w.operator.create()
+	w.operator.limitWork()
 	w.judge = w.process("judge", "prod", 1, 1)
 
 	end := make(chan struct{})
@@ -290,12 +291,20 @@ func outcome(err error) history.Outcome {
 	if errors.Is(err, client.ErrOutcomeUnknown) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return history.Unknown
 	}
-	for _, d := range status.Convert(err).Details() {
-		if i, ok := d.(*errdetails.ErrorInfo); ok && i.GetReason() == "REQUEST_ENDED" {
-			return history.Unknown // another attempt of it may have been granted
-		}
+	if reasonOf(err) == "REQUEST_ENDED" {
+		return history.Unknown // another attempt of it may have been granted
 	}
 	return history.Refused
+}
+
+// reasonOf is the machine-readable reason of a server's error; empty without any.
+func reasonOf(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if i, ok := d.(*errdetails.ErrorInfo); ok {
+			return i.GetReason()
+		}
+	}
+	return ""
 }
 
 // pass lets virtual time pass.

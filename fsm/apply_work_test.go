@@ -193,64 +193,13 @@ func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
 	}
 }
 
-func TestSubmit_InChunks_IsSeenOnlyWhenComplete(t *testing.T) {
-	l := newWorkLog(t)
-	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
-	if l.state().Work("s").Waiting != 0 || j.State != work.Receiving {
-		t.Fatalf("half of it: %+v", j)
-	}
-	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("a hole: %+v", r)
-	}
-	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
-	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("of a submission that was begun again: %+v", r)
-	}
-	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
-		t.Fatalf("complete: %+v", r)
-	}
-	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
-		t.Fatalf("waiting: %+v", w)
-	}
-	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("z"), Digest: digest()}); r.Outcome != fsm.SubmitExists || r.Job.ID != "j" {
-		t.Fatalf("a repeat: %+v", r)
-	}
-	dropped := l.submit("k", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
-	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
-	if r := one[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
-		t.Fatalf("dropped: %+v", r)
-	}
-}
-
-func TestSubmit_AboveALimit_SaysWhich(t *testing.T) {
-	l := newWorkLog(t)
-	settings := l.state().Settings()
-	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 3000, ClusterBytes: 4000}
-	l.apply(fsm.Configure{Settings: settings})
-	l.define("t")
-	long := strings.Repeat("x", 100)
-	for limit, c := range map[string]fsm.SubmitJob{
-		"max_task_bytes":           {Spec: &work.Spec{ID: "j", Semaphore: "s"}, Tasks: tasks(long + "x")},
-		"max_job_bytes":            {Spec: &work.Spec{ID: "j", Semaphore: "s"}, Tasks: tasks(long, long)},
-		"max_semaphore_work_bytes": {Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 100}, Tasks: tasks("", "", "", "", "", "")},
-	} {
-		c.Digest = digest()
-		if r := unchanged[fsm.SubmitResult](l, c); r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit {
-			t.Errorf("%s: %+v", limit, r)
-		}
-	}
-	l.submit("j", tasks("", "", "", "", ""), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 100 })
-	r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "k", Semaphore: "t"}, Tasks: tasks("", ""), Digest: digest()})
-	if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != "max_work_bytes" {
-		t.Fatalf("the cluster's: %+v", r)
-	}
-}
-
+// A job that is over, whatever became of its tasks, is the answer to a submission of its id: no task is executed again.
 func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a", "b", "c"))
 	token, task := l.take("w")
 	other, _ := l.take("x")
+	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Term: l.term - 1, Cause: work.CancelTimeout})
 	r := one[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: "ann", Reason: "wrong", At: at(9)})
 	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
 		t.Fatalf("cancelled: %+v", r)
@@ -261,6 +210,7 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	restored(t, l.state())
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number})
+	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number, Term: l.term})
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort})
 	if got := l.job("j").StateOf(l.state().Task(task.Ref)); got != work.TaskCancelled {
 		t.Fatalf("the task that was returned is in state %d", got)
@@ -274,33 +224,6 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if l.job("j") != nil || l.state().WorkBytes() != 0 {
 		t.Fatal("it is still there")
-	}
-}
-
-func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
-	l := newWorkLog(t)
-	l.define("mine")
-	p := l.grant("mine", "submitter", requestID("1"))
-	bound := func(c *fsm.SubmitJob) { c.Submitter = p.Token }
-	l.submit("j", tasks("a"), bound)
-	l.submit("half", tasks("a"), bound, func(c *fsm.SubmitJob) { c.Digest = "" })
-	l.submit("kept", tasks("a"))
-	again := l.request("mine", "submitter", requestID("2"))
-	again.Supersedes = p.Token
-	r := one[fsm.GrantResult](l, again)
-	if r.Outcome != fsm.GrantReacquired || l.job("j").State != work.Open || l.job("j").Submitter != r.Permit.Token {
-		t.Fatalf("superseded: %+v, %+v", r, l.job("j"))
-	}
-	restored(t, l.state())
-	l.apply(fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)})
-	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
-		t.Fatalf("gone: %+v", j)
-	}
-	if l.job("half") != nil || l.job("kept").State != work.Open {
-		t.Fatalf("others: %+v, %+v", l.job("half"), l.job("kept"))
-	}
-	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "z", Semaphore: "s"}, Submitter: p.Token, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitNoSubmitter {
-		t.Fatalf("with a token that has ended: %+v", r)
 	}
 }
 
@@ -357,6 +280,47 @@ func TestChangeTasks_Retry_IsNotUndoneByARepeatOfTheFailure(t *testing.T) {
 	}
 	if _, task := l.take("x"); task.Attempts != 1 {
 		t.Fatalf("handed out: %+v", task)
+	}
+}
+
+func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("done", "dropped", "failed", "held", "waits"))
+	var tokens []uint64
+	for _, holder := range []string{"a", "b", "c", "d"} {
+		token, _ := l.take(holder)
+		tokens = append(tokens, token)
+	}
+	l.apply(fsm.Release{Token: tokens[0], Result: []byte("r")}, fsm.Release{Token: tokens[1], Job: semaphore.JobFailed, Failure: "f"})
+	l.apply(fsm.ChangeTasks{Job: j.Number, Drop: true})
+	l.apply(fsm.Release{Token: tokens[2], Job: semaphore.JobFailed, Failure: "f"})
+	for _, drop := range []bool{false, true} {
+		unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 1, 3, 4}, Drop: drop})
+	}
+	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Tasks != 1 || r.Job.Returned != 1 || r.Job.Done != 1 || r.Job.Dropped != 1 {
+		t.Fatalf("retried: %+v", r)
+	}
+	if _, task := l.take("e"); string(task.Payload) != "failed" {
+		t.Fatalf("handed out: %+v", task)
+	}
+}
+
+// A failed task has given the room of its result back, so a retry reserves it again.
+func TestChangeTasks_RetryAboveALimit_SaysWhich(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 1000 })
+	token, _ := l.take("w")
+	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
+	settings := l.state().Settings()
+	settings.Work.SemaphoreBytes = l.state().WorkBytes() + 998
+	l.apply(fsm.Configure{Settings: settings})
+	if r := unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Applied || r.Limit == nil || r.Limit.Limit != "max_semaphore_work_bytes" {
+		t.Fatalf("retried: %+v", r)
+	}
+	settings.Work.SemaphoreBytes++
+	l.apply(fsm.Configure{Settings: settings})
+	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); !r.Applied || l.state().WorkBytes() != settings.Work.SemaphoreBytes {
+		t.Fatalf("retried: %+v", r)
 	}
 }
 

@@ -130,6 +130,25 @@ func TestAcquire_WorkerThatIsNotLetIn_GetsNoTask(t *testing.T) {
 	})
 }
 
+func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		waiting := w.wait1(works("w1"))
+		if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
+			t.Fatal(err)
+		}
+		w.submit("j", nil, "x")
+		for what, worker := range map[string]*testWaiter{"waits since before": waiting, "comes after": w.wait1(works("w2"))} {
+			if a := worker.answered(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
+				t.Fatalf("the worker that %s: %+v", what, a)
+			}
+		}
+		if j := w.machine.State().Job("j"); j.Fresh != 0 {
+			t.Fatalf("job: %+v", j)
+		}
+	})
+}
+
 func TestAcquire_WorkerWhoseCallEnds_LeavesItsPlace(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -217,6 +236,27 @@ func TestTimers_OfJobs(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if w.machine.State().Job("old") != nil {
+			t.Fatal("it was not removed")
+		}
+	})
+}
+
+func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Retention = time.Hour }, "x")
+		time.Sleep(2 * time.Hour)
+		w.release(w.wait1(works("w1")).wantTask(t, "x").Permit.Token)
+		time.Sleep(59 * time.Minute)
+		w.demote()
+		w.promote(2) // it goes on
+		synctest.Wait()
+		if w.machine.State().Job("j") == nil {
+			t.Fatal("it was removed too early")
+		}
+		time.Sleep(time.Minute + 10*time.Second)
+		synctest.Wait()
+		if w.machine.State().Job("j") != nil {
 			t.Fatal("it was not removed")
 		}
 	})

@@ -265,3 +265,48 @@ func TestQueue_IdleWorkers_CountInNoPlace(t *testing.T) {
 		t.Errorf("behind a worker that is being proposed: place %d", place)
 	}
 }
+
+// joinWorker is join for a worker.
+func joinWorker(q *Queue[*call], n int, weight uint32) *Waiter[*call] {
+	w, _ := q.Join(key("s", n), semaphore.Request{Semaphore: "s", Weight: weight, Worker: true}, nil, &call{strconv.Itoa(n)}, start, 0)
+	return w
+}
+
+func TestOffer_Workers_StandInTheirPlacesWhileTasksWait(t *testing.T) {
+	q := New[*call]()
+	join(q, 1, 1, start)
+	joinWorker(q, 2, 1)
+	join(q, 3, 1, start)
+	joinWorker(q, 4, 1)
+	joinWorker(q, 5, 1)
+	wantNumbers(t, "two tasks", q.Offer("s", 9, 2), 1, 2, 3, 4)
+	wantNumbers(t, "two tasks, which are being handed out", q.Offer("s", 9, 2))
+	q.Leave(key("s", 2))
+	wantNumbers(t, "one was handed out", q.Offer("s", 9, 1))
+	wantNumbers(t, "and another one came", q.Offer("s", 9, 2), 5)
+}
+
+func TestOffer_WorkerWithoutATask_HoldsNobodyUp(t *testing.T) {
+	q := New[*call]()
+	worker := joinWorker(q, 1, 2)
+	join(q, 2, 1, start)
+	other := key("s", 2)
+	if q.Ahead("s", &other, 0) || !q.Ahead("s", nil, 0) {
+		t.Error("a worker without a task is ahead of a caller, or the caller is not ahead of others")
+	}
+	if !q.Ahead("s", &other, 1) {
+		t.Error("a worker with a task is not ahead")
+	}
+	wantNumbers(t, "too little for the worker, and a task", q.Offer("s", 1, 1))
+	wantNumbers(t, "too little for the worker, and no task", q.Offer("s", 1, 0), 2)
+	q.Leave(other)
+	wantNumbers(t, "enough for the worker", q.Offer("s", 2, 1), 1)
+	if !q.Ahead("s", nil, 0) {
+		t.Error("a worker that is being granted the last task is not ahead")
+	}
+	q.Return(worker)
+	if q.Ahead("s", nil, 0) {
+		t.Error("a worker that was returned is ahead without a task")
+	}
+	wantNumbers(t, "it was returned", q.Offer("s", 2, 1), 1)
+}

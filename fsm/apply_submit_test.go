@@ -1,0 +1,154 @@
+package fsm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+func TestSubmit_InChunks_IsSeenOnlyWhenComplete(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	if l.state().Work("s").Waiting != 0 || j.State != work.Receiving {
+		t.Fatalf("half of it: %+v", j)
+	}
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
+		t.Fatalf("a hole: %+v", r)
+	}
+	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
+		t.Fatalf("of a submission that was begun again: %+v", r)
+	}
+	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
+		t.Fatalf("complete: %+v", r)
+	}
+	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
+		t.Fatalf("waiting: %+v", w)
+	}
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("z"), Digest: digest()}); r.Outcome != fsm.SubmitExists || r.Job.ID != "j" {
+		t.Fatalf("a repeat: %+v", r)
+	}
+	dropped := l.submit("k", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: dropped.Number, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitLost {
+		t.Fatalf("a chunk that has come before: %+v", r)
+	}
+	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
+	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term - 1})
+	if r := one[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
+		t.Fatalf("dropped: %+v", r)
+	}
+}
+
+func TestSubmit_AboveALimit_SaysWhich(t *testing.T) {
+	l := newWorkLog(t)
+	settings := l.state().Settings()
+	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 3000, ClusterBytes: 4000}
+	l.apply(fsm.Configure{Settings: settings})
+	l.define("t")
+	long := strings.Repeat("x", 100)
+	for limit, c := range map[string]fsm.SubmitJob{
+		"max_task_bytes":           {Spec: &work.Spec{ID: "j", Semaphore: "s"}, Tasks: tasks(long + "x")},
+		"max_job_bytes":            {Spec: &work.Spec{ID: "j", Semaphore: "s"}, Tasks: tasks(long, long)},
+		"max_semaphore_work_bytes": {Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 100}, Tasks: tasks("", "", "", "", "", "")},
+	} {
+		c.Digest = digest()
+		if r := unchanged[fsm.SubmitResult](l, c); r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit {
+			t.Errorf("%s: %+v", limit, r)
+		}
+	}
+	l.submit("j", tasks("", "", "", "", ""), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 100 })
+	r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "k", Semaphore: "t"}, Tasks: tasks("", ""), Digest: digest()})
+	if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != "max_work_bytes" {
+		t.Fatalf("the cluster's: %+v", r)
+	}
+}
+
+func TestSubmit_OfAJobThatIsOver_RunsNothingAgain(t *testing.T) {
+	l := newWorkLog(t)
+	for id, end := range map[string]func(token, job uint64) fsm.Command{
+		"done": func(token, _ uint64) fsm.Command { return fsm.Release{Token: token, Result: []byte("r")} },
+		"failed": func(token, _ uint64) fsm.Command {
+			return fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}
+		},
+		"cancelled": func(_, job uint64) fsm.Command { return fsm.CancelJob{Job: job, Cause: work.CancelAsked} },
+	} {
+		j := l.submit(id, tasks("a"))
+		token, _ := l.take(id)
+		l.apply(end(token, j.Number))
+		r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("a"), Digest: digest()})
+		if r.Outcome != fsm.SubmitExists || r.Job.Number != j.Number {
+			t.Errorf("%s: %+v", id, r)
+		}
+	}
+}
+
+func TestSubmit_LimitReachedInTheMiddle_RefusesTheChunkAndKeepsTheRest(t *testing.T) {
+	l := newWorkLog(t)
+	settings := l.state().Settings()
+	settings.Work = work.Limits{JobBytes: 5, SemaphoreBytes: 1024 + 3*256}
+	l.apply(fsm.Configure{Settings: settings})
+	half := func(id string, payloads ...string) *work.Job {
+		return l.submit(id, tasks(payloads...), func(c *fsm.SubmitJob) { c.Digest, c.Spec.MaxResult = "", 0 })
+	}
+	for limit, chunk := range map[string][][]byte{
+		"max_job_bytes": tasks("def"), "max_semaphore_work_bytes": tasks("", "", ""),
+	} {
+		j := half("j", "abc")
+		r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: chunk, Digest: digest()})
+		if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit || r.Job.Tasks != 1 {
+			t.Fatalf("%s: %+v", limit, r)
+		}
+	}
+	// What the unfinished submission has reserved is free for the next one of its id.
+	if r := one[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
+		t.Fatalf("once more: %+v", r)
+	}
+}
+
+func TestSubmit_OwnSemaphore_IsOneThatWasMadeForTheJobAndItsSubmitterHolds(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("made", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "j"}) })
+	l.define("other")
+	made, other := l.grant("made", "submitter"), l.grant("other", "submitter")
+	for _, bad := range []struct {
+		own   string
+		token uint64
+	}{{"other", other.Token}, {"made", other.Token}, {"made", 0}} {
+		c := fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", Own: bad.own}, Submitter: bad.token, Tasks: tasks("a"), Digest: digest()}
+		unchanged[fsm.InvalidResult](l, c)
+	}
+	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Own = made.Token, "made" })
+	if sd := l.state().OwnSemaphore(j); sd == nil || sd.Definition.Name != "made" {
+		t.Fatalf("its own: %+v", sd)
+	}
+}
+
+func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
+	l := newWorkLog(t)
+	l.define("mine")
+	p := l.grant("mine", "submitter", requestID("1"))
+	bound := func(c *fsm.SubmitJob) { c.Submitter = p.Token }
+	l.submit("j", tasks("a"), bound)
+	l.submit("half", tasks("a"), bound, func(c *fsm.SubmitJob) { c.Digest = "" })
+	l.submit("kept", tasks("a"))
+	again := l.request("mine", "submitter", requestID("2"))
+	again.Supersedes = p.Token
+	r := one[fsm.GrantResult](l, again)
+	if r.Outcome != fsm.GrantReacquired || l.job("j").State != work.Open || l.job("j").Submitter != r.Permit.Token {
+		t.Fatalf("superseded: %+v, %+v", r, l.job("j"))
+	}
+	restored(t, l.state())
+	l.apply(fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)})
+	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
+		t.Fatalf("gone: %+v", j)
+	}
+	if l.job("half") != nil || l.job("kept").State != work.Open {
+		t.Fatalf("others: %+v, %+v", l.job("half"), l.job("kept"))
+	}
+	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "z", Semaphore: "s"}, Submitter: p.Token, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitNoSubmitter {
+		t.Fatalf("with a token that has ended: %+v", r)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,59 @@ func TestCatchUp_PolicyIsNew_RunsNothingFromBefore(t *testing.T) {
 		runs("08:00")
 		runs()
 	})
+}
+
+// suspender is the log of a timetable that holds it up once, as if its process were suspended: when it has begun the first activation.
+type suspender struct {
+	once sync.Once
+	time time.Duration
+}
+
+func (s *suspender) Info(message string, _ ...any) {
+	if message == "run" {
+		s.once.Do(func() { time.Sleep(s.time) }) //nolint:forbidigo // of virtual time
+	}
+}
+
+func (s *suspender) Error(error, string, ...any) {}
+
+// The process is suspended from 01:00 to 03:30. Its timer of an hour goes on from there, so cron wakes up at 04:30, and passes over all
+// activations but the first.
+func TestAdd_ProcessWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
+	for name, c := range map[string]struct {
+		misfire gatekeeperv1.Misfire
+		want    []string
+	}{
+		"skip": {gatekeeperv1.Misfire_MISFIRE_SKIP, []string{"01:00", "02:00", "05:00"}},
+		"once": {gatekeeperv1.Misfire_MISFIRE_ONCE, []string{"01:00", "02:00", "04:00", "05:00"}},
+		"each": {gatekeeperv1.Misfire_MISFIRE_EACH, []string{"01:00", "02:00", "03:00", "04:00", "05:00"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := gktest.Start(t)
+				def := &gatekeeperv1.Definition{Name: "hourly", Misfire: c.misfire}
+				if c.misfire != gatekeeperv1.Misfire_MISFIRE_SKIP {
+					def.MisfireWindow = durationpb.New(12 * time.Hour)
+				}
+				srv.Define(t, def)
+				var ran []string
+				runner := client.NewRunner(srv.Dial(t, "app1").Semaphore("hourly"), func(ctx context.Context) error {
+					_, due := client.PermitOf(ctx).Firing()
+					ran = append(ran, due.Format("15:04"))
+					return nil
+				})
+				table := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(&suspender{time: 2*time.Hour + 30*time.Minute}))
+				if _, err := gkcron.Add(t.Context(), table, "0 * * * *", runner); err != nil {
+					t.Fatal(err)
+				}
+				start(t, table)
+				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(5*time.Hour+time.Minute))) // a bubble begins at midnight
+				if !slices.Equal(ran, c.want) {
+					t.Errorf("ran %v, want %v", ran, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestCatchUp_EntryThatIsNotThere_HasMissedNothing(t *testing.T) {

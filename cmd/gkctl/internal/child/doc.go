@@ -13,7 +13,8 @@
 // What leaves the group, by setsid or by job control, leaves all of this: a daemon. What runs as another user may refuse the
 // signals: run the wrapper as that user.
 //
-// At a terminal the command is the foreground, as it would be without a wrapper: see terminal.go.
+// At a terminal the command is the foreground, as it would be without a wrapper: see terminal.go. Commands with files of their own have no
+// terminal, and any number of them can run at a time.
 package child
 
 import "errors"

@@ -36,7 +36,12 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 	defer r.Close() // the guard has its own
 	// It holds nothing of ours but the pipe: no output that somebody waits for the end of, no folder, no secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	if err := cmd.Start(); err != nil {
+	if err := ours.add(func() (int, error) {
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		return cmd.Process.Pid, nil
+	}); err != nil {
 		_ = w.Close() // the start's error says more
 		return nil, fmt.Errorf("guard: %w", err)
 	}
@@ -59,8 +64,9 @@ func (g *guard) tell(word, value string) {
 // dismiss ends the guard, when there is nothing left to guard.
 func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill() // before the pipe ends, so that it does not kill
-	_ = g.cmd.Wait()         // killed, as it was told
+	_ = g.cmd.Wait()         // its error is that it was killed
 	_ = g.pipe.Close()       // nothing is buffered
+	ours.remove(g.cmd.Process.Pid)
 }
 
 // Guard is the guard's own life: it reads what its wrapper tells from r until that ends, and kills the group then, or at the time

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,11 +20,14 @@ import (
 // Supported says whether Start works on this system.
 const Supported = true
 
-// Spec is a command to start. It gets this process's standard files.
+// Spec is a command to start.
 type Spec struct {
 	// Path is the executable, Args are its arguments with its name first, Env its whole environment.
 	Path      string
 	Args, Env []string
+	// Files are the command's standard files: input, output, errors. Without them it has those of this process, and its terminal. With them it has
+	// a separate session, without a terminal: many such commands can run at a time.
+	Files []*os.File
 	// Guard is the command line of a process that calls Guard.
 	Guard []string
 	// Rubbish is a folder that the guard removes when this process dies without having done so; empty for none.
@@ -57,7 +61,10 @@ func Start(spec Spec) (*Process, error) {
 	}
 	g.until(spec.Until) // before there is a group: this process may be stopped, or suspended with its machine, between any two steps
 	adoptOrphans()
-	p := &Process{spec: spec, guard: g, terminal: openTerminal(), exited: make(chan struct{})}
+	p := &Process{spec: spec, guard: g, exited: make(chan struct{})}
+	if spec.Files == nil {
+		p.terminal = openTerminal()
+	}
 	started := make(chan error)
 	go func() {
 		// The parent whose death the kernel looks for is this thread, not the process (go.dev/issue/27505): it is kept for as long
@@ -77,8 +84,20 @@ func Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-func (p *Process) start() (err error) {
-	p.pid, err = syscall.ForkExec(p.spec.Path, p.spec.Args, &syscall.ProcAttr{Env: p.spec.Env, Files: []uintptr{0, 1, 2}, Sys: attributes()})
+func (p *Process) start() error {
+	attr := &syscall.ProcAttr{Env: p.spec.Env, Files: []uintptr{0, 1, 2}, Sys: attributes()}
+	if p.spec.Files != nil {
+		attr.Files = nil
+		for _, f := range p.spec.Files {
+			attr.Files = append(attr.Files, f.Fd())
+		}
+		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // the leader of a session leads a group too
+	}
+	err := ours.add(func() (_ int, err error) {
+		p.pid, err = syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
+		return p.pid, err
+	})
+	runtime.KeepAlive(p.spec.Files)
 	if err != nil {
 		return err
 	}
@@ -113,7 +132,7 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 type State struct {
 	// Code is its exit code, or 128 and the signal's number.
 	Code int
-	// Signal is what ended it; 0 when it ended by itself.
+	// Signal is what ended it; 0 when it exited.
 	Signal syscall.Signal
 }
 
@@ -125,9 +144,11 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	if !p.reaped {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // it is our zombie
 	}
+	ours.remove(p.pid)
 	p.terminal.end(p.pid)
 	err := p.empty(ctx)
 	p.guard.dismiss()
+	reapOrphans()
 	s := State{Code: p.status.ExitStatus()}
 	if p.status.Signaled() {
 		s.Signal = p.status.Signal()
@@ -173,8 +194,8 @@ func (p *Process) watch() {
 		var pid int
 		err := ignoringEINTR(func() (err error) { pid, err = syscall.Wait4(p.pid, &ws, waitOptions, nil); return err })
 		switch {
-		case err != nil: // nobody else waits for it: there is nothing to wait for
-			p.reaped = true
+		case err != nil: // somebody else has waited for it: how it ended is not known, and that is not a success
+			p.reaped, p.status = true, unknownStatus
 			return
 		case pid == 0:
 		case ws.Stopped():
@@ -209,6 +230,35 @@ func (p *Process) stopped(sig syscall.Signal) {
 		_ = syscall.Kill(-p.pid, syscall.SIGHUP)
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
 	}
+}
+
+// unknownStatus is that of exit code 255.
+const unknownStatus syscall.WaitStatus = 255 << 8
+
+// processes are those that this process has started and will wait for.
+type processes struct {
+	mu   sync.Mutex // guards pids, and is held while one is started: no child is both unknown and without a parent
+	pids map[int]struct{}
+}
+
+var ours = processes{pids: make(map[int]struct{})}
+
+// add starts a process.
+func (c *processes) add(start func() (pid int, err error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pid, err := start()
+	if err == nil {
+		c.pids[pid] = struct{}{}
+	}
+	return err
+}
+
+// remove forgets a process that was waited for.
+func (c *processes) remove(pid int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pids, pid)
 }
 
 func ignoringEINTR(f func() error) error {

@@ -23,6 +23,8 @@ func adoptOrphans() {}
 
 func reapGroup(int) {}
 
+func reapOrphans() {}
+
 // waitOptions are those of the wait for an exit or a stop.
 const waitOptions = syscall.WUNTRACED
 

@@ -79,32 +79,71 @@ func parentOf(pid int) int {
 	return 0
 }
 
-// alive is who is left in a group and is not dead, or is ours to reap; false when that is not known.
-func alive(group int) (pids []int, known bool) {
-	processes, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, false
+// reapEvery is the least time between two looks for orphans that have ended: each reads /proc.
+const reapEvery = time.Second
+
+var reapedAt time.Time // guarded by ours.mu
+
+// reapOrphans waits for processes that commands have left behind, that have left their groups, and that have ended since. Without it a
+// wrapper of many commands would collect them as zombies: adoptOrphans makes it their parent, and so does being the first process of a container.
+func reapOrphans() {
+	ours.mu.Lock()
+	defer ours.mu.Unlock()
+	if time.Since(reapedAt) < reapEvery {
+		return
 	}
-	self, first := false, false
-	for _, entry := range processes {
+	reapedAt = time.Now()
+	self := os.Getpid()
+	_ = eachProcess(func(p stat) {
+		if _, known := ours.pids[p.pid]; p.dead && p.parent == self && !known {
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // it is our zombie
+		}
+	})
+}
+
+// stat is what the kernel says of a process.
+type stat struct {
+	pid, parent, group int
+	dead               bool
+}
+
+// eachProcess calls f with each process that is seen in /proc. It returns an error if that cannot be read.
+func eachProcess(f func(stat)) error {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
-		self, first = self || pid == os.Getpid(), first || pid == 1
-		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		text, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		if err != nil {
 			continue // it is gone
 		}
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // state, parent, group
-		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(group) {
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // state, parent, group
+		if len(fields) < 3 {
 			continue
 		}
-		if dead := bytes.ContainsAny(fields[0], "ZX"); !dead || string(fields[1]) == strconv.Itoa(os.Getpid()) { // ours are reaped next
-			pids = append(pids, pid)
-		}
+		p := stat{pid: pid, dead: bytes.ContainsAny(fields[0], "ZX")}
+		p.parent, _ = strconv.Atoi(string(fields[1])) // numbers, or 0
+		p.group, _ = strconv.Atoi(string(fields[2]))
+		f(p)
 	}
-	return pids, self && first // otherwise it is of another namespace, or hides what is not ours
+	return nil
+}
+
+// alive is who is left in a group and is not dead, or is ours to reap; false if that is not known.
+func alive(group int) (pids []int, known bool) {
+	self, first := false, false
+	err := eachProcess(func(p stat) {
+		self, first = self || p.pid == os.Getpid(), first || p.pid == 1
+		if p.group == group && (!p.dead || p.parent == os.Getpid()) { // ours are reaped next
+			pids = append(pids, p.pid)
+		}
+	})
+	return pids, err == nil && self && first // otherwise it is of another namespace, or hides what is not ours
 }
 
 // systemSignals are those that this system has beside the common ones: SIGPWR and the real-time signals.

@@ -18,6 +18,7 @@ type (
 	Spec struct {
 		Path      string
 		Args, Env []string
+		Files     []*os.File
 		Guard     []string
 		Rubbish   string
 		Until     time.Duration

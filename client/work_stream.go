@@ -36,7 +36,7 @@ type WorkHandler struct {
 	// Task hands over a task, which used up one slot. It must be ended by WorkTask.End.
 	Task func(*WorkTask)
 	// Denied says why the semaphore does not let the worker in. It is called once for each reason; the servers ask again when something
-	// changes. It may be nil.
+	// changes. It may be nil: then what somebody must act on is logged.
 	Denied func(*DeniedError)
 }
 
@@ -286,13 +286,13 @@ func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.Work
 	return m
 }
 
-// denied logs what somebody must act on. A full semaphore is how work is held back.
+// denied passes a denial on, or logs what somebody must act on. A full semaphore is how work is held back.
 func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
-	if d.NeedsAction() {
-		w.client.settings.logger.Warn("gatekeeper: the worker gets no tasks", "semaphore", d.Semaphore, "reason", d.Reason, "message", d.Message)
-	}
-	if h.Denied != nil {
+	switch {
+	case h.Denied != nil:
 		h.Denied(d)
+	case d.NeedsAction():
+		w.client.settings.logger.Warn("gatekeeper: the worker gets no tasks", "semaphore", d.Semaphore, "reason", d.Reason, "message", d.Message)
 	}
 }
 

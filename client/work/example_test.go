@@ -107,7 +107,7 @@ func ExampleRun() {
 		Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			fmt.Println(t.Job(), t.Index(), "of semaphore", t.Spec().GetSemaphore(), "attempt", t.Attempt(), "before:", t.LastFailure() != "")
 			t.Progress(0.5, "half of it")
-			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held())
+			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held(), "most bytes:", t.MaxResult())
 			if errors.Is(context.Cause(ctx), work.ErrWorkerStops) {
 				return nil, context.Cause(ctx) // it goes to another worker
 			}
@@ -122,7 +122,7 @@ func ExampleRun() {
 	fmt.Println(err)
 	// Output:
 	// j 0 of semaphore count-words attempt 1 before: false
-	// fenced: true true
+	// fenced: true true most bytes: 0
 	// RELEASE_OUTCOME_DONE <nil> <nil>
 	// context canceled
 }

@@ -23,6 +23,14 @@ func (t *Task) Payload() []byte { return t.held.Task.GetPayload() }
 // Attempt is 1 for the first worker that has the task, and counts neither workers that returned it unfinished.
 func (t *Task) Attempt() int { return int(t.held.Task.GetAttempts()) }
 
+// MaxResult is the most bytes that the result may have.
+func (t *Task) MaxResult() int {
+	if t.held.Job.MaxResult == nil {
+		return 1 << 10 // the API's default
+	}
+	return int(t.held.Job.GetMaxResult())
+}
+
 // LastFailure is what was said of the attempt before, if that has failed.
 func (t *Task) LastFailure() string { return t.held.Task.GetFailure() }
 

@@ -41,7 +41,8 @@ type Worker struct {
 	// Grace is for how long tasks may go on after the context of Run has ended. Then their contexts end too. Default, and 0: they end at once.
 	// GraceUnlimited lets all of them finish.
 	Grace time.Duration
-	// Denied is called when the semaphore does not let the worker in, once for each reason. The worker keeps waiting. It may be nil.
+	// Denied is called when the semaphore does not let the worker in, once for each reason. The worker keeps waiting. It may be nil: then
+	// what somebody must act on is logged by the Client.
 	Denied func(context.Context, *client.DeniedError)
 	// Ended is called when a task has ended and its end was sent. It may be nil.
 	Ended func(context.Context, Report)
@@ -75,7 +76,7 @@ func Run(ctx context.Context, w Worker) error {
 	if w.Logger == nil {
 		w.Logger = slog.Default()
 	}
-	r := &run{Worker: w, ctx: ctx}
+	r := &run{Worker: w}
 	r.Parallel = max(r.Parallel, 1)
 	r.Logger = w.Logger.With("semaphore", w.Semaphore.Name())
 	r.cut, r.cutNow = context.WithCancel(context.Background())
@@ -89,7 +90,11 @@ func Run(ctx context.Context, w Worker) error {
 	var err error // of the offer, once that is over
 	go func() {
 		defer close(offered)
-		err = w.Semaphore.OfferWork(offering, client.WorkHandler{Open: r.open, Task: r.accept, Denied: r.denied})
+		h := client.WorkHandler{Open: r.open, Task: r.accept}
+		if w.Denied != nil {
+			h.Denied = func(d *client.DeniedError) { w.Denied(ctx, d) }
+		}
+		err = w.Semaphore.OfferWork(offering, h)
 	}()
 	refused := false
 	select {
@@ -113,7 +118,6 @@ func Run(ctx context.Context, w Worker) error {
 // run is a worker that runs.
 type run struct {
 	Worker
-	ctx    context.Context //nolint:containedctx // that of Run
 	ends   context.Context //nolint:containedctx // for the ends of tasks
 	cut    context.Context //nolint:containedctx // ends when running tasks must stop
 	cutNow context.CancelFunc
@@ -136,12 +140,6 @@ func (r *run) open(s *client.WorkStream) (slots int, ok bool) {
 	}
 	r.stream = s
 	return r.Parallel - r.running, true
-}
-
-func (r *run) denied(d *client.DeniedError) {
-	if r.Denied != nil {
-		r.Denied(r.ctx, d)
-	}
 }
 
 // accept begins a task.
@@ -265,11 +263,7 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	)
 	stopped := context.Cause(ctx)
 	own := errors.Is(stopped, client.ErrHeldTooLong) || errors.Is(stopped, client.ErrStalled)
-	most := 1 << 10
-	if t.Spec().MaxResult != nil {
-		most = int(t.Spec().GetMaxResult())
-	}
-	if len(result) > most {
+	if most := t.MaxResult(); len(result) > most {
 		tooLarge := fmt.Errorf("the result has %d bytes, and max_result of the job is %d", len(result), most)
 		result = nil
 		if err == nil {

@@ -208,11 +208,17 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 			Semaphore: w.Offer.Semaphore, Identity: toIdentity(w.Offer.Identity), Free: uint32(w.Free), Draining: w.Draining,
 			Denied: gatekeeperv1.Reason(w.Denied),
 		}
+		if _, next := state.NextTask(w.Offer.Semaphore); next != nil {
+			line.Waiting = w.Free > 0 && !w.Draining && line.Denied == gatekeeperv1.Reason_REASON_UNSPECIFIED
+		}
 		for _, h := range w.Held {
-			if t := state.TaskOf(h.Token); t == nil || t.State != rules.Held {
+			t, p := state.TaskOf(h.Token), state.Permit(h.Token)
+			if t == nil || t.State != rules.Held || p == nil {
 				continue // its end came on another way
 			}
-			line.Tasks = append(line.Tasks, &gatekeeperv1.HeldTask{Job: h.Job, Index: h.Index, Token: h.Token, Progress: toProgress(h.Progress)})
+			line.Tasks = append(line.Tasks, &gatekeeperv1.HeldTask{
+				Job: h.Job, Index: h.Index, Token: h.Token, Progress: toProgress(h.Progress), Attempts: t.Attempts, GrantedAt: toTimestamp(p.GrantedAt),
+			})
 		}
 		out.Workers = append(out.Workers, line)
 	}

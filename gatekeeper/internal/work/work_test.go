@@ -123,6 +123,41 @@ func TestWorker_Denied_IsToldOnceAndAskedAgain(t *testing.T) {
 	})
 }
 
+func TestWorker_AdmittedAgain_IsNotDeniedAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		denied := keeper.Answer{
+			Outcome: semaphore.Denied, Denial: &keeper.Denial{Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.Cordoned}},
+		}
+		l := &leader{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+			if calls.Add(1) != 2 {
+				return denied, nil
+			}
+			call.Placed()
+			time.Sleep(time.Minute)
+			return denied, nil
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		r := NewRoom(l)
+		w := r.Open(ctx, offer())
+		if err := w.Take(1); err != nil {
+			t.Fatal(err)
+		}
+		if got := (<-w.Answers()).Denial; got == nil || r.Workers("")[0].Denied != semaphore.Cordoned {
+			t.Fatalf("told %+v, and it is %+v", got, r.Workers(""))
+		}
+		time.Sleep(10 * time.Second) // it has asked again, and stands in the queue
+		if got := r.Workers("")[0].Denied; got != semaphore.NoReason {
+			t.Fatalf("in the queue it is still denied: %v", got)
+		}
+		if got := (<-w.Answers()).Denial; got == nil {
+			t.Fatal("the second cordon is no news")
+		}
+		cancel()
+		w.Close()
+	})
+}
+
 func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
 	for name, of := range map[string]struct {
 		err          error

@@ -261,7 +261,10 @@ func (w *Worker) slot(id semaphore.Identity, placed func()) {
 			Metadata:      w.offer.Metadata,
 			Received:      time.Now(),
 			UntilAnswered: true,
-			Placed:        placed,
+			Placed: func() {
+				w.admitted()
+				placed()
+			},
 		}
 		a, err := w.room.keeper.Acquire(w.take, call, func(keeper.Place) error { return nil })
 		switch {
@@ -300,6 +303,13 @@ func (w *Worker) wait(d *keeper.Denial) bool {
 	case <-w.take.Done():
 		return false
 	}
+}
+
+// admitted notes that the semaphore lets the worker in: a denial for the same reason is news again.
+func (w *Worker) admitted() {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	w.denied = semaphore.NoReason
 }
 
 // granted hands a task to the worker. One that was never sent goes back. From here on the slot counts as that task.

@@ -2518,7 +2518,9 @@ type Worker struct {
 	// What it holds.
 	Tasks []*HeldTask `protobuf:"bytes,5,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	// Why the semaphore does not let it in, if so.
-	Denied        Reason `protobuf:"varint,6,opt,name=denied,proto3,enum=gatekeeper.v1.Reason" json:"denied,omitempty"`
+	Denied Reason `protobuf:"varint,6,opt,name=denied,proto3,enum=gatekeeper.v1.Reason" json:"denied,omitempty"`
+	// It is free, and tasks wait: what is missing is a permit.
+	Waiting       bool `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2595,12 +2597,23 @@ func (x *Worker) GetDenied() Reason {
 	return Reason_REASON_UNSPECIFIED
 }
 
+func (x *Worker) GetWaiting() bool {
+	if x != nil {
+		return x.Waiting
+	}
+	return false
+}
+
 type HeldTask struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
-	Token         uint64                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
-	Progress      *Progress              `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Job      string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Index    uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Token    uint64                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
+	Progress *Progress              `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
+	// As in Task: workers that it was handed to, this one included.
+	Attempts uint32 `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// When it was handed over, by the leader's clock: for people only.
+	GrantedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2659,6 +2672,20 @@ func (x *HeldTask) GetToken() uint64 {
 func (x *HeldTask) GetProgress() *Progress {
 	if x != nil {
 		return x.Progress
+	}
+	return nil
+}
+
+func (x *HeldTask) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *HeldTask) GetGrantedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GrantedAt
 	}
 	return nil
 }
@@ -2832,19 +2859,23 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x12ListWorkersRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\"F\n" +
 	"\x13ListWorkersResponse\x12/\n" +
-	"\aworkers\x18\x01 \x03(\v2\x15.gatekeeper.v1.WorkerR\aworkers\"\xe9\x01\n" +
+	"\aworkers\x18\x01 \x03(\v2\x15.gatekeeper.v1.WorkerR\aworkers\"\x83\x02\n" +
 	"\x06Worker\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x12\n" +
 	"\x04free\x18\x03 \x01(\rR\x04free\x12\x1a\n" +
 	"\bdraining\x18\x04 \x01(\bR\bdraining\x12-\n" +
 	"\x05tasks\x18\x05 \x03(\v2\x17.gatekeeper.v1.HeldTaskR\x05tasks\x12-\n" +
-	"\x06denied\x18\x06 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06denied\"}\n" +
+	"\x06denied\x18\x06 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06denied\x12\x18\n" +
+	"\awaiting\x18\a \x01(\bR\awaiting\"\xd4\x01\n" +
 	"\bHeldTask\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\tR\x03job\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\x04R\x05token\x123\n" +
-	"\bprogress\x18\x04 \x01(\v2\x17.gatekeeper.v1.ProgressR\bprogress*\x80\x01\n" +
+	"\bprogress\x18\x04 \x01(\v2\x17.gatekeeper.v1.ProgressR\bprogress\x12\x1a\n" +
+	"\battempts\x18\x05 \x01(\rR\battempts\x129\n" +
+	"\n" +
+	"granted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tgrantedAt*\x80\x01\n" +
 	"\bJobState\x12\x19\n" +
 	"\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13JOB_STATE_RECEIVING\x10\x01\x12\x12\n" +
@@ -2987,33 +3018,34 @@ var file_gatekeeper_v1_work_proto_depIdxs = []int32{
 	37, // 41: gatekeeper.v1.Worker.tasks:type_name -> gatekeeper.v1.HeldTask
 	46, // 42: gatekeeper.v1.Worker.denied:type_name -> gatekeeper.v1.Reason
 	6,  // 43: gatekeeper.v1.HeldTask.progress:type_name -> gatekeeper.v1.Progress
-	7,  // 44: gatekeeper.v1.WorkService.SubmitJob:input_type -> gatekeeper.v1.SubmitJobRequest
-	9,  // 45: gatekeeper.v1.WorkService.GetJob:input_type -> gatekeeper.v1.GetJobRequest
-	11, // 46: gatekeeper.v1.WorkService.ListJobs:input_type -> gatekeeper.v1.ListJobsRequest
-	13, // 47: gatekeeper.v1.WorkService.ListTasks:input_type -> gatekeeper.v1.ListTasksRequest
-	15, // 48: gatekeeper.v1.WorkService.FollowJob:input_type -> gatekeeper.v1.FollowJobRequest
-	17, // 49: gatekeeper.v1.WorkService.CancelJob:input_type -> gatekeeper.v1.CancelJobRequest
-	19, // 50: gatekeeper.v1.WorkService.RetryTasks:input_type -> gatekeeper.v1.RetryTasksRequest
-	21, // 51: gatekeeper.v1.WorkService.DropTasks:input_type -> gatekeeper.v1.DropTasksRequest
-	23, // 52: gatekeeper.v1.WorkService.DeleteJob:input_type -> gatekeeper.v1.DeleteJobRequest
-	25, // 53: gatekeeper.v1.WorkService.Work:input_type -> gatekeeper.v1.WorkRequest
-	34, // 54: gatekeeper.v1.WorkService.ListWorkers:input_type -> gatekeeper.v1.ListWorkersRequest
-	8,  // 55: gatekeeper.v1.WorkService.SubmitJob:output_type -> gatekeeper.v1.SubmitJobResponse
-	10, // 56: gatekeeper.v1.WorkService.GetJob:output_type -> gatekeeper.v1.GetJobResponse
-	12, // 57: gatekeeper.v1.WorkService.ListJobs:output_type -> gatekeeper.v1.ListJobsResponse
-	14, // 58: gatekeeper.v1.WorkService.ListTasks:output_type -> gatekeeper.v1.ListTasksResponse
-	16, // 59: gatekeeper.v1.WorkService.FollowJob:output_type -> gatekeeper.v1.FollowJobResponse
-	18, // 60: gatekeeper.v1.WorkService.CancelJob:output_type -> gatekeeper.v1.CancelJobResponse
-	20, // 61: gatekeeper.v1.WorkService.RetryTasks:output_type -> gatekeeper.v1.RetryTasksResponse
-	22, // 62: gatekeeper.v1.WorkService.DropTasks:output_type -> gatekeeper.v1.DropTasksResponse
-	24, // 63: gatekeeper.v1.WorkService.DeleteJob:output_type -> gatekeeper.v1.DeleteJobResponse
-	31, // 64: gatekeeper.v1.WorkService.Work:output_type -> gatekeeper.v1.WorkResponse
-	35, // 65: gatekeeper.v1.WorkService.ListWorkers:output_type -> gatekeeper.v1.ListWorkersResponse
-	55, // [55:66] is the sub-list for method output_type
-	44, // [44:55] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	41, // 44: gatekeeper.v1.HeldTask.granted_at:type_name -> google.protobuf.Timestamp
+	7,  // 45: gatekeeper.v1.WorkService.SubmitJob:input_type -> gatekeeper.v1.SubmitJobRequest
+	9,  // 46: gatekeeper.v1.WorkService.GetJob:input_type -> gatekeeper.v1.GetJobRequest
+	11, // 47: gatekeeper.v1.WorkService.ListJobs:input_type -> gatekeeper.v1.ListJobsRequest
+	13, // 48: gatekeeper.v1.WorkService.ListTasks:input_type -> gatekeeper.v1.ListTasksRequest
+	15, // 49: gatekeeper.v1.WorkService.FollowJob:input_type -> gatekeeper.v1.FollowJobRequest
+	17, // 50: gatekeeper.v1.WorkService.CancelJob:input_type -> gatekeeper.v1.CancelJobRequest
+	19, // 51: gatekeeper.v1.WorkService.RetryTasks:input_type -> gatekeeper.v1.RetryTasksRequest
+	21, // 52: gatekeeper.v1.WorkService.DropTasks:input_type -> gatekeeper.v1.DropTasksRequest
+	23, // 53: gatekeeper.v1.WorkService.DeleteJob:input_type -> gatekeeper.v1.DeleteJobRequest
+	25, // 54: gatekeeper.v1.WorkService.Work:input_type -> gatekeeper.v1.WorkRequest
+	34, // 55: gatekeeper.v1.WorkService.ListWorkers:input_type -> gatekeeper.v1.ListWorkersRequest
+	8,  // 56: gatekeeper.v1.WorkService.SubmitJob:output_type -> gatekeeper.v1.SubmitJobResponse
+	10, // 57: gatekeeper.v1.WorkService.GetJob:output_type -> gatekeeper.v1.GetJobResponse
+	12, // 58: gatekeeper.v1.WorkService.ListJobs:output_type -> gatekeeper.v1.ListJobsResponse
+	14, // 59: gatekeeper.v1.WorkService.ListTasks:output_type -> gatekeeper.v1.ListTasksResponse
+	16, // 60: gatekeeper.v1.WorkService.FollowJob:output_type -> gatekeeper.v1.FollowJobResponse
+	18, // 61: gatekeeper.v1.WorkService.CancelJob:output_type -> gatekeeper.v1.CancelJobResponse
+	20, // 62: gatekeeper.v1.WorkService.RetryTasks:output_type -> gatekeeper.v1.RetryTasksResponse
+	22, // 63: gatekeeper.v1.WorkService.DropTasks:output_type -> gatekeeper.v1.DropTasksResponse
+	24, // 64: gatekeeper.v1.WorkService.DeleteJob:output_type -> gatekeeper.v1.DeleteJobResponse
+	31, // 65: gatekeeper.v1.WorkService.Work:output_type -> gatekeeper.v1.WorkResponse
+	35, // 66: gatekeeper.v1.WorkService.ListWorkers:output_type -> gatekeeper.v1.ListWorkersResponse
+	56, // [56:67] is the sub-list for method output_type
+	45, // [45:56] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_work_proto_init() }

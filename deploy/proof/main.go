@@ -152,6 +152,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 	}
 	fmt.Fprintf(p.out, "%-16s seed %-6d %s: %6d operations (%d unanswered), %d grants, %d by re-acquisition, term %d, firings: %s, faults: %s\n",
 		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Reacquired, r.Terms, counted.Words(r.Ends, ", "), counted.Words(r.Faults, ", "))
+	fmt.Fprintf(p.out, "  shared work: %s; %s\n", counted.Words(r.Work, ", "), counted.Words(r.Harm, ", "))
 	p.tell(r)
 	if p.every || len(r.Violations)+len(r.Undecided) > 0 {
 		file, err := r.Save(p.keep)

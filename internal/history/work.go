@@ -127,8 +127,11 @@ func JobOf(spec *gatekeeperv1.JobSpec, tasks [][]byte) *Job {
 	return j
 }
 
-// ReadJob is the answer that brought a job and its tasks.
+// ReadJob is the answer that brought a job and its tasks. One whose submission is not finished is none.
 func ReadJob(j *gatekeeperv1.Job, tasks []*gatekeeperv1.Task) Response {
+	if j.GetState() == gatekeeperv1.JobState_JOB_STATE_RECEIVING {
+		return Response{Result: NoJob}
+	}
 	s := &JobState{
 		State: strings.TrimPrefix(j.GetState().String(), "JOB_STATE_"), Over: j.GetOver(), Count: j.GetTasks(),
 		Done: j.GetDone(), Failed: j.GetFailed(), Dropped: j.GetDropped(), Cancelled: j.GetCancelled(),

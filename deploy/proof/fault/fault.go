@@ -23,6 +23,8 @@ type Arena struct {
 	Clients *load.Clients
 	// Holders are clients in processes of their own.
 	Holders []*Holder
+	// Workers and Submitters are such processes too. They share tasks, and Harm kills and suspends them.
+	Workers, Submitters []*Holder
 	// Full fills the disk of a server, and returns what makes room again; nil where servers have no disks of their own.
 	Full func(*servers.Server) (func(), error)
 	// Disk sets the state of a server's disk, in the words of the tag `faulty`; nil when the servers are as they are released.
@@ -158,7 +160,7 @@ func (a *Arena) can(kind string) bool {
 // Mend repairs what faults have left, and starts what does not run.
 func (a *Arena) Mend() error {
 	a.Network.Heal()
-	for _, h := range a.Holders {
+	for _, h := range slices.Concat(a.Holders, a.Workers, a.Submitters) {
 		h.resume()
 	}
 	a.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"syscall"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 
 // Holder is a client in a process of its own: the first, and those that were started in its place after it was killed.
 type Holder struct {
+	// Kind is what it is: holder, worker or submitter.
+	Kind string
 	// Start starts the next one, by its number.
 	Start func(n int) (*child.Process[history.Entry], error)
 
@@ -64,6 +67,11 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	h, done := a.one(random)
 	defer done()
 	a.Note("client-killed", h.last().Name)
+	return h.kill(ctx, random)
+}
+
+// kill kills it, and starts another in its place.
+func (h *Holder) kill(ctx context.Context, random *rand.Rand) error {
 	h.last().Kill()
 	rest(ctx, between(random, 0, time.Second))
 	return h.Begin()
@@ -74,12 +82,41 @@ func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
 	h, done := a.one(random)
 	defer done()
 	a.Note("client-stopped", h.last().Name)
+	return h.stop(ctx, random)
+}
+
+// stop suspends it for a while.
+func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	if err := h.last().Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	rest(ctx, between(random, 100*time.Millisecond, 5*time.Second))
 	h.resume()
 	return nil
+}
+
+// Harm kills and suspends the processes that submit and execute tasks, until the context ends, and counts what it has done.
+func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
+	random := rand.New(rand.NewPCG(a.Seed, 200))
+	counts := map[string]int{}
+	all := slices.Concat(a.Workers, a.Submitters)
+	for {
+		rest(ctx, between(random, 200*time.Millisecond, 2*time.Second))
+		if ctx.Err() != nil {
+			return counts, nil
+		}
+		h := all[random.IntN(len(all))]
+		what, act := "stopped", h.stop
+		if random.IntN(3) > 0 {
+			what, act = "killed", h.kill
+		}
+		what = h.Kind + "-" + what
+		counts[what]++
+		a.Note(what, h.last().Name)
+		if err := act(ctx, random); err != nil {
+			return counts, err
+		}
+	}
 }
 
 // storm is many clients that ask as fast as they can, beside watchers that do not read what they are sent.

@@ -91,6 +91,7 @@ type stubs struct {
 	definitions gatekeeperv1.DefinitionServiceClient
 	operator    gatekeeperv1.OperatorServiceClient
 	watch       gatekeeperv1.WatchServiceClient
+	work        gatekeeperv1.WorkServiceClient
 }
 
 // caller makes bare calls, and notes each.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ type Options struct {
 	// Endpoints are the API addresses.
 	Endpoints []string
 	World     []Semaphore
+	// Work is the semaphores whose permits carry tasks.
+	Work []Semaphore
 	// Put takes what the clients note.
 	Put func(history.Entry)
 	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library.
@@ -48,7 +51,7 @@ func New(ctx context.Context, opts Options) (*Clients, error) {
 		return nil, err
 	}
 	c.operator = c.newOperator("operator")
-	if err := c.operator.create(ctx, opts.World); err != nil {
+	if err := c.operator.create(ctx, slices.Concat(opts.World, opts.Work)); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -63,12 +66,14 @@ func (c *Clients) recorder(name string) caller {
 }
 
 // random is a client's own chance: it depends on the seed and its name alone.
-func (c *Clients) random(name string) *rand.Rand {
-	h := c.opts.Seed
+func (c *Clients) random(name string) *rand.Rand { return randomOf(c.opts.Seed, name) }
+
+func randomOf(seed uint64, name string) *rand.Rand {
+	h := seed
 	for _, b := range []byte(name) {
 		h = h*1099511628211 + uint64(b)
 	}
-	return rand.New(rand.NewPCG(c.opts.Seed, h))
+	return rand.New(rand.NewPCG(seed, h))
 }
 
 // Start starts the clients; they stop when the context ends, and Wait waits for that.
@@ -165,7 +170,7 @@ func (c *Clients) Wait() { c.all.Wait() }
 
 // ReadAll reads every definition when the faults are over.
 func (c *Clients) ReadAll(ctx context.Context) error {
-	return c.operator.readAll(ctx, c.opts.World)
+	return c.operator.readAll(ctx, slices.Concat(c.opts.World, c.opts.Work))
 }
 
 // Close closes the connections.
@@ -191,9 +196,11 @@ func Hold(ctx context.Context, name, host string, opts Options) error {
 	return err
 }
 
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
 func newLibrary(ctx context.Context, opts Options, name, host string, clock client.Clock) (*library, error) {
 	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock),
-		client.WithLogger(slog.New(slog.DiscardHandler))) // that identities are shared is no news
+		client.WithLogger(quiet())) // that identities are shared is no news
 	if err != nil {
 		return nil, err
 	}

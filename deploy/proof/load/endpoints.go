@@ -47,7 +47,8 @@ func (e *endpoints) any(random *rand.Rand) stubs {
 	defer e.mu.Unlock()
 	conn := e.conns[e.serving[random.IntN(len(e.serving))]]
 	return stubs{
-		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewOperatorServiceClient(conn), gatekeeperv1.NewWatchServiceClient(conn),
+		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewOperatorServiceClient(conn),
+		gatekeeperv1.NewWatchServiceClient(conn), gatekeeperv1.NewWorkServiceClient(conn),
 	}
 }
 

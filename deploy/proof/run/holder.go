@@ -14,13 +14,21 @@ import (
 // HolderCommand is the first argument with which this program is a client in a process of its own; Holder is given all arguments.
 const HolderCommand = "holder"
 
-func holderArgs(name, host string, seed uint64, endpoints []string) []string {
-	return []string{HolderCommand, "-name", name, "-host", host, "-seed", fmt.Sprint(seed), "-endpoints", strings.Join(endpoints, ",")}
+// What such a client is.
+const (
+	holder    = "holder"
+	worker    = "worker"
+	submitter = "submitter"
+)
+
+func holderArgs(kind, name, host string, seed uint64, endpoints []string) []string {
+	return []string{HolderCommand, "-kind", kind, "-name", name, "-host", host, "-seed", fmt.Sprint(seed), "-endpoints", strings.Join(endpoints, ",")}
 }
 
 // Holder is that client, until the context ends. It writes its history as an account.
 func Holder(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HolderCommand, flag.ContinueOnError)
+	kind := flags.String("kind", holder, "what it is: "+holder+", "+worker+" or "+submitter)
 	name := flags.String("name", "", "its name")
 	host := flags.String("host", "", "its acquirer, which those before it had too")
 	seed := flags.Uint64("seed", 1, "of the run")
@@ -29,7 +37,14 @@ func Holder(ctx context.Context, args []string) error {
 		return err
 	}
 	told := account.Inherited()
-	return load.Hold(ctx, *name, *host, load.Options{
-		Seed: *seed, World: load.World(*seed), Endpoints: strings.Split(*endpoints, ","), Put: func(e history.Entry) { told.Write(e) },
+	be, ok := map[string]func(ctx context.Context, name, host string, opts load.Options) error{
+		holder: load.Hold, worker: load.Work, submitter: load.Submit,
+	}[*kind]
+	if !ok {
+		return fmt.Errorf("no client is a %q", *kind)
+	}
+	return be(ctx, *name, *host, load.Options{
+		Seed: *seed, World: load.World(*seed), Work: load.WorkWorld(*seed), Endpoints: strings.Split(*endpoints, ","),
+		Put: func(e history.Entry) { told.Write(e) },
 	})
 }

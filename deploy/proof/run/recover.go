@@ -55,17 +55,27 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// settled reads every definition, and waits until all members have the same state, which they say by its hash.
-func settled(ctx context.Context, a *fault.Arena, put func(history.Entry)) error {
+// jobsEnd waits until every job is over.
+func jobsEnd(ctx context.Context, a *fault.Arena) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+	defer cancel()
+	return a.Clients.JobsEnd(ctx)
+}
+
+// settled reads every definition and every job, and waits until all members have the same state, which they say by its hash.
+func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
 	if err := a.Clients.ReadAll(ctx); err != nil {
 		return err
 	}
+	if err := a.Clients.ReadJobs(ctx, log.Entries()); err != nil {
+		return err
+	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		states, err := ask(ctx, a.Members(), put)
+		states, err := ask(ctx, a.Members(), log.Put)
 		if err == nil && level(states) {
 			return nil
 		}

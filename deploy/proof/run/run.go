@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,8 @@ type Report struct {
 	Ends   map[string]int
 	Terms  uint64
 	Faults map[string]int
+	// Work is what came of jobs and tasks, and Harm what was done to those that share them.
+	Work, Harm map[string]int
 	check.Result
 	// Entries are the whole history.
 	Entries []history.Entry
@@ -76,6 +79,8 @@ const (
 	modelTime = time.Minute
 	// holders, bareClients and libraryClients are how many there are.
 	holders, bareClients, libraryClients = 2, 40, 3
+	// workers and submitters are how many processes share tasks.
+	workers, submitters = 2, 2
 )
 
 // Once makes one run. An error says that the harness failed; what the cluster did wrong is in the report.
@@ -124,7 +129,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		world = append(world, load.CrowdWorld(opts.Seed)...)
 	}
 	clients, err := load.New(starting, load.Options{
-		Seed: opts.Seed, Endpoints: a.Endpoints(), World: world, Put: log.Put, Bare: bareClients, Library: libraryClients,
+		Seed: opts.Seed, Endpoints: a.Endpoints(), World: world, Work: load.WorkWorld(opts.Seed), Put: log.Put, Bare: bareClients, Library: libraryClients,
 	})
 	if err != nil {
 		return nil, err
@@ -168,16 +173,22 @@ func profiles() []profile {
 
 // begin starts the clients that are processes of their own.
 func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
-	for i := range holders {
-		h := &fault.Holder{Start: func(life int) (*child.Process[history.Entry], error) {
-			host := fmt.Sprintf("holder-%d", i)
-			name := fmt.Sprintf("%s-%d", host, life)
-			return child.Start[history.Entry](ctx, name, holderArgs(name, host, seed, a.Endpoints()))
-		}}
-		if err := h.Begin(); err != nil {
-			return err
+	for _, group := range []struct {
+		kind  string
+		count int
+		all   *[]*fault.Holder
+	}{{holder, holders, &a.Holders}, {worker, workers, &a.Workers}, {submitter, submitters, &a.Submitters}} {
+		for i := range group.count {
+			host := fmt.Sprintf("%s-%d", group.kind, i)
+			h := &fault.Holder{Kind: group.kind, Start: func(life int) (*child.Process[history.Entry], error) {
+				name := fmt.Sprintf("%s-%d", host, life)
+				return child.Start[history.Entry](ctx, name, holderArgs(group.kind, name, host, seed, a.Endpoints()))
+			}}
+			if err := h.Begin(); err != nil {
+				return err
+			}
+			*group.all = append(*group.all, h)
 		}
-		a.Holders = append(a.Holders, h)
 	}
 	return nil
 }
@@ -198,11 +209,18 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 		defer close(watched)
 		watchStates(failing, a, log.Put)
 	}()
+	var harmed error
+	harming := make(chan struct{})
+	go func() {
+		defer close(harming)
+		r.Harm, harmed = a.Harm(failing)
+	}()
 	var err error
 	r.Faults, err = fault.Run(failing, a, opts.Kind, opts.Seed)
 	cancel()
 	<-watched
-	if err != nil {
+	<-harming
+	if err = errors.Join(err, harmed); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, logs(a.Cluster))
 	}
 	if err := a.Mend(); err != nil {
@@ -211,21 +229,25 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 	broken := recovered(ctx, a, log)
 	stop()
 	a.Clients.Wait()
-	for _, h := range a.Holders {
-		entries, err := h.End()
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			log.Put(e)
-		}
+	if err := end(slices.Concat(a.Holders, a.Submitters), log.Put); err != nil {
+		return nil, err
+	}
+	var going error
+	if broken == nil {
+		going = jobsEnd(ctx, a) // which needs workers
+	}
+	if err := end(a.Workers, log.Put); err != nil {
+		return nil, err
 	}
 	if broken == nil {
 		a.Clients.AwaitAll(ctx)
-		broken = settled(ctx, a, log.Put)
+		broken = settled(ctx, a, log)
 	}
 	if broken != nil {
 		r.Violations = append(r.Violations, check.Violation{Promise: Recover, Detail: broken.Error()})
+	}
+	if going != nil {
+		r.Violations = append(r.Violations, check.Violation{Promise: check.JobKept, Detail: going.Error()})
 	}
 	r.Terms = terms(ctx, a)
 	r.Logs = logs(a.Cluster)
@@ -234,13 +256,27 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 	return r, r.Check()
 }
 
+// end ends clients that are processes, and puts what they have noted into the history.
+func end(clients []*fault.Holder, put func(history.Entry)) error {
+	for _, h := range clients {
+		entries, err := h.End()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			put(e)
+		}
+	}
+	return nil
+}
+
 // Check counts and checks what was seen.
 func (r *Report) Check() error {
 	h, err := history.Gather(r.Entries)
 	if err != nil {
 		return err
 	}
-	r.Ends = ends(h)
+	r.Ends, r.Work = ends(h), check.WorkTally(h)
 	for _, op := range h.Operations {
 		r.Operations++
 		if op.Outcome() == history.Unknown {

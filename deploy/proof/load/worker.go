@@ -1,0 +1,171 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// ownerName is the semaphore whose permits keep jobs from being cancelled.
+const ownerName = "work/owners"
+
+// WorkWorld is the semaphores whose permits carry tasks. Only workers acquire there.
+func WorkWorld(seed uint64) []Semaphore {
+	random := rand.New(rand.NewPCG(seed, 3))
+	var all []Semaphore
+	for i, permits := range []uint32{4, 1} {
+		all = append(all, Semaphore{Name: fmt.Sprintf("work/%d", i), Definition: history.Definition{
+			GroupPattern: ".*", AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
+		}})
+	}
+	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
+}
+
+// worker executes the tasks of a semaphore, as carelessly as workers do: it fails, returns, works for longer than its permit lasts, and does not look
+// at its context.
+type worker struct {
+	*library
+	semaphore Semaphore
+
+	mu     sync.Mutex // guards what follows
+	random *rand.Rand
+	ends   map[uint64]func(history.Outcome, history.Response, error) // by token: notes what became of the end of its task
+}
+
+// Work runs workers until the context ends, in a separate process. One that is started in its place has another name and the same host.
+func Work(ctx context.Context, name, host string, opts Options) error {
+	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
+	if err != nil {
+		return err
+	}
+	defer l.client.Close()
+	var all sync.WaitGroup
+	errs := make(chan error, len(opts.Work))
+	for _, s := range opts.Work {
+		if s.Name == ownerName {
+			continue
+		}
+		w := &worker{
+			library: l, semaphore: s, random: randomOf(opts.Seed, name+" "+s.Name),
+			ends: map[uint64]func(history.Outcome, history.Response, error){},
+		}
+		all.Go(func() { errs <- w.run(ctx) })
+	}
+	all.Wait()
+	close(errs)
+	for err := range errs {
+		if ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *worker) run(ctx context.Context) error {
+	return work.Run(ctx, work.Worker{
+		Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithAcquirer(w.host), client.WithHolderID("worker")),
+		Parallel:  3, Handle: w.handle, Ended: w.ended,
+		Logger: quiet(),
+	})
+}
+
+// plan is how a task will be executed.
+type plan struct {
+	lasts    time.Duration
+	ignores  bool // the context
+	end      jobEnd
+	stumbles int // makes results differ
+}
+
+func (w *worker) plan() plan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := plan{lasts: time.Duration(w.random.IntN(60)) * time.Millisecond, ignores: w.random.IntN(5) == 0, end: jobDone, stumbles: w.random.IntN(1000)}
+	if w.random.IntN(8) == 0 {
+		p.lasts = time.Duration(w.random.Int64N(int64(3 * w.semaphore.Definition.Duration)))
+	}
+	switch w.random.IntN(12) {
+	case 0:
+		p.end = jobFailed
+	case 1:
+		p.end = jobCutShort
+	}
+	return p
+}
+
+func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
+	w.Handed(history.Handed{Token: t.Token(), Job: t.Job(), Index: uint32(t.Index()), Content: history.Content(t.Payload()), Attempt: uint32(t.Attempt())})
+	p := w.plan()
+	b := w.believe(t.Permit())
+	go b.follow()
+	working := ctx
+	if p.ignores {
+		working = context.WithoutCancel(ctx)
+	}
+	pause(working, p.lasts)
+	b.stop()
+	if ctx.Err() != nil && !p.ignores {
+		p.end = jobCutShort
+	}
+	result := ""
+	if p.end == jobDone {
+		result = fmt.Sprintf("%d by %d", p.stumbles, t.Token())
+	}
+	asked := history.Ending(w.semaphore.Name, t.Job(), t.Token(), string(p.end), result)
+	answered := w.Call(asked)
+	w.mu.Lock()
+	w.ends[t.Token()] = answered
+	w.mu.Unlock()
+	switch p.end {
+	case jobFailed:
+		return nil, errors.New(asked.Failure)
+	case jobCutShort:
+		return nil, client.ErrCutShort
+	}
+	return []byte(result), nil
+}
+
+// ended notes what became of the end of a task.
+func (w *worker) ended(_ context.Context, r work.Report) {
+	w.mu.Lock()
+	answered := w.ends[r.Task.Token()]
+	delete(w.ends, r.Task.Token())
+	w.mu.Unlock()
+	_, unrecorded := errors.AsType[*client.EndedError](r.Unrecorded)
+	switch {
+	case unrecorded:
+		answered(history.Known, history.Response{Result: history.Unrecorded}, r.Unrecorded)
+	case r.Unrecorded != nil:
+		answered(history.Unknown, history.Response{}, r.Unrecorded)
+	case r.Outcome == gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
+		answered(history.Known, history.Response{Result: history.Returned}, nil)
+	default:
+		answered(history.Known, history.Response{Result: history.Recorded}, nil)
+	}
+}
+
+// jobsOf are the ids of all jobs that a history may have submitted.
+func jobsOf(entries []history.Entry) map[string]bool {
+	ids := map[string]bool{}
+	for _, e := range entries {
+		if e.Call != nil && e.Call.Request.Kind == history.Submit {
+			ids[e.Call.Request.Job.ID] = true
+		}
+	}
+	return ids
+}
+
+// semaphoreOf is the semaphore of a job, which its id says.
+func semaphoreOf(id string) string {
+	name, _, _ := strings.Cut(id, ":")
+	return name
+}

@@ -26,7 +26,7 @@ const maxMissed = 1000
 // returned, joined.
 // Servers that do not know the call have nothing to run.
 func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) error {
-	missed, err := r.missed(ctx, next)
+	missed, err := r.Missed(ctx, next)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,10 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 	return errors.Join(failed...)
 }
 
-// missed asks which firings to run. The first question is for how far back to look: most definitions run none.
-func (r *Runner) missed(ctx context.Context, next func(time.Time) time.Time) (run []time.Time, err error) {
+// Missed returns when the firings were due that CatchUp would run now, in their order, for a scheduler that begins runs in its own way. It calls
+// next only if the definition wants missed firings to be run.
+func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (run []time.Time, err error) {
+	// The first question is for how far back to look: most definitions run none.
 	req := &gatekeeperv1.CatchUpRequest{Semaphore: r.sem.name, Identity: r.sem.identity(), Name: r.firing}
 	permits := r.sem.client.Permits()
 	answer, err := permits.CatchUp(ctx, req)

@@ -42,3 +42,37 @@ func ExampleCatchUp() {
 	<-timetable.Stop().Done()
 	// Output: <nil>
 }
+
+// A scheduler that begins runs in its own way asks which firings were missed.
+func Example_missed() {
+	srv := gktest.NewServer("hourly-export")
+	defer srv.Close()
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{srv.Endpoint()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	export := func(context.Context) error { return nil }
+
+	schedule, err := cron.ParseStandard("CRON_TZ=Europe/Berlin 30 * * * *")
+	if err != nil {
+		log.Fatal(err)
+	}
+	runner := client.NewRunner(c.Semaphore("hourly-export"), export, client.WithDenialPolicy(client.DenialWait))
+	missed, err := runner.Missed(ctx, schedule.Next)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, due := range missed {
+		run, err := runner.Begin(ctx, due)
+		if err != nil {
+			continue // another host runs it
+		}
+		if err := run.End(run.Do(export)); err != nil {
+			log.Print(err)
+		}
+	}
+	fmt.Println(len(missed), "missed")
+	// Output: 0 missed
+}

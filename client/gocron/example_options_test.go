@@ -53,6 +53,9 @@ func ExampleNewLocker() {
 	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs what was missed, if the definition says so
 		log.Fatal(err)
 	}
+	if missed, err := locker.Missed(context.Background(), job); len(missed) > 0 || err != nil { // what CatchUp would run
+		log.Fatal(missed, err)
+	}
 	if err := job.RunNow(); err != nil {
 		log.Fatal(err)
 	}

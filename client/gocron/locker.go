@@ -77,8 +77,11 @@ type DueRun struct {
 	// Job is the job's name.
 	Job string
 	// Due names the firing, in UTC; zero for a run that is not on the timetable.
-	Due    time.Time
-	locker *Locker
+	Due time.Time
+	// AfterGap: due times before Due went by without a run here, for example because the host was suspended. Locker.Missed says which of them to
+	// make up for.
+	AfterGap bool
+	locker   *Locker
 }
 
 // Begin acquires the permit and claims the firing, by the Locker's options and then opts. It is client.Runner.Begin.
@@ -121,7 +124,7 @@ func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 		l.leave(k)
 		return nil, fmt.Errorf("job %q: %w", job, err)
 	}
-	if k.run, err = l.begin(ctx, DueRun{Job: job, Due: due, locker: l}); err == nil {
+	if k.run, err = l.begin(ctx, DueRun{Job: job, Due: due, AfterGap: l.timetable(ctx).takeGap(), locker: l}); err == nil {
 		if err = k.run.Start(); err != nil {
 			err = k.run.End(err)
 		}

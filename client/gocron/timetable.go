@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/go-co-op/gocron/v2"
 )
 
 // timetable finds the due time of each run of one job.
@@ -29,6 +31,10 @@ type timetable struct {
 	taken time.Time
 	// drift is that at the time when taken was, about which the next run's timer was set.
 	drift time.Duration
+	// schedule is what the scheduler said last.
+	schedule gocron.JobSchedule
+	// gap: due times went by without a call of Lock.
+	gap bool
 }
 
 // rounding is how much a timer can be early although no clock was set.
@@ -38,6 +44,7 @@ const rounding = time.Millisecond
 func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.schedule = s.schedule
 	all := append(t.ahead, s.runs...) //nolint:gocritic // it becomes t.ahead
 	if len(s.runs) == 0 {
 		all = append(all, unseen(s.schedule, t.taken, now)...)
@@ -69,6 +76,15 @@ func (t *timetable) pass(now time.Time, drift time.Duration) {
 	}
 }
 
+// takeGap reports whether there was a gap since the last call.
+func (t *timetable) takeGap() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gap := t.gap
+	t.gap = false
+	return gap
+}
+
 // passed counts what is not ahead of now.
 func (t *timetable) passed(now time.Time) int {
 	n, _ := slices.BinarySearchFunc(t.ahead, now, func(at, now time.Time) int {
@@ -82,7 +98,11 @@ func (t *timetable) passed(now time.Time) int {
 
 // advance takes the first n of ahead, and keeps no more than a few of the others.
 func (t *timetable) advance(n int, drift time.Duration) {
+	before := t.taken
 	t.taken, t.drift = t.ahead[n-1], drift
+	if next := following(t.schedule); n > 1 || next != nil && !before.IsZero() && next(before).Before(firing(t.schedule, t.taken)) {
+		t.gap = true
+	}
 	t.ahead = slices.Clone(t.ahead[n:min(len(t.ahead), n+2*behind)])
 }
 

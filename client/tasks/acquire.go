@@ -34,6 +34,8 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 				return nil, err
 			}
 			policy = client.DenialWait // the dead holder's slot is free when its permit has ended
+		case a.missed && policy == client.DenialSkip && (denied.Reason == client.ReasonNoFreePermit || denied.Reason == client.ReasonPaused):
+			policy = client.DenialWait // its due time will not come again, and hosts that catch up take turns
 		default:
 			return nil, err
 		}

@@ -13,10 +13,13 @@ import (
 type attempt struct {
 	entry *entry
 	end   context.CancelCauseFunc // of its context
+	// missed: the due time has gone by, and is made up for. Otherwise it has just come.
+	missed bool
 
 	// The Manager's mutex guards everything below.
 	state    State // Asking, TakingOver or Running
 	tookOver bool
+	granted  bool // it has a permit, and its turn
 }
 
 type attemptKey struct{}
@@ -25,11 +28,18 @@ type attemptKey struct{}
 func (m *Manager) begin(_ context.Context, due gkgocron.DueRun) (*client.Run, error) {
 	m.mu.Lock()
 	e := m.entries[due.Job]
+	if e != nil && due.AfterGap {
+		e.behind = true
+	}
 	m.mu.Unlock()
 	if e == nil { // it is removed from the scheduler at this moment
 		return nil, fmt.Errorf("task %q: %w", due.Job, ErrNotRegistered)
 	}
-	a, err := e.enter()
+	return e.begin(due, false)
+}
+
+func (e *entry) begin(due gkgocron.DueRun, missed bool) (*client.Run, error) {
+	a, err := e.enter(missed)
 	if err != nil {
 		return nil, err
 	}
@@ -39,15 +49,18 @@ func (m *Manager) begin(_ context.Context, due gkgocron.DueRun) (*client.Run, er
 	stop := context.AfterFunc(e.wanted, func() { end(context.Cause(e.wanted)) })
 	run, err := a.acquire(ctx, due)
 	stop()
-	if err != nil {
+	switch {
+	case err != nil:
 		a.leave()
 		return nil, err
+	case !a.takeTurn():
+		return nil, run.End(gkgocron.ErrRunning) // it leaves
 	}
 	return run, nil
 }
 
 // enter notes that the task is due, and that it is in use until leave.
-func (e *entry) enter() (*attempt, error) {
+func (e *entry) enter(missed bool) (*attempt, error) {
 	m := e.manager
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,8 +68,30 @@ func (e *entry) enter() (*attempt, error) {
 		return nil, fmt.Errorf("task %q: %w", e.name, ErrRemoved)
 	}
 	e.active.Add(1)
-	e.current = &attempt{entry: e, state: Asking}
-	return e.current, nil
+	a := &attempt{entry: e, missed: missed, state: Asking}
+	if missed {
+		e.missed = a
+	} else {
+		e.current = a
+	}
+	return a, nil
+}
+
+// takeTurn lets the attempt run, unless another one of the task does. A due time that is passed over here is a missed one then.
+func (a *attempt) takeTurn() bool {
+	e := a.entry
+	e.manager.mu.Lock()
+	defer e.manager.mu.Unlock()
+	other := e.missed
+	if a.missed {
+		other = e.current
+	}
+	if other != nil && other.granted {
+		e.behind = true
+		return false
+	}
+	a.granted = true
+	return true
 }
 
 func (a *attempt) leave() {
@@ -64,9 +99,13 @@ func (a *attempt) leave() {
 	m := e.manager
 	a.end(nil)
 	m.mu.Lock()
-	if e.current == a { // the next attempt may begin while the permit of this one is being released
+	switch a {
+	case e.current: // the next attempt may begin while the permit of this one is being released
 		e.current = nil
+	case e.missed:
+		e.missed = nil
 	}
+	e.catchUpSoon()
 	m.mu.Unlock()
 	e.active.Done()
 }

@@ -33,6 +33,13 @@
 // it wakes up; what it still writes is refused where the resource checks the fencing token, see package client/fence.
 // The heir runs the due time at which it was denied. If the dead holder had an earlier one, that is not run again.
 //
+// # Due times that were missed
+//
+// When a task is registered, and when its host was suspended, the Manager runs the due times that no host has claimed, as misfire and
+// misfire_window of the definition say; by default none. It knows those of a CronJob and of a DurationJob. They run one after the other, each
+// waits for its permit, and other hosts go on when this one dies. A due time that comes while the task makes up for another one is a missed one then.
+// After a suspension the latest due time runs first.
+//
 // # When Reset is called
 //
 // Reset is called before a run of a Restartable if the last run ended abnormally: its holder was taken over or lost its

@@ -30,6 +30,9 @@ type entry struct {
 	removed     bool
 	job         gocron.Job // nil until it is scheduled
 	current     *attempt   // nil: the task is not due, or has not been since
+	missed      *attempt   // of a due time that is made up for; nil: there is none
+	behind      bool       // due times may have been missed since they were last asked for
+	catching    bool       // catchUp runs
 	token       uint64     // of the run that goes on
 	abnormal    bool       // the last run here did not end well
 	started     time.Time
@@ -39,7 +42,7 @@ type entry struct {
 }
 
 func newEntry(m *Manager, name string, t Task) *entry {
-	e := &entry{manager: m, name: name, task: t, gone: make(chan struct{})}
+	e := &entry{manager: m, name: name, task: t, gone: make(chan struct{}), behind: true}
 	e.life, e.endLife = context.WithCancelCause(context.Background())
 	e.wanted, e.endWant = context.WithCancelCause(e.life)
 	return e
@@ -68,6 +71,7 @@ func (e *entry) initialize(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e.job = job
+	e.catchUpSoon()
 	return nil
 }
 
@@ -81,7 +85,7 @@ func (e *entry) remove(now bool) {
 		e.endLife(ErrRemoved)
 	}
 	e.endWant(ErrRemoved)
-	runs := e.current != nil && e.current.state == Running
+	runs := e.state() == Running
 	m.mu.Unlock()
 	if now && runs {
 		go e.cancelTask()
@@ -155,10 +159,23 @@ func (e *entry) info() Info {
 		i.State = Removing
 	case e.job == nil:
 		i.State = Initializing
-	case e.current != nil:
-		i.State = e.current.state
+	default:
+		i.State = e.state()
 	}
 	return i
+}
+
+// state is that of the attempts; the one that runs counts first. The caller holds the mutex.
+func (e *entry) state() State {
+	switch {
+	case e.current != nil && (e.current.granted || e.missed == nil):
+		return e.current.state
+	case e.missed != nil && (e.missed.granted || e.current == nil):
+		return e.missed.state
+	case e.current != nil:
+		return e.current.state
+	}
+	return Idle
 }
 
 func (e *entry) restartable() bool {

@@ -1,0 +1,271 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/jonboulle/clockwork"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// hours is a server on virtual time with a semaphore whose misfires go by a policy, and the due times of an hourly task that ran.
+type hours struct {
+	*testing.T
+	srv *gktest.Server
+
+	mu  sync.Mutex
+	ran []string
+}
+
+func newHours(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hours {
+	t.Helper()
+	h := &hours{T: t, srv: gktest.Start(t)}
+	def := &gatekeeperv1.Definition{Name: name, Misfire: misfire, Permits: &permits}
+	if misfire != gatekeeperv1.Misfire_MISFIRE_SKIP {
+		def.MisfireWindow = durationpb.New(12 * time.Hour)
+	}
+	h.srv.Define(t, def)
+	return h
+}
+
+// until lets time pass until then on the day at whose midnight a bubble begins.
+func (h *hours) until(at time.Duration) {
+	h.Helper()
+	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
+}
+
+// manager starts a host.
+func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
+	h.Helper()
+	m, err := tasks.NewManager(h.srv.Dial(h.T, acquirer), append([]tasks.Option{
+		tasks.WithScheduler(gocron.WithLocation(time.UTC)), tasks.WithLogger(slog.New(slog.DiscardHandler)),
+	}, opts...)...)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			h.Error(err)
+		}
+	})
+	return m
+}
+
+// register registers the hourly task, whose runs take that long.
+func (h *hours) register(m *tasks.Manager, takes time.Duration) {
+	h.Helper()
+	h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(ctx context.Context, _ string) error {
+		select {
+		case <-time.After(takes):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+func (h *hours) registerFunc(m *tasks.Manager, schedule gocron.JobDefinition, run func(ctx context.Context, due string) error) {
+	h.Helper()
+	err := m.Register(h.Context(), tasks.Func(name, schedule, func(ctx context.Context) error {
+		_, due := client.PermitOf(ctx).Firing()
+		h.mu.Lock()
+		h.ran = append(h.ran, due.Format("15:04"))
+		h.mu.Unlock()
+		return run(ctx, due.Format("15:04"))
+	}))
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *hours) want(ran ...string) {
+	h.Helper()
+	synctest.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !slices.Equal(h.ran, ran) {
+		h.Errorf("ran for %v, want %v", h.ran, ran)
+	}
+}
+
+const (
+	skip = gatekeeperv1.Misfire_MISFIRE_SKIP
+	once = gatekeeperv1.Misfire_MISFIRE_ONCE
+	each = gatekeeperv1.Misfire_MISFIRE_EACH
+)
+
+// No host is up for three hours after the definition was made. Then two start, and one starts again.
+func TestRegister_HostsWereDown_RunsWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	for policy, c := range map[string]struct {
+		misfire gatekeeperv1.Misfire
+		want    []string
+	}{
+		"skip": {skip, nil},
+		"once": {once, []string{"03:00"}},
+		"each": {each, []string{"01:00", "02:00", "03:00"}},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHours(t, c.misfire, 1)
+				h.until(3*time.Hour + 30*time.Minute)
+				first, second := h.manager("app1"), h.manager("app2")
+				h.register(first, time.Minute)
+				h.register(second, time.Minute)
+				h.until(3*time.Hour + 40*time.Minute)
+				h.want(c.want...)
+				if err := first.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				h.register(h.manager("app1"), time.Minute)
+				h.until(4*time.Hour + 10*time.Minute)
+				h.want(append(c.want, "04:00")...)
+			})
+		})
+	}
+}
+
+// The host that makes up for missed due times dies. The other one has waited for the permit.
+func TestRegister_HostThatCatchesUpDies_OthersGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHours(t, each, 1)
+		h.until(3*time.Hour + 30*time.Minute)
+		first, second := h.manager("app1"), h.manager("app2")
+		h.register(first, 5*time.Minute)
+		h.srv.Advance(t, time.Minute)
+		h.register(second, 5*time.Minute)
+		h.srv.Advance(t, time.Minute)
+		h.want("01:00")
+		if err := first.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		h.until(3*time.Hour + 59*time.Minute)
+		h.want("01:00", "02:00", "03:00")
+	})
+}
+
+// A due time that comes while a missed one runs is missed in turn. Two permits do not let a task run twice on a host.
+func TestCatchUp_DueTimesComeMeanwhile_RunsThemAfterwards(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHours(t, each, 2)
+		h.until(2*time.Hour + 30*time.Minute)
+		m := h.manager("app1")
+		h.register(m, 40*time.Minute)
+		h.srv.Advance(t, time.Minute)
+		if _, info, _ := m.Get(name); info.State != tasks.Running || info.Token == 0 {
+			t.Errorf("%+v", info)
+		}
+		h.until(3*time.Hour + 5*time.Minute)
+		h.want("01:00")
+		h.until(3*time.Hour + 15*time.Minute)
+		h.want("01:00", "02:00")
+		h.until(3*time.Hour + 55*time.Minute)
+		h.want("01:00", "02:00", "03:00")
+	})
+}
+
+// The host is suspended from 00:30 to 04:30. Its clock and its timers go on from there.
+func TestManager_HostWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
+	t.Parallel()
+	for policy, c := range map[string]struct {
+		misfire gatekeeperv1.Misfire
+		want    []string
+	}{
+		"skip": {skip, []string{"04:00", "05:00"}},
+		"once": {once, []string{"04:00", "05:00"}},
+		"each": {each, []string{"04:00", "01:00", "02:00", "03:00", "05:00"}},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHours(t, c.misfire, 1)
+				clock := clockwork.NewFakeClockAt(time.Now())
+				m := h.manager("app1", tasks.WithScheduler(gocron.WithClock(clock)), tasks.WithNow(clock.Now))
+				h.register(m, 0)
+				synctest.Wait()
+				h.until(4*time.Hour + 30*time.Minute)
+				h.want()
+				clock.Advance(time.Since(clock.Now()))
+				synctest.Wait()
+				h.until(5 * time.Hour)
+				clock.Advance(time.Since(clock.Now()))
+				h.srv.Advance(t, time.Minute)
+				h.want(c.want...)
+			})
+		})
+	}
+}
+
+// A run that ends its goroutine has failed, and the others follow.
+func TestCatchUp_RunsFailPanicOrEndTheirGoroutine_OthersFollow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHours(t, each, 1)
+		h.until(4*time.Hour + 30*time.Minute)
+		m := h.manager("app1")
+		h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(_ context.Context, due string) error {
+			switch due {
+			case "01:00":
+				return errors.New("no disk")
+			case "02:00":
+				panic("no disk")
+			case "03:00":
+				runtime.Goexit()
+			}
+			return nil
+		})
+		h.srv.Advance(t, time.Minute)
+		h.want("01:00", "02:00", "03:00", "04:00")
+		if _, info, _ := m.Get(name); info.Runs != 4 || info.State != tasks.Idle || info.Err != nil {
+			t.Errorf("%+v", info)
+		}
+	})
+}
+
+// Of a schedule whose past nobody knows nothing is made up for, and the task runs when it is due.
+func TestRegister_PastIsNotKnown_RunsWhenDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHours(t, each, 1)
+		h.until(3*time.Hour + 30*time.Minute)
+		daily := gocron.DailyJob(1, gocron.NewAtTimes(gocron.NewAtTime(4, 0, 0)))
+		h.registerFunc(h.manager("app1"), daily, func(context.Context, string) error { return nil })
+		h.until(4*time.Hour + time.Minute)
+		h.want("04:00")
+	})
+}
+
+// Remove gives up what waits for its permit.
+func TestRemove_TaskCatchesUp_GivesUpWhatHasNotBegun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHours(t, each, 1)
+		h.until(3*time.Hour + 30*time.Minute)
+		m := h.manager("app1")
+		h.register(m, 10*time.Minute)
+		h.srv.Advance(t, time.Minute)
+		if err := m.Remove(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+		h.want("01:00")
+		if got := time.Now().Format("15:04"); got != time.Now().Truncate(24*time.Hour).Add(3*time.Hour+40*time.Minute).Format("15:04") {
+			t.Errorf("removed at %s, before or long after the end of the run", got)
+		}
+	})
+}

@@ -188,7 +188,7 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		after.State = semaphore.ClaimOpen
 		d.turnClaim(claim, after)
 	}
-	// A worker whose slot cools was lost, or has stopped before the end of its task.
+	// A worker whose task is still held while its slot cools was lost, or owes the time of a superseded token.
 	d.settleTask(p, ending{how: p.Ended, job: semaphore.JobCutShort})
 	d.setPermit(p, nil)
 }

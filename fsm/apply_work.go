@@ -133,7 +133,8 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 }
 
 // settleTask decides what becomes of the task that a permit carries, when that ends or has cooled. A task that would be handed out again
-// while its old worker may still be running stays held while the slot cools.
+// while a worker that was lost may still be running stays held while the slot cools. A worker that returns its task has stopped: the slot
+// may have to cool for min_hold, and the task waits for nobody.
 func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
@@ -141,7 +142,7 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	}
 	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
 	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
-	if after.State == work.Waiting && run.CutShort() && e.cooling > 0 {
+	if after.State == work.Waiting && e.cooling > 0 && run.CutShort() && (e.how != semaphore.EndReleased || p.Owes) {
 		return
 	}
 	d.turnTask(t, &after, e.at)

@@ -90,6 +90,7 @@ func TestRelease_OfAWorker_SettlesItsTask(t *testing.T) {
 		"freed":       {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1},
 		"cools, lost": {fsm.Expire{Cooling: time.Minute}, work.Held, 1},
 		"cools, done": {fsm.Release{Cooling: time.Minute}, work.Done, 1},
+		"cools, back": {fsm.Release{Job: semaphore.JobCutShort, Cooling: time.Minute}, work.Waiting, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newWorkLog(t)

@@ -171,7 +171,7 @@ func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore
 	released := how == semaphore.EndReleased
 	lost := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely
 	spent := t.Attempts >= cmp.Or(j.MaxAttempts, 3)
-	if cooling > 0 && (lost && !spent || released && job == semaphore.JobCutShort) {
+	if cooling > 0 && (lost && !spent || released && p.Owes && job == semaphore.JobCutShort) {
 		return // somebody may still work on it
 	}
 	switch {

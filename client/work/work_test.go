@@ -296,6 +296,34 @@ func TestRun_Stopped_ReturnsUnfinishedTasksAtOnceAndUncounted(t *testing.T) {
 	})
 }
 
+// min_hold keeps the slot of the worker that stops, not its task.
+func TestRun_StoppedBeforeMinHold_ItsTaskGoesToAnotherAtOnce(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.MinHold = durationpb.New(10 * time.Minute) })
+		began := make(chan struct{}, 1)
+		_, stop := s.worker("w1", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
+			began <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		id := s.submit(work.Job{}, 1).ID
+		<-began
+		s.worker("w2", work.Worker{Handle: square})
+		at := time.Now()
+		stop()
+		if got := s.results(id); got[0] != "0" {
+			s.Errorf("%v", got)
+		}
+		if took := time.Since(at); took > 5*time.Second {
+			s.Errorf("it took %s", took)
+		}
+		if held := s.srv.Holders(s.T, "resize"); len(held) != 2 || held[0].GetState() != gatekeeperv1.PermitState_PERMIT_STATE_COOLING {
+			s.Errorf("the slots do not cool: %v", held)
+		}
+	})
+}
+
 func TestRun_StoppedWithGrace_FinishesWhatItHas(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {

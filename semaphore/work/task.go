@@ -66,8 +66,8 @@ type Report struct {
 	Failure string
 }
 
-// Settle returns a held task as it is when its permit has ended in that way. While a slot cools whose holder was lost, or stopped before
-// the end of the task, the caller waits with that: somebody may still be working.
+// Settle returns a held task as it is when its permit has ended in that way. While a slot cools whose holder was lost, the caller waits with
+// that: somebody may still be working.
 func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	after := *t
 	after.State = Waiting

@@ -264,6 +264,12 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName:
 		how.timeout = max(how.timeout, longTimeout)
 	}
+	if r, ok := args.(interface{ GetAsOf() uint64 }); ok && r.GetAsOf() != 0 {
+		how.repeatable = true // what it has changed is newer
+	}
+	if r, ok := args.(*gatekeeperv1.DeleteJobRequest); ok && r.GetSubmittedRevision() != 0 {
+		how.repeatable = true
+	}
 	if r, ok := args.(interface{ GetDryRun() bool }); ok && r.GetDryRun() {
 		how.harmless = true
 	}

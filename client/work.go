@@ -31,7 +31,8 @@ const (
 )
 
 // Work is the API's WorkService, with calls repeated as the package comment says. Package work submits, follows and executes tasks; this is
-// for tools. Retries, drops and deletions are not repeated after an unknown outcome.
+// for tools. Retries and drops are repeated after an unknown outcome only with as_of, and deletions only with submitted_revision: a repeat
+// changes nothing more then.
 func (c *Client) Work() gatekeeperv1.WorkServiceClient {
 	return gatekeeperv1.NewWorkServiceClient(caller{c})
 }

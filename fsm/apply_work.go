@@ -281,17 +281,18 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 		return JobResult{Job: before}
 	}
 	var failed []*work.Task
+	add := func(t *work.Task) {
+		if t != nil && t.State == work.Failed && (c.AsOf == 0 || t.Revision <= c.AsOf) {
+			failed = append(failed, t)
+		}
+	}
 	if len(c.Indexes) == 0 {
 		for t := range d.Tasks(before.Number, 0) {
-			if t.State == work.Failed {
-				failed = append(failed, t)
-			}
+			add(t)
 		}
 	}
 	for _, index := range slices.Compact(slices.Sorted(slices.Values(c.Indexes))) {
-		if t := d.Task(work.Ref{Job: before.Number, Index: index}); t != nil && t.State == work.Failed {
-			failed = append(failed, t)
-		}
+		add(d.Task(work.Ref{Job: before.Number, Index: index}))
 	}
 	if len(failed) == 0 {
 		return JobResult{Job: before}

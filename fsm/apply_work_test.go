@@ -325,6 +325,30 @@ func TestChangeTasks_RetryAboveALimit_SaysWhich(t *testing.T) {
 	}
 }
 
+// A call that is repeated because its answer was lost must not retry, or drop, what has failed since.
+func TestChangeTasks_RepeatedAsOfARevision_ChangesNothing(t *testing.T) {
+	for _, drop := range []bool{false, true} {
+		l := newWorkLog(t)
+		j := l.submit("j", tasks("a", "b"))
+		fail := func() {
+			token, _ := l.take("w")
+			l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
+		}
+		fail()
+		change := fsm.ChangeTasks{Job: j.Number, Drop: drop, AsOf: l.job("j").Revision}
+		if r := one[fsm.JobResult](l, change); r.Tasks != 1 {
+			t.Fatalf("drop %v: changed %+v", drop, r)
+		}
+		fail()
+		unchanged[fsm.JobResult](l, change)
+		change.Indexes = []uint32{0, 1}
+		unchanged[fsm.JobResult](l, change)
+		if change.AsOf = 0; one[fsm.JobResult](l, change).Tasks != 1 {
+			t.Fatalf("drop %v: nothing has failed since", drop)
+		}
+	}
+}
+
 func TestChangeTasks_Retry_AfterTheSubmitterHasGone_KeepsTheJob(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")

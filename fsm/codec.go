@@ -132,7 +132,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Job: c.Job, Term: c.Term, Cause: uint32(c.Cause), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
 		}}
 	case ChangeTasks:
-		out.Kind = &logv1.Command_ChangeTasks{ChangeTasks: &logv1.ChangeTasks{Job: c.Job, Indexes: c.Indexes, Drop: c.Drop, At: w.time(c.At)}}
+		out.Kind = &logv1.Command_ChangeTasks{ChangeTasks: &logv1.ChangeTasks{Job: c.Job, Indexes: c.Indexes, Drop: c.Drop, AsOf: c.AsOf, At: w.time(c.At)}}
 	case DeleteJob:
 		out.Kind = &logv1.Command_DeleteJob{DeleteJob: &logv1.DeleteJob{Job: c.Job, Term: c.Term, At: w.time(c.At)}}
 	case Cancel:
@@ -266,7 +266,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		}
 	case *logv1.Command_ChangeTasks:
 		c := k.ChangeTasks
-		cmd = ChangeTasks{Job: c.GetJob(), Indexes: c.GetIndexes(), Drop: c.GetDrop(), At: timeFromProto(c.GetAt())}
+		cmd = ChangeTasks{Job: c.GetJob(), Indexes: c.GetIndexes(), Drop: c.GetDrop(), AsOf: c.GetAsOf(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_DeleteJob:
 		cmd = DeleteJob{Job: k.DeleteJob.GetJob(), Term: k.DeleteJob.GetTerm(), At: timeFromProto(k.DeleteJob.GetAt())}
 	case *logv1.Command_Cancel:

@@ -248,7 +248,8 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 		case 28:
 			return fsm.ChangeTasks{
-				Job: number("job"), Indexes: rapid.SliceOfN(rapid.Uint32(), 0, 3).Draw(t, "indexes"), Drop: rapid.Bool().Draw(t, "drop"), At: instant("at"),
+				Job: number("job"), Indexes: rapid.SliceOfN(rapid.Uint32(), 0, 3).Draw(t, "indexes"), Drop: rapid.Bool().Draw(t, "drop"), AsOf: number("as of"),
+				At: instant("at"),
 			}
 		case 29:
 			return fsm.DeleteJob{Job: number("job"), Term: number("term"), At: instant("at")}

@@ -40,7 +40,9 @@ type ChangeTasks struct {
 	Job     uint64
 	Indexes []uint32 // empty: all that failed
 	Drop    bool
-	At      time.Time
+	// AsOf leaves out tasks that have failed after this revision; 0: none. A task that was changed has a newer one, so a repeat finds nothing.
+	AsOf uint64
+	At   time.Time
 }
 
 // DeleteJob removes a job that is over, or, with a Term, a submission that was not finished; its result is a JobResult. Term is as in

@@ -426,7 +426,7 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	after.tasks = slices.Clone(j.tasks)
 	for i := range after.tasks {
 		t := &after.tasks[i]
-		if t.State != work.Failed || len(c.Indexes) > 0 && !slices.Contains(c.Indexes, t.Index) {
+		if t.State != work.Failed || len(c.Indexes) > 0 && !slices.Contains(c.Indexes, t.Index) || c.AsOf != 0 && t.Revision > c.AsOf {
 			continue
 		}
 		n++
@@ -562,6 +562,7 @@ func (d draw) workCommand() fsm.Command {
 		}
 		return fsm.ChangeTasks{
 			Job: number, Indexes: rapid.SliceOfN(rapid.Uint32Range(0, 4), 0, 3).Draw(d.T, "indexes"), Drop: rapid.Bool().Draw(d.T, "drop"), At: d.at(),
+			AsOf: pick(d, "as of", 0, d.m.revision, d.m.revision/2),
 		}
 	}
 	c := fsm.DeleteJob{Job: d.jobNumber(), At: d.at()}

@@ -26,7 +26,7 @@ func commandsOfWork() []fsm.Command {
 		},
 		fsm.SubmitTasks{Job: 9, Offset: 2, Tasks: tasks("c"), Digest: digest(), At: at(204)},
 		fsm.CancelJob{Job: 9, Term: 3, Cause: work.CancelTimeout, Author: "ann", Reason: "too long", At: at(205)},
-		fsm.ChangeTasks{Job: 9, Indexes: []uint32{0, 2}, Drop: true, At: at(206)},
+		fsm.ChangeTasks{Job: 9, Indexes: []uint32{0, 2}, Drop: true, AsOf: 8, At: at(206)},
 		fsm.DeleteJob{Job: 9, Term: 3, At: at(207)},
 	}
 }

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"google.golang.org/protobuf/proto"
@@ -72,23 +73,46 @@ func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeep
 	return r.GetJob(), err
 }
 
-// Retry hands failed tasks out again, those of the indexes or all, with new attempts, and returns how many. Tasks of a cancelled job cannot
-// be retried. The outcome may be unknown: then see what the tasks do before it is called again.
+// Retry hands failed tasks out again, those of the indexes or all, with new attempts, and returns how many. It takes tasks that have failed
+// before it is called, each once however often the call is repeated; tasks that an attempt has changed whose answer was lost are not counted.
+// Tasks of a cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
-	r, err := c.Work().RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: indexes})
+	j, err := Get(ctx, c, id)
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.Work().RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: indexes, AsOf: j.GetRevision()})
 	return int(r.GetTasks()), err
 }
 
-// Drop gives failed tasks up, those of the indexes or all, and returns how many. Their payloads are removed.
+// Drop gives failed tasks up, those of the indexes or all, and returns how many. Their payloads are removed. It takes, and counts, the same
+// tasks as Retry.
 func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
-	r, err := c.Work().DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: indexes})
+	j, err := Get(ctx, c, id)
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.Work().DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: indexes, AsOf: j.GetRevision()})
 	return int(r.GetTasks()), err
 }
 
 // Delete removes a job that is over, with its results. The error is a *client.JobNotOverError if it is not, and a *client.NoSuchJobError if there is
 // none.
 func Delete(ctx context.Context, c *client.Client, id string) error {
-	_, err := c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id})
+	j, err := Get(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	return DeleteSubmitted(ctx, c, j)
+}
+
+// DeleteSubmitted is Delete of a job that the caller has read. It leaves a job alone that was submitted under the same id since, and is no error
+// if the job is gone already.
+func DeleteSubmitted(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) error {
+	_, err := c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: j.GetSpec().GetId(), SubmittedRevision: j.GetSubmittedRevision()})
+	if _, gone := errors.AsType[*client.NoSuchJobError](err); gone {
+		return nil
+	}
 	return err
 }
 

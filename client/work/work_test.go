@@ -517,12 +517,26 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 		if n, err := work.Drop(s.Context(), s.c, id, 0); n != 1 || err != nil {
 			s.Errorf("dropped %d, %v", n, err)
 		}
+		before, err := work.Get(s.Context(), s.c, id)
+		if err != nil {
+			s.Fatal(err)
+		}
 		if n, err := work.Retry(s.Context(), s.c, id); n != 2 || err != nil {
 			s.Errorf("retried %d, %v", n, err)
+		}
+		if r, err := s.c.Work().DropTasks(s.Context(), &gatekeeperv1.DropTasksRequest{Id: id, AsOf: before.GetRevision()}); err != nil || r.GetTasks() != 0 {
+			s.Errorf("a drop as of before: %v, %v", r, err)
 		}
 		got := s.results(id)
 		if want := fmt.Sprintf("task 0 of job %s: the task was dropped: broken", id); got[0] != want || got[1] != "1" || got[2] != "4" {
 			s.Errorf("%q", got)
+		}
+		other := &gatekeeperv1.Job{Spec: before.GetSpec(), SubmittedRevision: before.GetSubmittedRevision() + 1}
+		if err := work.DeleteSubmitted(s.Context(), s.c, other); err != nil {
+			s.Error(err)
+		}
+		if _, err := work.Get(s.Context(), s.c, id); err != nil {
+			s.Errorf("a deletion of another submission: %v", err)
 		}
 		if err := work.Delete(s.Context(), s.c, id); err != nil {
 			s.Error(err)

@@ -226,11 +226,14 @@ func (k *fakeKeeper) CancelJob(_ context.Context, id, author, reason string) (fs
 	})
 }
 
-func (k *fakeKeeper) ChangeTasks(_ context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error) {
-	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.ChangeTasks{Job: j, Indexes: indexes, Drop: drop} })
+func (k *fakeKeeper) ChangeTasks(_ context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
+	return k.ofJob(id, func(j uint64) fsm.Command {
+		cmd.Job = j
+		return cmd
+	})
 }
 
-func (k *fakeKeeper) DeleteJob(_ context.Context, id string) (fsm.JobResult, error) {
+func (k *fakeKeeper) DeleteJob(_ context.Context, id string, _ uint64) (fsm.JobResult, error) {
 	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.DeleteJob{Job: j} })
 }
 

@@ -86,8 +86,8 @@ type workKeeper interface {
 	work.Keeper
 	work.Submitter
 	CancelJob(ctx context.Context, id, author, reason string) (fsm.JobResult, error)
-	ChangeTasks(ctx context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error)
-	DeleteJob(ctx context.Context, id string) (fsm.JobResult, error)
+	ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error)
+	DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error)
 }
 
 type clusterKeeper interface {

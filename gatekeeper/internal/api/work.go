@@ -175,7 +175,7 @@ func (s *workService) CancelJob(ctx context.Context, m *gatekeeperv1.CancelJobRe
 }
 
 func (s *workService) RetryTasks(ctx context.Context, m *gatekeeperv1.RetryTasksRequest) (*gatekeeperv1.RetryTasksResponse, error) {
-	r, err := s.keeper.ChangeTasks(ctx, m.GetId(), m.GetIndexes(), false)
+	r, err := s.keeper.ChangeTasks(ctx, m.GetId(), fsm.ChangeTasks{Indexes: m.GetIndexes(), AsOf: m.GetAsOf()})
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (s *workService) RetryTasks(ctx context.Context, m *gatekeeperv1.RetryTasks
 }
 
 func (s *workService) DropTasks(ctx context.Context, m *gatekeeperv1.DropTasksRequest) (*gatekeeperv1.DropTasksResponse, error) {
-	r, err := s.keeper.ChangeTasks(ctx, m.GetId(), m.GetIndexes(), true)
+	r, err := s.keeper.ChangeTasks(ctx, m.GetId(), fsm.ChangeTasks{Indexes: m.GetIndexes(), AsOf: m.GetAsOf(), Drop: true})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (s *workService) DropTasks(ctx context.Context, m *gatekeeperv1.DropTasksRe
 }
 
 func (s *workService) DeleteJob(ctx context.Context, m *gatekeeperv1.DeleteJobRequest) (*gatekeeperv1.DeleteJobResponse, error) {
-	if _, err := s.keeper.DeleteJob(ctx, m.GetId()); err != nil {
+	if _, err := s.keeper.DeleteJob(ctx, m.GetId(), m.GetSubmittedRevision()); err != nil {
 		return nil, err
 	}
 	return &gatekeeperv1.DeleteJobResponse{Revision: s.cfg.Machine.State().Revision()}, nil

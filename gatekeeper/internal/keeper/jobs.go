@@ -67,22 +67,27 @@ func (k *Keeper) CancelJob(ctx context.Context, id, author, reason string) (fsm.
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
 }
 
-// ChangeTasks hands failed tasks out again, or drops them. Without indexes it takes all that have failed.
-func (k *Keeper) ChangeTasks(ctx context.Context, id string, indexes []uint32, drop bool) (fsm.JobResult, error) {
+// ChangeTasks hands failed tasks out again, or drops them. Job and At of the command are set here.
+func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
 		return fsm.JobResult{}, err
 	}
-	r, err := k.jobResult(ctx, j, fsm.ChangeTasks{Job: j.Number, Indexes: indexes, Drop: drop, At: time.Now()})
+	cmd.Job, cmd.At = j.Number, time.Now()
+	r, err := k.jobResult(ctx, j, cmd)
 	if err == nil && !r.Applied && r.Job.State == work.Cancelled {
 		return r, &RefusedError{fmt.Sprintf("job %q was cancelled: submit its tasks as a new job", id)}
 	}
 	return r, err
 }
 
-// DeleteJob removes a job that is over; else it returns a *JobNotOverError.
-func (k *Keeper) DeleteJob(ctx context.Context, id string) (fsm.JobResult, error) {
+// DeleteJob removes a job that is over; else it returns a *JobNotOverError. Unless submitted is 0, it is the revision of the job's submission: a
+// job that was submitted under the id since is left alone, and the error is a *NoSuchJobError.
+func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
+	if err == nil && submitted != 0 && j.Submitted != submitted {
+		err = &NoSuchJobError{id}
+	}
 	if err != nil {
 		return fsm.JobResult{}, err
 	}

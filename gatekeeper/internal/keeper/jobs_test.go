@@ -316,7 +316,7 @@ func TestTimers_JobRetriedAfterItsTimeout_HasItInFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if _, err := w.ChangeTasks(context.Background(), "j", nil, false); err != nil {
+		if _, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(59 * time.Second)

@@ -206,7 +206,9 @@ func TestWorker_MoreThanItCanHave_IsRefused(t *testing.T) {
 // grants is a leader that has a task for every slot; tokens count from 1.
 func grants() *leader {
 	var tokens atomic.Uint64
-	return &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(tokens.Add(1), 0), nil }}
+	return &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		return granted(tokens.Add(1), 0), nil
+	}}
 }
 
 func TestWorker_AsManyTasksAsItCanHave_GoesOnWithTheNextAndNotWithMore(t *testing.T) {

@@ -1439,7 +1439,10 @@ type RetryTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Empty: all that have failed.
-	Indexes       []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
+	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
+	// Only tasks that had failed by this revision: that of a Job which the caller has seen. A repeat then changes nothing more, however late it
+	// comes. 0: tasks that have failed when the call is carried out.
+	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1488,10 +1491,17 @@ func (x *RetryTasksRequest) GetIndexes() []uint32 {
 	return nil
 }
 
+func (x *RetryTasksRequest) GetAsOf() uint64 {
+	if x != nil {
+		return x.AsOf
+	}
+	return 0
+}
+
 type RetryTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// How many tasks are handed out again.
+	// How many tasks this call hands out again; 0 for a repeat.
 	Tasks         uint32 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1545,7 +1555,9 @@ type DropTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Empty: all that have failed.
-	Indexes       []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
+	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
+	// As in RetryTasksRequest.
+	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1594,10 +1606,18 @@ func (x *DropTasksRequest) GetIndexes() []uint32 {
 	return nil
 }
 
+func (x *DropTasksRequest) GetAsOf() uint64 {
+	if x != nil {
+		return x.AsOf
+	}
+	return 0
+}
+
 type DropTasksResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	Tasks         uint32                 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	// How many tasks this call drops; 0 for a repeat.
+	Tasks         uint32 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1647,10 +1667,12 @@ func (x *DropTasksResponse) GetTasks() uint32 {
 }
 
 type DeleteJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Only the job of that submission (Job.submitted_revision); 0: the one that has the id.
+	SubmittedRevision uint64 `protobuf:"varint,2,opt,name=submitted_revision,json=submittedRevision,proto3" json:"submitted_revision,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *DeleteJobRequest) Reset() {
@@ -1688,6 +1710,13 @@ func (x *DeleteJobRequest) GetId() string {
 		return x.Id
 	}
 	return ""
+}
+
+func (x *DeleteJobRequest) GetSubmittedRevision() uint64 {
+	if x != nil {
+		return x.SubmittedRevision
+	}
+	return 0
 }
 
 type DeleteJobResponse struct {
@@ -2349,7 +2378,7 @@ type TaskEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// This end is the task's end. It is not for a task that waits again: after NOT_RUN and CUT_SHORT, and after FAILED if the job has
-	// retry_failed and the task attempts left. Such a failure is kept in Task.failure until the next attempt ends.
+	// retry_failed and the task attempts left. Task.failure has such a failure.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	// Why not, for people: another worker has the task, or its job is over or was deleted, or see refused.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
@@ -2795,21 +2824,24 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\"U\n" +
 	"\x11CancelJobResponse\x12$\n" +
 	"\x03job\x18\x01 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\x12\x1a\n" +
-	"\brepeated\x18\x02 \x01(\bR\brepeated\"=\n" +
+	"\brepeated\x18\x02 \x01(\bR\brepeated\"R\n" +
 	"\x11RetryTasksRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\aindexes\x18\x02 \x03(\rR\aindexes\"P\n" +
+	"\aindexes\x18\x02 \x03(\rR\aindexes\x12\x13\n" +
+	"\x05as_of\x18\x03 \x01(\x04R\x04asOf\"P\n" +
 	"\x12RetryTasksResponse\x12$\n" +
 	"\x03job\x18\x01 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\rR\x05tasks\"<\n" +
+	"\x05tasks\x18\x02 \x01(\rR\x05tasks\"Q\n" +
 	"\x10DropTasksRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\aindexes\x18\x02 \x03(\rR\aindexes\"O\n" +
+	"\aindexes\x18\x02 \x03(\rR\aindexes\x12\x13\n" +
+	"\x05as_of\x18\x03 \x01(\x04R\x04asOf\"O\n" +
 	"\x11DropTasksResponse\x12$\n" +
 	"\x03job\x18\x01 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\rR\x05tasks\"\"\n" +
+	"\x05tasks\x18\x02 \x01(\rR\x05tasks\"Q\n" +
 	"\x10DeleteJobRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"/\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12-\n" +
+	"\x12submitted_revision\x18\x02 \x01(\x04R\x11submittedRevision\"/\n" +
 	"\x11DeleteJobResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\"\xa5\x02\n" +
 	"\vWorkRequest\x120\n" +

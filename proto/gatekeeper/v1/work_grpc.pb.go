@@ -61,11 +61,12 @@ type WorkServiceClient interface {
 	// CancelJob has no more tasks handed out, and tells the workers of those that are held to stop. Cancelling a job that is over changes
 	// nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again.
+	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that have failed since.
 	RetryTasks(ctx context.Context, in *RetryTasksRequest, opts ...grpc.CallOption) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up.
+	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed since.
 	DropTasks(ctx context.Context, in *DropTasksRequest, opts ...grpc.CallOption) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results.
+	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with submitted_revision;
+	// without it, it removes a job that was submitted under the same id since, and is over.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*DeleteJobResponse, error)
 	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or Refresh, as any
 	// others. A stream that breaks ends no permit.
@@ -236,11 +237,12 @@ type WorkServiceServer interface {
 	// CancelJob has no more tasks handed out, and tells the workers of those that are held to stop. Cancelling a job that is over changes
 	// nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again.
+	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that have failed since.
 	RetryTasks(context.Context, *RetryTasksRequest) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up.
+	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed since.
 	DropTasks(context.Context, *DropTasksRequest) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results.
+	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with submitted_revision;
+	// without it, it removes a job that was submitted under the same id since, and is over.
 	DeleteJob(context.Context, *DeleteJobRequest) (*DeleteJobResponse, error)
 	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or Refresh, as any
 	// others. A stream that breaks ends no permit.

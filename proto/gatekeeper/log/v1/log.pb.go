@@ -6489,6 +6489,7 @@ type ChangeTasks struct {
 	Indexes       []uint32               `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"` // none: all that failed
 	Drop          bool                   `protobuf:"varint,3,opt,name=drop,proto3" json:"drop,omitempty"`
 	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	AsOf          uint64                 `protobuf:"varint,5,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"` // only tasks that had failed by this revision; 0: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6547,6 +6548,13 @@ func (x *ChangeTasks) GetDrop() bool {
 func (x *ChangeTasks) GetAt() int64 {
 	if x != nil {
 		return x.At
+	}
+	return 0
+}
+
+func (x *ChangeTasks) GetAsOf() uint64 {
+	if x != nil {
+		return x.AsOf
 	}
 	return 0
 }
@@ -7438,12 +7446,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\rR\x05cause\x12\x16\n" +
 	"\x06author\x18\x04 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x06 \x01(\x10R\x02at\"]\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\"r\n" +
 	"\vChangeTasks\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x18\n" +
 	"\aindexes\x18\x02 \x03(\rR\aindexes\x12\x12\n" +
 	"\x04drop\x18\x03 \x01(\bR\x04drop\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"A\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x13\n" +
+	"\x05as_of\x18\x05 \x01(\x04R\x04asOf\"A\n" +
 	"\tDeleteJob\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\x04R\x03job\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x0e\n" +

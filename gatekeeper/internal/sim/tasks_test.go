@@ -76,15 +76,18 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 		s.settled(e.Job, e.Task, l, state)
 	case fsm.TasksChanged:
 		for t := range state.Tasks(e.Job.Number, 0) {
-			if before := s.last[t.Ref]; before != nil && before.State == work.Failed && t.State != work.Failed {
-				if t.State == work.Waiting {
-					s.world.paths.met(taskRetried)
-				} else {
-					s.world.paths.met(taskDropped)
-				}
-				delete(s.recorded, t.Ref)
-				s.last[t.Ref] = t
+			before := s.last[t.Ref]
+			if before == nil || before.State != work.Failed || t.State == work.Failed {
+				continue
 			}
+			delete(s.recorded, t.Ref)
+			if t.State == work.Dropped {
+				s.world.paths.met(taskDropped)
+				s.last[t.Ref] = t
+				continue
+			}
+			s.world.paths.met(taskRetried)
+			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // the state may have it in the next worker's hands: one entry can do both
 		}
 	case fsm.JobCancelled:
 		switch e.Job.Cancel.Cause {

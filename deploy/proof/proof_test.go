@@ -65,6 +65,11 @@ func short(t *testing.T, kind string, seed uint64) (takenOver bool) {
 	if strings.Contains(out.String(), " 0 by re-acquisition") {
 		t.Errorf("no identity acquired again: %s", &out)
 	}
+	for _, what := range []string{"jobs", "executions", "results"} {
+		if strings.Contains(out.String(), " 0 "+what) {
+			t.Errorf("no tasks were shared: %s", &out)
+		}
+	}
 	for _, end := range []string{"failed", "cut-short", "handed-over", "awaited"} {
 		if strings.Contains(out.String(), " 0 "+end) {
 			t.Errorf("no firing was %s: %s", end, &out)
@@ -82,6 +87,21 @@ func short(t *testing.T, kind string, seed uint64) (takenOver bool) {
 		t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
 	}
 	return !strings.Contains(out.String(), " 0 taken-over")
+}
+
+// Tallies are appended to over many versions.
+func TestSum_LinesFromBeforeTasksWereShared_CountToo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tally.tsv")
+	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
+	late := "b\t2\tisolate\t12\t10\t2\t3\t1\t1 isolate\t0\t0\tproxies\t4 jobs, 1 worker-killed\n"
+	if err := os.WriteFile(file, []byte(columns+old+late), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := sum(file)
+	want := "a to b: 2 runs (2 proxies), 20 operations (4 unanswered), 6 grants\nshared work: 4 jobs, 1 worker-killed\n3 faults: 3 isolate\n0 violations, 0 undecided\n"
+	if err != nil || text != want {
+		t.Errorf("%q, %v", text, err)
+	}
 }
 
 // Disks that fail on command are in no release: neither the word by which that is told nor what does it.

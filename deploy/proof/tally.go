@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -15,7 +16,10 @@ import (
 )
 
 // columns are those of a tally: one line a run.
-const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\n"
+const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\tshared work\n"
+
+// sharedColumn is the last of them, which tallies from before tasks were shared do not have.
+const sharedColumn = 12
 
 // head is the commit that is tried when -commit does not name one; "unknown" outside a repository.
 func head() string {
@@ -33,11 +37,12 @@ func sum(file string) (string, error) {
 		return "", err
 	}
 	var runs, operations, unanswered, grants, violations, undecided int
-	faults, networks := map[string]int{}, map[string]int{}
+	faults, networks, work := map[string]int{}, map[string]int{}, map[string]int{}
 	var first, last string // commits
-	for i, line := range strings.Split(strings.TrimSpace(strings.TrimPrefix(string(text), columns)), "\n") {
+	_, lines, _ := strings.Cut(string(text), "\n")
+	for i, line := range strings.Split(strings.TrimSpace(lines), "\n") {
 		fields := strings.Split(line, "\t")
-		if len(fields) != strings.Count(columns, "\t")+1 {
+		if len(fields) != sharedColumn && len(fields) != sharedColumn+1 {
 			return "", fmt.Errorf("%s: line %d is no line of a tally", file, i+2)
 		}
 		runs++
@@ -52,13 +57,12 @@ func sum(file string) (string, error) {
 			*n += count
 		}
 		networks[fields[11]]++
-		for _, fault := range strings.Split(fields[8], ", ") {
-			if count, kind, ok := strings.Cut(fault, " "); ok {
-				n, err := strconv.Atoi(count)
-				if err != nil {
-					return "", fmt.Errorf("%s: line %d: %w", file, i+2, err)
-				}
-				faults[kind] += n
+		if err := add(faults, fields[8]); err != nil {
+			return "", fmt.Errorf("%s: line %d: %w", file, i+2, err)
+		}
+		if len(fields) > sharedColumn {
+			if err := add(work, fields[sharedColumn]); err != nil {
+				return "", fmt.Errorf("%s: line %d: %w", file, i+2, err)
 			}
 		}
 	}
@@ -66,8 +70,22 @@ func sum(file string) (string, error) {
 	for _, n := range faults {
 		done += n
 	}
-	return fmt.Sprintf("%s to %s: %d runs (%s), %d operations (%d unanswered), %d grants\n%d faults: %s\n%d violations, %d undecided\n",
-		first, last, runs, counted.Words(networks, ", "), operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
+	return fmt.Sprintf("%s to %s: %d runs (%s), %d operations (%d unanswered), %d grants\nshared work: %s\n%d faults: %s\n%d violations, %d undecided\n",
+		first, last, runs, counted.Words(networks, ", "), operations, unanswered, grants, counted.Words(work, ", "), done, counted.Words(faults, ", "), violations, undecided), nil
+}
+
+// add adds counts as counted.Words writes them.
+func add(counts map[string]int, words string) error {
+	for _, word := range strings.Split(words, ", ") {
+		if count, what, ok := strings.Cut(word, " "); ok {
+			n, err := strconv.Atoi(count)
+			if err != nil {
+				return err
+			}
+			counts[what] += n
+		}
+	}
+	return nil
 }
 
 // note adds a run to the tally in a file. A log store that was asked for is told with the kind: full-disk+wal.
@@ -88,7 +106,9 @@ func note(file, commit, store string, r *run.Report, length time.Duration) error
 	if store != "" {
 		kind += "+" + store
 	}
-	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\n", commit, r.Seed, kind, length.Seconds(),
-		r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network)
+	shared := maps.Clone(r.Work)
+	maps.Copy(shared, r.Harm)
+	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\t%s\n", commit, r.Seed, kind, length.Seconds(),
+		r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network, counted.Words(shared, ", "))
 	return err
 }

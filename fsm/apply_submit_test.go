@@ -140,8 +140,15 @@ func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
 	if r.Outcome != fsm.GrantReacquired || l.job("j").State != work.Open || l.job("j").Submitter != r.Permit.Token {
 		t.Fatalf("superseded: %+v, %+v", r, l.job("j"))
 	}
-	restored(t, l.state())
-	l.apply(fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)})
+	gone := fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)}
+	restarted := restored(t, l.state())
+	if _, err := restarted.Apply(l.index+1, l.term, encode(t, []fsm.Command{gone})); err != nil {
+		t.Fatal(err)
+	}
+	if j := restarted.State().Job("j"); j.State != work.Cancelled {
+		t.Fatalf("gone, after a restart: %+v", j)
+	}
+	l.apply(gone)
 	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
 		t.Fatalf("gone: %+v", j)
 	}

@@ -11,11 +11,15 @@
 // Clients use an identity again and again (lives_test.go): with a holder id and without one, on one machine and on two, after a crash while calls
 // are on their way, with the library and without it. They retry at once, replace tokens, and ignore that they were superseded.
 //
+// Submitters and workers share tasks (submitters_test.go, workers_test.go): they are killed and hang, use their identities and job ids again, cut submissions,
+// repeat them with the same content and with other content, and send results late. What jobs may store is so little that submissions meet the limit.
+//
 // # What is checked
 //
 // The callers write a history (package internal/history), and the checkers of internal/check read it. Beside them,
 // log_test.go replays the log that the members agree on, and compares it with what clients were told and believed: no slot is freed
-// while its holder believes in it, every member has the same state, and what was acknowledged is there.
+// while its holder believes in it, every member has the same state, and what was acknowledged is there. tasks_test.go does so for tasks: none is handed out while
+// a permit carries it or after its end, and each has the end that its worker stated. In the end every job must be over.
 //
 // # Rare paths
 //

@@ -8,6 +8,7 @@
 //	move     move, pause, resume, cordon, uncordon, cordons
 //	firings  firings list, show and forget
 //	jobs     job submit, list, show, results, follow, cancel, retry and delete; task list, show, retry and drop
+//	workers  work, work list
 //	run      run, acquire, refresh, release, verify, revoke, clear
 //	cluster  cluster, status, context
 //	bench    bench

@@ -102,7 +102,13 @@ func (r *runTest) gkctl(args ...string) *exec.Cmd {
 // start starts gkctl run, and ends it with the test.
 func (r *runTest) start(args ...string) *exec.Cmd {
 	r.Helper()
-	cmd := r.gkctl(append([]string{"run", "job"}, args...)...)
+	return r.startCommand("run", args...)
+}
+
+// startCommand starts a command of gkctl for the semaphore, and ends it with the test.
+func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
+	r.Helper()
+	cmd := r.gkctl(append([]string{name, "job"}, args...)...)
 	cmd.Stderr = &r.stderr
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)

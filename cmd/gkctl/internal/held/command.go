@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -21,8 +22,11 @@ type Command struct {
 }
 
 // Find finds the executable of a command line, or with shell, of the shell that runs its only word. The error has the exit code that a
-// shell has for it.
+// shell has for it, or says that this system cannot run commands.
 func Find(line []string, shell bool) (Command, error) {
+	if !child.Supported {
+		return Command{}, &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client in the command itself, or `gkctl acquire --hold`."}
+	}
 	if shell {
 		line = []string{"sh", "-c", line[0]}
 	}

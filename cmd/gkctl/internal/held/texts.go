@@ -20,7 +20,7 @@ func StopReason(cause error) (word, text string) {
 		word string
 	}{
 		{client.ErrRevoked, "REVOKED"}, {client.ErrMoved, "MOVED"}, {client.ErrTakenOver, "TAKEN_OVER"}, {client.ErrHeldTooLong, "HELD_TOO_LONG"},
-		{client.ErrPaused, "PAUSED"}, {client.ErrCordoned, "CORDONED"}, {client.ErrExpiring, "NO_ANSWER"}, {client.ErrSuperseded, "SUPERSEDED"}, {client.ErrLost, "LOST"},
+		{client.ErrTaskCancelled, "CANCELLED"}, {client.ErrPaused, "PAUSED"}, {client.ErrCordoned, "CORDONED"}, {client.ErrExpiring, "NO_ANSWER"}, {client.ErrSuperseded, "SUPERSEDED"}, {client.ErrLost, "LOST"},
 	} {
 		if errors.Is(cause, s.err) {
 			word, text = s.word, s.err.Error()

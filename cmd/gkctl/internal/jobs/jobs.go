@@ -19,11 +19,11 @@ import (
 // Commands are the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	job := &cobra.Command{
-		GroupID: ui.GroupChange, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
+		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
 	}
 	job.AddCommand(newSubmit(f), newList(f), newShow(f), newResults(f), newFollow(f), newCancel(f), newRetry(f), newDelete(f))
 	task := &cobra.Command{
-		GroupID: ui.GroupChange, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
+		GroupID: ui.GroupWork, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
 	}
 	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskChange(f, retryTasks()), newTaskChange(f, dropTasks()))
 	return []*cobra.Command{job, task}

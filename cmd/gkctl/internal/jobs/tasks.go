@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,17 +17,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
-
-func progressText(p *gatekeeperv1.Progress) string {
-	if p == nil {
-		return ""
-	}
-	text := strconv.Itoa(int(math.Round(100*p.GetFraction()))) + "%"
-	if p.GetText() != "" {
-		text += " " + p.GetText()
-	}
-	return text
-}
 
 func token(t *gatekeeperv1.Task) string {
 	if t.GetToken() == 0 {
@@ -71,7 +59,7 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 							Name: words.Number(t.GetIndex()),
 							Cells: []string{
 								words.Number(t.GetIndex()), words.Word(t.GetState(), "TASK_STATE_"), words.Number(t.GetAttempts()), t.GetWorker().GetAcquirer(),
-								progressText(t.GetProgress()), t.GetFailure(),
+								words.Progress(t.GetProgress()), t.GetFailure(),
 							},
 							More: []string{t.GetWorker().GetGroup(), token(t)},
 						}
@@ -119,7 +107,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 				w := tabwriter.NewWriter(f.Out, 0, 8, 2, ' ', 0)
 				for _, l := range [][2]string{
 					{"state", words.Word(t.GetState(), "TASK_STATE_")}, {"attempts", words.Number(t.GetAttempts())}, {"token", token(t)},
-					{"worker", t.GetWorker().GetAcquirer()}, {"progress", progressText(t.GetProgress())}, {"failure", t.GetFailure()},
+					{"worker", t.GetWorker().GetAcquirer()}, {"progress", words.Progress(t.GetProgress())}, {"failure", t.GetFailure()},
 					{"payload", string(t.GetPayload())}, {"result", string(t.GetResult())},
 				} {
 					fmt.Fprintf(w, "%s:\t%s\n", l[0], words.Cell(l[1]))

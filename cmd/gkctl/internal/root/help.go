@@ -65,6 +65,8 @@ func ownExits(command string) []exitText {
 		}
 	case "job list":
 		return []exitText{bad}
+	case "work list":
+		return []exitText{bad, {ui.ExitNoSuch, "no such definition"}}
 	case "job submit":
 		return []exitText{{ui.ExitFailure, "the servers refused; or with --wait, a task was not done"}, bad, noSuch}
 	case "job follow", "job results":
@@ -95,7 +97,7 @@ func ownExits(command string) []exitText {
 	return nil
 }
 
-// exitHelp is what help says of a command's exit codes. That of run says it itself.
+// exitHelp is what help says of a command's exit codes. Those of run and work are in their own help.
 func exitHelp(cmd *cobra.Command) string {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	exits := generalExits()

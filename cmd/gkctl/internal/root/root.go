@@ -20,6 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/see"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workers"
 )
 
 const long = `gkctl shows and changes what a Gatekeeper cluster knows.
@@ -50,10 +51,11 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupSee, Title: "See:"},
 		&cobra.Group{ID: ui.GroupChange, Title: "Change:"},
 		&cobra.Group{ID: ui.GroupPermits, Title: "Permits:"},
+		&cobra.Group{ID: ui.GroupWork, Title: "Work:"},
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		see.Commands, edit.Commands, move.Commands, firings.Commands, jobs.Commands, run.Commands, cluster.Commands, bench.Commands,
+		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

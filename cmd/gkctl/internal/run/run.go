@@ -157,9 +157,6 @@ func (o *runOptions) run(ctx context.Context) error {
 }
 
 func (o *runOptions) checked(ctx context.Context) error {
-	if !child.Supported {
-		return &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client in the command itself, or `gkctl acquire --hold`."}
-	}
 	if err := o.check(); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ const (
 	GroupSee     = "see"
 	GroupChange  = "change"
 	GroupPermits = "permits"
+	GroupWork    = "work"
 	GroupCluster = "cluster"
 )
 

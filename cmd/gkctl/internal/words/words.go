@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,18 @@ func When(t *timestamppb.Timestamp) string {
 
 // Number is a number for a table.
 func Number[N uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
+
+// Progress is how far a task is; empty if nothing was reported.
+func Progress(p *gatekeeperv1.Progress) string {
+	if p == nil {
+		return ""
+	}
+	text := strconv.Itoa(int(math.Round(100*p.GetFraction()))) + "%"
+	if p.GetText() != "" {
+		text += " " + p.GetText()
+	}
+	return text
+}
 
 // Pairs is a map as k=v,k=v.
 func Pairs(m map[string]string) string {

@@ -1,0 +1,156 @@
+package workers
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/held"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+)
+
+// maxParallel is how many tasks the servers let a worker have.
+const maxParallel = 1000
+
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	cmd := newWork(f, (*workOptions).run)
+	cmd.AddCommand(newList(f))
+	return []*cobra.Command{cmd}
+}
+
+type workOptions struct {
+	f *conn.Factory
+	conn.IdentityFlags
+	semaphore string
+	line      []string
+	parallel  int
+	weight    uint32
+	grace     time.Duration
+	killAfter time.Duration
+	shell     bool
+	verbose   bool
+}
+
+func newWork(f *conn.Factory, run func(*workOptions, context.Context) error) *cobra.Command {
+	o := &workOptions{f: f}
+	cmd := &cobra.Command{
+		GroupID: ui.GroupWork,
+		Use:     "work SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
+		Short:   "Execute tasks of jobs by a command; `work list` shows workers",
+		Long: `Makes a worker of any program: takes tasks of the semaphore's jobs, and runs the command for each. The task's payload is the command's
+standard input, what it prints on standard output is the result, and its exit code says how the task has ended:
+
+  0      it is done
+  75     it goes back, for another attempt a second later at the earliest; the attempt is not counted
+  other  it has failed, with the exit code and the last line of standard error as its failure
+
+A task whose output is larger than the job's max_result has failed too. Each task is held by a permit, which gkctl keeps alive. When the permit is
+lost, or must be given up, or the job is cancelled, the command and what it has started get SIGTERM, and SIGKILL after --kill-after,
+which is before another worker can have the task. Unfinished tasks go back, uncounted. What the command leaves running in its process group when it
+ends is killed. The command has no terminal.
+
+SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and ends when the running ones have ended, or after --grace. A second SIGTERM or
+SIGINT stops the commands, and their tasks go back.
+
+While no server answers, commands continue for as long as their permits can be counted on. A semaphore that is paused, or that does not let the
+worker in, is waited for. The exit codes of gkctl:
+
+  0    drained
+  1    the servers refused, or anything else that is not below
+  64   bad flag, or permits too brief for --kill-after
+  65   a name or a weight that the servers do not take
+  69   no server answered at the start
+  78   no such definition
+  126  the command cannot be executed; 127: it was not found
+  128+n  signal n came a second time
+
+The command sees GK_JOB, GK_TASK (the index of the task, from 0), GK_ATTEMPT (from 1), and, as under gkctl run, GK_SEMAPHORE, GK_TOKEN, GK_GROUP,
+GK_ACQUIRER and GK_PERMIT_FILE.`,
+		Example: `  gkctl work resize --parallel 4 -- convert - -resize 200x200 jpg:-
+  gkctl work count-words -- wc -w
+  gkctl work mails --shell -- 'sendmail -t && echo sent'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch dash := cmd.ArgsLenAtDash(); {
+			case dash == 1 && len(args) > 1:
+				return nil
+			case dash < 0 && len(args) > 1:
+				return ui.Usagef("put -- before the command: gkctl work %s -- %s", args[0], strings.Join(args[1:], " "))
+			}
+			return ui.Usagef("give the name of a semaphore, and after -- a command")
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
+			}
+			return f.CompleteNames(cmd, args, begun)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.semaphore, o.line = args[0], args[1:]
+			if !cmd.Flags().Changed("grace") {
+				o.grace = work.GraceUnlimited
+			} else if o.grace < 0 {
+				return ui.Usagef("--grace must not be below 0")
+			}
+			return run(o, cmd.Context())
+		},
+	}
+	o.RegisterAsker(cmd)
+	flags := cmd.Flags()
+	flags.IntVarP(&o.parallel, "parallel", "p", 1, "execute at most `N` tasks at a time")
+	flags.Uint32Var(&o.weight, "weight", 1, "how much of the permits each task takes")
+	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default as long as they take")
+	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL of a command that must stop")
+	flags.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what happens to each task")
+	return cmd
+}
+
+// run checks everything that needs no server, then asks, then works.
+func (o *workOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	command, err := held.Find(o.line, o.shell)
+	if err != nil {
+		return err
+	}
+	w := &worker{workOptions: o, command: command}
+	defer w.listen()()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return o.f.Connected(context.WithoutCancel(ctx), func(_ context.Context, c *client.Client) error {
+		if err := w.admitted(c); err != nil || w.draining.Err() != nil {
+			return err
+		}
+		return w.work(c)
+	}, append(o.Options(), client.WithLogger(slog.New(slog.NewTextHandler(o.f.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))))...)
+}
+
+func (o *workOptions) check() error {
+	switch {
+	case o.parallel < 1 || o.parallel > maxParallel:
+		return ui.Usagef("--parallel must be 1 to %d", maxParallel)
+	case o.weight == 0:
+		return ui.Usagef("--weight must be above 0")
+	case o.killAfter < 0:
+		return ui.Usagef("--kill-after must not be below 0")
+	case o.shell && len(o.line) != 1:
+		return ui.Usagef("with --shell give the command as one argument, in quotes")
+	}
+	return nil
+}
+
+// narrate prints what happens, with --verbose.
+func (o *workOptions) narrate(format string, args ...any) {
+	if o.verbose {
+		o.f.Say("gkctl: "+format, args...)
+	}
+}

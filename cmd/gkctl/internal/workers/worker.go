@@ -1,0 +1,268 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/held"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// returnDelay is how long a task is held before it goes back without an attempt: it is handed out again at once.
+	returnDelay = time.Second
+	// signalGap bounds the time between a signal to a command and the same signal to gkctl, when both are to end.
+	signalGap = time.Second
+)
+
+// worker is a worker that runs.
+type worker struct {
+	*workOptions
+	command  held.Command
+	draining context.Context //nolint:containedctx // ends with the first signal: no more tasks are taken
+	stopping context.Context //nolint:containedctx // ends with the second signal: commands stop
+	by       os.Signal       // the second signal; read when stopping has ended
+}
+
+// listen begins to follow signals, which from then on do not end gkctl, until the function that it returns is called. A third one does again.
+func (w *worker) listen() (end func()) {
+	var drain, stop context.CancelFunc
+	w.draining, drain = context.WithCancel(context.Background())
+	w.stopping, stop = context.WithCancel(context.Background())
+	signals, ended := make(chan os.Signal, 8), make(chan struct{})
+	signal.Notify(signals, slices.DeleteFunc([]os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}, signal.Ignored)...)
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for w.stopping.Err() == nil {
+			select {
+			case s := <-signals:
+				switch {
+				case w.draining.Err() == nil:
+					running := "come to their end"
+					if w.grace != work.GraceUnlimited {
+						running = "are stopped after " + w.grace.String()
+					}
+					w.f.Say("gkctl: %s: no more tasks are taken, and running ones %s", name(s), running)
+					drain()
+				case s != syscall.SIGHUP: // a terminal that closes sends several
+					w.f.Say("gkctl: %s: commands are stopped, and their tasks go back", name(s))
+					w.by = s
+					signal.Stop(signals)
+					stop()
+				}
+			case <-ended:
+				return
+			}
+		}
+	})
+	return func() {
+		signal.Stop(signals)
+		close(ended)
+		listening.Wait()
+		drain()
+		stop()
+	}
+}
+
+func name(s os.Signal) string {
+	if n, ok := s.(syscall.Signal); ok {
+		return child.SignalName(n)
+	}
+	return s.String()
+}
+
+// admitted finds out at the start what would not change with time.
+func (w *worker) admitted(c *client.Client) error {
+	ctx, cancel := w.f.Bounded(w.draining)
+	defer cancel()
+	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: w.semaphore})
+	if w.draining.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if d := r.GetRecord().GetDefinition().GetDuration().AsDuration(); held.StopTime(w.killAfter) > d/2 {
+		return held.TooBrief(w.semaphore, d, w.killAfter)
+	}
+	return nil
+}
+
+// work takes tasks until a signal ends that.
+func (w *worker) work(c *client.Client) error {
+	err := work.Run(w.draining, work.Worker{
+		Semaphore: c.Semaphore(w.semaphore, client.WithWeight(w.weight), client.WithStopTime(held.StopTime(w.killAfter)),
+			client.WithMetadata(map[string]string{"command": w.command.Name(), "pid": strconv.Itoa(os.Getpid())})),
+		Parallel: w.parallel,
+		Grace:    w.grace,
+		Handle:   w.handle,
+		Denied:   w.denied,
+		Ended:    w.ended,
+		Logger:   slog.New(slog.DiscardHandler), // ended says it
+	})
+	switch {
+	case w.stopping.Err() != nil:
+		return &ui.CodeError{Code: held.ExitCode(w.by)}
+	case w.draining.Err() != nil:
+		return nil
+	}
+	return err
+}
+
+func (w *worker) denied(_ context.Context, d *client.DeniedError) {
+	w.f.Say("gkctl: waiting: %s", d)
+	if d.NeedsAction() {
+		w.f.Say("`%s` shows how this was decided.", d.ExplainCommand())
+	}
+}
+
+// ended says how a task has ended.
+func (w *worker) ended(_ context.Context, r work.Report) {
+	which := taskName(r.Task)
+	switch r.Outcome {
+	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED:
+		w.f.Say("gkctl: %s failed: %s", which, words.Cell(r.Err.Error()))
+	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
+		w.f.Say("gkctl: %s goes back: %s", which, words.Cell(r.Err.Error()))
+	default:
+		w.narrate("%s is done, after %s", which, words.Elapsed(r.Took))
+	}
+	if r.Unrecorded != nil {
+		w.f.Say("gkctl: the end of %s is not recorded: %s", which, words.Cell(r.Unrecorded.Error()))
+	}
+}
+
+func taskName(t *work.Task) string {
+	return fmt.Sprintf("task %d of job %s", t.Index(), words.Cell(t.Job()))
+}
+
+// returned is why a task goes back.
+type returned struct{ error }
+
+// Is makes it client.ErrCutShort.
+func (returned) Is(target error) bool { return target == client.ErrCutShort }
+
+// handle executes a task by a command.
+func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
+	ctx, stop := context.WithCancelCause(task)
+	defer stop(nil)
+	defer context.AfterFunc(w.stopping, func() { stop(work.ErrWorkerStops) })()
+	run, err := w.start(ctx, t)
+	if err != nil { // of this host, and not of the task
+		w.delay(ctx)
+		return nil, returned{err}
+	}
+	stopped := run.process.Wait()
+	state := run.process.End()
+	run.close()
+	if state.Code == 0 {
+		return run.result.bytes()
+	}
+	err = errors.New(exitText(state, run.errors.String()))
+	switch {
+	case stopped != nil && task.Err() == nil: // work.Run does not know of it
+		_, text := held.StopReason(stopped)
+		return nil, returned{fmt.Errorf("%s: %w", text, err)}
+	case stopped != nil:
+		return nil, err
+	case state.Code == ui.ExitNotAcquired:
+		w.delay(ctx)
+		return nil, returned{err}
+	case w.interrupted(state):
+		return nil, returned{err}
+	}
+	result, _ := run.result.bytes() // the exit code says more than that it is too large
+	return result, err
+}
+
+// exitText says how a command has ended, with the last line of its standard error.
+func exitText(s child.State, last string) string {
+	text := fmt.Sprintf("exit code %d", s.Code)
+	if s.Signal != 0 {
+		text = "ended by " + child.SignalName(s.Signal)
+	}
+	if last != "" {
+		text += ": " + last
+	}
+	return text
+}
+
+// delay waits before a task goes back.
+func (w *worker) delay(ctx context.Context) {
+	timer := time.NewTimer(returnDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-w.draining.Done():
+	}
+}
+
+// interrupted says whether a signal ended a command because this worker is to end. A service manager may send its signal to every process of
+// the service (systemd does, without KillMode=mixed), and a host that shuts down to all. The command may get it first.
+func (w *worker) interrupted(s child.State) bool {
+	if !held.Ends(syscall.Signal(s.Code - 128)) {
+		return false
+	}
+	timer := time.NewTimer(signalGap)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.draining.Done():
+	}
+	return w.draining.Err() != nil
+}
+
+// running is the command of a task.
+type running struct {
+	process *held.Process
+	file    *held.File
+	pipes   *pipes
+	result  *result
+	errors  *tail
+}
+
+func (w *worker) start(ctx context.Context, t *work.Task) (r *running, err error) {
+	r = &running{result: &result{most: t.MaxResult()}, errors: &tail{to: w.f.Err}}
+	if r.file, err = held.NewFile(); err != nil {
+		return nil, err
+	}
+	if r.pipes, err = newPipes(); err != nil {
+		r.file.Remove()
+		return nil, err
+	}
+	which := taskName(t)
+	r.process, err = held.Start(held.Spec{
+		Command: w.command, Permit: t.Permit(), Context: ctx, KillAfter: w.killAfter, File: r.file, Weight: w.weight,
+		Child:   child.Spec{Files: r.pipes.theirs()},
+		Env:     []string{"GK_JOB=" + t.Job(), "GK_TASK=" + strconv.Itoa(t.Index()), "GK_ATTEMPT=" + strconv.Itoa(t.Attempt())},
+		Say:     func(format string, args ...any) { w.f.Say("gkctl: %s: %s", which, fmt.Sprintf(format, args...)) },
+		Narrate: func(format string, args ...any) { w.narrate("%s: %s", which, fmt.Sprintf(format, args...)) },
+	})
+	r.pipes.begin(t.Payload(), r.result, r.errors)
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// close takes in what the command has written last. Nothing of it runs any more.
+func (r *running) close() {
+	r.pipes.close()
+	r.file.Remove()
+}

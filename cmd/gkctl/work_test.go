@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// submit submits a job of one task.
+func (r *runTest) submit(id string) {
+	r.Helper()
+	if out, err := r.gkctl("job", "submit", "job", "payload", "--id", id).CombinedOutput(); err != nil {
+		r.Fatalf("%v: %s", err, out)
+	}
+}
+
+// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts is the promise of work: when another worker can have the task, nothing of the command
+// is left.
+func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
+	t.Parallel()
+	r := newRunTest(t, "{name: job, duration: 4s}")
+	r.write("stubborn", stubborn)
+	r.submit("j")
+	cmd := r.startCommand("work", "--kill-after", "300ms", "--", "./stubborn")
+	r.untilFile("permit")
+	r.untilFile("alive")
+	r.untilFile("grandchild")
+	r.stopServer()
+	for _, name := range []string{"command", "grandchild"} {
+		r.until("the "+name+" is dead", func() bool { return !alive(r.number(name)) })
+	}
+	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), int64(r.number("termed"))
+	if last >= deadline {
+		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
+	}
+	if termed >= deadline {
+		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(termed-deadline))
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := code(cmd); got != 0 {
+		t.Errorf("exit code %d\n%s", got, r.stderr.String())
+	}
+	if !strings.Contains(r.stderr.String(), "task 0 of job j goes back: ended by SIGKILL") {
+		t.Error(r.stderr.String())
+	}
+}
+
+func TestWork_IsKilled_NobodySurvives(t *testing.T) {
+	t.Parallel()
+	r := newRunTest(t, "{name: job}")
+	r.write("stubborn", stubborn)
+	r.submit("j")
+	cmd := r.startCommand("work", "--", "./stubborn")
+	r.untilFile("permit")
+	r.untilFile("alive")
+	r.untilFile("grandchild")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
+	r.until("the permit file is gone", func() bool {
+		left, err := filepath.Glob(filepath.Join(r.dir, "gkctl-run-*"))
+		return err == nil && len(left) == 0
+	})
+}
+
+// A daemon that a command leaves behind becomes a child of gkctl. When it has ended, somebody must wait for it.
+func TestWork_OrphanHasEnded_IsNotKeptAsAZombie(t *testing.T) {
+	t.Parallel()
+	if !isLinux() {
+		return // elsewhere init adopts it
+	}
+	r := newRunTest(t, "{name: job}")
+	r.write("leaver", `#!/bin/sh
+setsid sleep 1000 </dev/null >/dev/null 2>&1 &
+while test "$(cut -d' ' -f5 /proc/$!/stat)" = $$; do sleep 0.01; done
+test -e orphan && kill $! || echo $! > orphan
+`)
+	r.submit("j")
+	r.startCommand("work", "--", "./leaver")
+	r.untilFile("orphan")
+	orphan := r.number("orphan")
+	if err := syscall.Kill(orphan, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	jobs := 0
+	r.until("the orphan is waited for", func() bool {
+		jobs++
+		r.submit(fmt.Sprint("more-", jobs)) // the worker looks around when a command has ended
+		_, err := os.Stat("/proc/" + strconv.Itoa(orphan))
+		return err != nil
+	})
+}

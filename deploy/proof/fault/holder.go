@@ -3,10 +3,11 @@ package fault
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -95,28 +96,37 @@ func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// Harm kills and suspends the processes that submit and execute tasks, until the context ends, and counts what it has done.
+// Harm kills and suspends the processes that execute tasks, and those that submit them, until the context ends. It counts what it has done.
 func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
-	random := rand.New(rand.NewPCG(a.Seed, 200))
 	counts := map[string]int{}
-	all := slices.Concat(a.Workers, a.Submitters)
-	for {
-		rest(ctx, between(random, 200*time.Millisecond, 2*time.Second))
-		if ctx.Err() != nil {
-			return counts, nil
-		}
-		h := all[random.IntN(len(all))]
-		what, act := "stopped", h.stop
-		if random.IntN(3) > 0 {
-			what, act = "killed", h.kill
-		}
-		what = h.Kind + "-" + what
-		counts[what]++
-		a.Note(what, h.last().Name)
-		if err := act(ctx, random); err != nil {
-			return counts, err
-		}
+	var mu sync.Mutex // guards counts and failed
+	var failed error
+	var all sync.WaitGroup
+	for line, group := range [][]*Holder{a.Workers, a.Submitters} {
+		random := rand.New(rand.NewPCG(a.Seed, uint64(200+line)))
+		all.Go(func() {
+			for failing := false; !failing; {
+				rest(ctx, between(random, 100*time.Millisecond, 1500*time.Millisecond))
+				if ctx.Err() != nil {
+					return
+				}
+				h := group[random.IntN(len(group))]
+				what, act := h.Kind+"-stopped", h.stop
+				if random.IntN(3) > 0 {
+					what, act = h.Kind+"-killed", h.kill
+				}
+				a.Note(what, h.last().Name)
+				err := act(ctx, random)
+				mu.Lock()
+				counts[what]++
+				failed = errors.Join(failed, err)
+				failing = failed != nil
+				mu.Unlock()
+			}
+		})
 	}
+	all.Wait()
+	return counts, failed
 }
 
 // storm is many clients that ask as fast as they can, beside watchers that do not read what they are sent.

@@ -90,7 +90,7 @@ func (w *worker) plan() plan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := plan{lasts: time.Duration(w.random.IntN(60)) * time.Millisecond, ignores: w.random.IntN(5) == 0, end: jobDone, stumbles: w.random.IntN(1000)}
-	if w.random.IntN(8) == 0 {
+	if w.random.IntN(4) == 0 {
 		p.lasts = time.Duration(w.random.Int64N(int64(3 * w.semaphore.Definition.Duration)))
 	}
 	switch w.random.IntN(12) {

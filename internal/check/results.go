@@ -70,7 +70,8 @@ func (s *shared) results(h *history.History) {
 	s.twice(ends)
 	for f := range finals {
 		for _, again := range s.all[f.task] {
-			if again.Token > f.token && !(f.failed && s.may(history.RetryTasks, f.job, again.At)) && !s.reborn(f.task, again.At) {
+			retried := f.failed && s.may(history.RetryTasks, f.job, again.At)
+			if again.Token > f.token && !retried && !s.reborn(f.task, again.At) {
 				s.breaks(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, again.Client, again.Token, f.token)
 			}
 		}

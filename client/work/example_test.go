@@ -232,7 +232,9 @@ func ExampleRetry() {
 		_, err = work.Result("j", task)
 		fmt.Println(errors.Is(err, work.ErrDropped), err)
 	}
-	fmt.Println(work.Delete(ctx, c, "j"))
+	fmt.Println(work.DeleteSubmitted(ctx, c, job)) // and no job that was submitted under the same id since
+	_, gone := errors.AsType[*client.NoSuchJobError](work.Delete(ctx, c, "j"))
+	fmt.Println("gone", gone)
 	// Output:
 	// 0 the text is empty <nil>
 	// retried 1 <nil>
@@ -241,6 +243,7 @@ func ExampleRetry() {
 	// true task 0 of job j: the task was dropped: the text is empty
 	// false <nil>
 	// <nil>
+	// gone true
 }
 
 func ExampleCancel() {

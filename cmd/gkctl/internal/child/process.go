@@ -239,9 +239,11 @@ const unknownStatus syscall.WaitStatus = 255 << 8
 type processes struct {
 	mu   sync.Mutex // guards pids, and is held while one is started: no child is both unknown and without a parent
 	pids map[int]struct{}
+	// reaped is when orphans were last looked for; guarded by mu.
+	reaped time.Time
 }
 
-var ours = processes{pids: make(map[int]struct{})}
+var ours = processes{pids: make(map[int]struct{})} //nolint:gochecknoglobals // the children of this process are global
 
 // add starts a process.
 func (c *processes) add(start func() (pid int, err error)) error {

@@ -82,17 +82,15 @@ func parentOf(pid int) int {
 // reapEvery is the least time between two looks for orphans that have ended: each reads /proc.
 const reapEvery = time.Second
 
-var reapedAt time.Time // guarded by ours.mu
-
 // reapOrphans waits for processes that commands have left behind, that have left their groups, and that have ended since. Without it a
 // wrapper of many commands would collect them as zombies: adoptOrphans makes it their parent, and so does being the first process of a container.
 func reapOrphans() {
 	ours.mu.Lock()
 	defer ours.mu.Unlock()
-	if time.Since(reapedAt) < reapEvery {
+	if time.Since(ours.reaped) < reapEvery {
 		return
 	}
-	reapedAt = time.Now()
+	ours.reaped = time.Now()
 	self := os.Getpid()
 	_ = eachProcess(func(p stat) {
 		if _, known := ours.pids[p.pid]; p.dead && p.parent == self && !known {

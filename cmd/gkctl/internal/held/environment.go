@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// names are the variables that say under what a command runs. Those of a run around this one are left out.
-var names = []string{
-	"GK_SEMAPHORE", "GK_TOKEN", "GK_GROUP", "GK_ACQUIRER", "GK_PERMIT_FILE", "GK_FIRING", "GK_JOB", "GK_TASK", "GK_ATTEMPT",
-}
-
 // environment is the command's: that of gkctl, with the permit's variables.
 func (s *Spec) environment(env []string) []string {
+	// Those of a run around this one are left out.
+	names := []string{
+		"GK_SEMAPHORE", "GK_TOKEN", "GK_GROUP", "GK_ACQUIRER", "GK_PERMIT_FILE", "GK_FIRING", "GK_JOB", "GK_TASK", "GK_ATTEMPT",
+	}
 	kept := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(names, name)

@@ -40,7 +40,7 @@ type Spec struct {
 	File   *File
 	Weight uint32
 	Firing *Firing
-	// Env are the command's variables in addition to those of gkctl and of the permit, each of which Names lists.
+	// Env are the command's variables in addition to those of gkctl and of the permit.
 	Env []string
 	// Say prints a line for a person, Narrate one that only --verbose shows.
 	Say, Narrate func(format string, args ...any)

@@ -70,12 +70,19 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
+// run works until the context ends. A worker whose endpoint leads to another cluster for a while ends, and begins again.
 func (w *worker) run(ctx context.Context) error {
-	return work.Run(ctx, work.Worker{
-		Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithAcquirer(w.host), client.WithHolderID("worker")),
-		Parallel:  3, Handle: w.handle, Ended: w.ended,
-		Logger: quiet(),
-	})
+	for {
+		err := work.Run(ctx, work.Worker{
+			Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithAcquirer(w.host), client.WithHolderID("worker")),
+			Parallel:  3, Handle: w.handle, Ended: w.ended,
+			Logger: quiet(),
+		})
+		if !errors.Is(err, client.ErrWrongCluster) || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
 }
 
 // plan is how a task will be executed.

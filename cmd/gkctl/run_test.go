@@ -250,11 +250,17 @@ func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)
 	cmd := r.start("--", "./stubborn")
+	r.wantNobodyLeft(cmd)
+}
+
+// wantNobodyLeft kills a gkctl that runs the stubborn command, and waits until nothing of it is left.
+func (r *runTest) wantNobodyLeft(cmd *exec.Cmd) {
+	r.Helper()
 	r.untilFile("permit")
 	r.untilFile("alive")
 	r.untilFile("grandchild")
 	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
+		r.Fatal(err)
 	}
 	_ = cmd.Wait()
 	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })

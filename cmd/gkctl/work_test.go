@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,18 +57,7 @@ func TestWork_IsKilled_NobodySurvives(t *testing.T) {
 	r.write("stubborn", stubborn)
 	r.submit("j")
 	cmd := r.startCommand("work", "--", "./stubborn")
-	r.untilFile("permit")
-	r.untilFile("alive")
-	r.untilFile("grandchild")
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
-	r.until("the permit file is gone", func() bool {
-		left, err := filepath.Glob(filepath.Join(r.dir, "gkctl-run-*"))
-		return err == nil && len(left) == 0
-	})
+	r.wantNobodyLeft(cmd)
 }
 
 // A daemon that a command leaves behind becomes a child of gkctl. When it has ended, somebody must wait for it.

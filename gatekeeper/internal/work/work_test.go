@@ -144,7 +144,7 @@ func TestWorker_AdmittedAgain_IsNotDeniedAnyMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := (<-w.Answers()).Denial; got == nil || r.Workers("")[0].Denied != semaphore.Cordoned {
-			t.Fatalf("told %+v, and it is %+v", got, r.Workers(""))
+			t.Fatalf("it heard %+v, and is listed as %+v", got, r.Workers(""))
 		}
 		time.Sleep(10 * time.Second) // it has asked again, and stands in the queue
 		if got := r.Workers("")[0].Denied; got != semaphore.NoReason {

@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -19,6 +22,19 @@ import (
 type Command struct {
 	Path string
 	Args []string
+}
+
+// Line is the cobra.PositionalArgs of a command of gkctl, such as "run", that takes the name of a semaphore, and after -- a command line.
+func Line(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch dash := cmd.ArgsLenAtDash(); {
+		case dash == 1 && len(args) > 1:
+			return nil
+		case dash < 0 && len(args) > 1:
+			return ui.Usagef("put -- before the command: gkctl %s %s -- %s", name, args[0], strings.Join(args[1:], " "))
+		}
+		return ui.Usagef("give the name of a semaphore, and after -- a command")
+	}
 }
 
 // Find finds the executable of a command line, or with shell, of the shell that runs its only word. The error has the exit code that a

@@ -94,15 +94,7 @@ the permit can be counted on (safe_until).`,
   gkctl run nightly-export --firing cron:'30 2 * * *' --tz Europe/Berlin -- export.sh
   gkctl run mirror --firing auto:5m -- mirror.sh
   gkctl run builds --weight 4 --timeout 10m --shell -- 'make && make install'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch dash := cmd.ArgsLenAtDash(); {
-			case dash == 1 && len(args) > 1:
-				return nil
-			case dash < 0 && len(args) > 1:
-				return ui.Usagef("put -- before the command: gkctl run %s -- %s", args[0], strings.Join(args[1:], " "))
-			}
-			return ui.Usagef("give the name of a semaphore, and after -- a command")
-		},
+		Args: held.Line("run"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault // the command, and its files

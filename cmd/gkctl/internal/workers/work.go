@@ -3,7 +3,6 @@ package workers
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,15 +75,7 @@ GK_ACQUIRER and GK_PERMIT_FILE.`,
 		Example: `  gkctl work resize --parallel 4 -- convert - -resize 200x200 jpg:-
   gkctl work count-words -- wc -w
   gkctl work mails --shell -- 'sendmail -t && echo sent'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch dash := cmd.ArgsLenAtDash(); {
-			case dash == 1 && len(args) > 1:
-				return nil
-			case dash < 0 && len(args) > 1:
-				return ui.Usagef("put -- before the command: gkctl work %s -- %s", args[0], strings.Join(args[1:], " "))
-			}
-			return ui.Usagef("give the name of a semaphore, and after -- a command")
-		},
+		Args: held.Line("work"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault // the command, and its files

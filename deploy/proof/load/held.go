@@ -1,8 +1,10 @@
 package load
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
+	"time"
 )
 
 // held are the tokens that bare clients hold, for operators who revoke and callers that take over.
@@ -40,6 +42,17 @@ func (h *held) gone(random *rand.Rand) (uint64, bool) {
 		return 0, false
 	}
 	return h.ended[random.IntN(len(h.ended))], true
+}
+
+// soon is one, or the next that is held within a while: most are held for a few milliseconds, and somebody who looks now and then finds none.
+func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
+	for range 100 {
+		if token, ok = h.one(semaphore, random); ok || ctx.Err() != nil {
+			break
+		}
+		pause(ctx, 2*time.Millisecond)
+	}
+	return token, ok
 }
 
 // one is any of a semaphore's.

@@ -125,7 +125,7 @@ func (o *operator) pause(ctx context.Context, name string) {
 }
 
 func (o *operator) revoke(ctx context.Context, name string) {
-	token, ok := o.held.one(name, o.random)
+	token, ok := o.held.soon(ctx, name, o.random)
 	if !ok {
 		return
 	}
@@ -138,7 +138,7 @@ func (o *operator) revoke(ctx context.Context, name string) {
 
 // takeOver judges a holder dead, also one that has ended, and one of a semaphore that does not allow it.
 func (o *operator) takeOver(ctx context.Context, name string) {
-	token, ok := o.held.one(name, o.random)
+	token, ok := o.held.soon(ctx, name, o.random)
 	if !ok || o.random.IntN(4) == 0 {
 		token, ok = o.held.gone(o.random)
 	}

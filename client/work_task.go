@@ -31,7 +31,8 @@ type WorkEnd struct {
 	// Outcome is DONE with a result, FAILED with the Failure and perhaps a result, or NOT_RUN or CUT_SHORT: then the task goes back, and the
 	// attempt is not counted.
 	Outcome gatekeeperv1.ReleaseOutcome
-	Result  []byte
+	// Result of a failure is kept if it fits with the Failure into max_result of the job, or into 256 bytes if that is more.
+	Result []byte
 	// Failure is cut to 256 bytes.
 	Failure string
 	// Next asks for another task in the same message. It does nothing if the stream that brought the task has ended.

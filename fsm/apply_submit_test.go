@@ -45,7 +45,7 @@ func TestSubmit_InChunks_IsSeenOnlyWhenComplete(t *testing.T) {
 func TestSubmit_AboveALimit_SaysWhich(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
-	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 3000, ClusterBytes: 4000}
+	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 4000, ClusterBytes: 5000}
 	l.apply(fsm.Configure{Settings: settings})
 	l.define("t")
 	long := strings.Repeat("x", 100)
@@ -88,7 +88,7 @@ func TestSubmit_OfAJobThatIsOver_RunsNothingAgain(t *testing.T) {
 func TestSubmit_LimitReachedInTheMiddle_RefusesTheChunkAndKeepsTheRest(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
-	settings.Work = work.Limits{JobBytes: 5, SemaphoreBytes: 1024 + 3*256}
+	settings.Work = work.Limits{JobBytes: 5, SemaphoreBytes: 1024 + 3*512}
 	l.apply(fsm.Configure{Settings: settings})
 	half := func(id string, payloads ...string) *work.Job {
 		return l.submit(id, tasks(payloads...), func(c *fsm.SubmitJob) { c.Digest, c.Spec.MaxResult = "", 0 })

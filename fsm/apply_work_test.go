@@ -194,6 +194,48 @@ func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
 	}
 }
 
+// What the cluster stores never exceeds the limit, however tasks end: room for a result, or for the text of a failure, is there from the
+// submission on.
+func TestWorkBytes_NoEndOfATaskRaisesThem(t *testing.T) {
+	text := strings.Repeat("f", work.MaxFailure)
+	for name, of := range map[string]struct {
+		maxResult int
+		end       fsm.Release
+		result    int // that is kept
+	}{
+		"done":                         {300, fsm.Release{Result: make([]byte, 300)}, 300},
+		"failed, without results":      {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
+		"failed, with a result":        {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 299)}, 299},
+		"failed, with a large result":  {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 300)}, 0},
+		"failed, with a long text too": {300, fsm.Release{Job: semaphore.JobFailed, Failure: text, Result: make([]byte, 300)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, retry := range []bool{false, true} {
+				l := newWorkLog(t)
+				j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) {
+					c.Spec.MaxResult, c.Spec.RetryFailed, c.Spec.MaxAttempts = uint32(of.maxResult), retry, 2
+				})
+				limit := l.state().WorkBytes()
+				for range 2 {
+					if l.job("j").State == work.Ended {
+						break
+					}
+					token, _ := l.take("w")
+					of.end.Token = token
+					l.apply(of.end)
+					if got := l.state().WorkBytes(); got > limit {
+						t.Fatalf("%d bytes, after %d", got, limit)
+					}
+				}
+				got := l.state().Task(work.Ref{Job: j.Number})
+				if !got.Over() || len(got.Result) != of.result || got.Failure != of.end.Failure {
+					t.Fatalf("%+v", got)
+				}
+			}
+		})
+	}
+}
+
 // A job that is over, whatever became of its tasks, is the answer to a submission of its id: no task is executed again.
 func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	l := newWorkLog(t)

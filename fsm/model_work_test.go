@@ -58,7 +58,7 @@ func (j *modelJob) view() *work.Job {
 func (j *modelJob) stored(t *modelTask) uint64 {
 	n := 256 + uint64(len(t.Payload))
 	if t.State == work.Waiting || t.State == work.Held {
-		return n + uint64(j.MaxResult)
+		return n + max(uint64(j.MaxResult), 256)
 	}
 	return n + uint64(len(t.Result)) + uint64(len(t.Failure))
 }
@@ -196,6 +196,9 @@ func (m *model) workerSaid(j *modelJob, t *modelTask, job semaphore.JobEnd, spen
 		t.State, t.Failure = work.Waiting, m.report.Failure
 	default:
 		t.State, t.Result, t.Failure = work.Failed, m.report.Result, m.report.Failure
+		if len(t.Result)+len(t.Failure) > max(int(j.MaxResult), 256) {
+			t.Result = nil
+		}
 	}
 }
 
@@ -298,7 +301,7 @@ func (m *model) limited(s *work.Spec, before *modelJob, drops *modelJob, payload
 			return &work.LimitError{Limit: "max_task_bytes"}
 		}
 		sum += uint64(len(p))
-		more += 256 + uint64(len(p)) + uint64(s.MaxResult)
+		more += 256 + uint64(len(p)) + max(uint64(s.MaxResult), 256)
 	}
 	if sum > l.JobBytes {
 		return &work.LimitError{Limit: "max_job_bytes"}
@@ -511,7 +514,7 @@ func (d draw) workCommand() fsm.Command {
 	case "submit":
 		c := fsm.SubmitJob{Spec: &work.Spec{
 			ID: pick(d, "job id", "j", "k", "l", "m"), Semaphore: d.definedName(), Priority: pick[int32](d, "priority", 0, 0, 1, -1),
-			MaxAttempts: pick[uint32](d, "attempts", 0, 1, 2), MaxResult: 2, RetryFailed: rapid.Bool().Draw(d.T, "retry failed"),
+			MaxAttempts: pick[uint32](d, "attempts", 0, 1, 2), MaxResult: pick[uint32](d, "max result", 2, 257), RetryFailed: rapid.Bool().Draw(d.T, "retry failed"),
 		}, Tasks: d.payloads(), Digest: d.digest(), At: d.at()}
 		if rapid.IntRange(0, 2).Draw(d.T, "bound to a submitter") == 0 {
 			c.Submitter = d.token()

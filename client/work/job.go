@@ -28,7 +28,8 @@ type Job struct {
 	// MaxAttempts is how many workers a task is handed to; then it has failed. A worker that returns a task unfinished does not count.
 	// Default, and 0: 3.
 	MaxAttempts int
-	// MaxResult is the most bytes of a task's result. That much is reserved from the submission on. Default, and 0: 1 KiB. See NoResult.
+	// MaxResult is the most bytes of a task's result. That much is reserved from the submission on, and at least the 256 bytes of a
+	// failure. Default, and 0: 1 KiB. See NoResult.
 	MaxResult int
 	// RetryFailed hands out a task whose worker reported an error again, while it has attempts left. Default: its error is its result.
 	RetryFailed bool

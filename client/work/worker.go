@@ -34,9 +34,10 @@ type Worker struct {
 	// client.TokenOf and client.PermitOf work on it.
 	//
 	// The task is done if the error is nil. It goes back, uncounted, if Handle returns an error after ctx has ended, or one that is
-	// client.ErrCutShort. Otherwise it has failed, with the text of the error; a result that is returned with the error is kept too. A task that ran for
-	// longer than max_hold, or made no progress for its stall limit, has failed as well, and so has one that panicked or whose
-	// result is larger than the job allows.
+	// client.ErrCutShort. Otherwise it has failed, with the text of the error; a result that is returned with the error is kept if
+	// both fit into MaxResult, or into 256 bytes if that is more. A task that ran for
+	// longer than max_hold, or made no progress for its stall limit, has failed as well, and so has one that panicked, that
+	// called runtime.Goexit, or whose result is larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
 	// Grace is for how long tasks may go on after the context of Run has ended. Then their contexts end too. Default, and 0: they end at once.
 	// GraceUnlimited lets all of them finish.

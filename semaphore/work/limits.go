@@ -3,6 +3,8 @@ package work
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // Limits bound what is stored for jobs. 0 in a field means its default.
@@ -43,14 +45,21 @@ const (
 	taskOverhead = 256
 )
 
-// Stored is what the task of a job counts against the limits: its payload, and its result, or the room that is reserved for it.
+// MaxFailure is the most bytes of Task.Failure.
+const MaxFailure = semaphore.MaxName
+
+// Stored is what the task of a job counts against the limits: its payload, and what its end has left or may leave.
 func (s *Spec) Stored(t *Task) uint64 {
 	n := uint64(taskOverhead + len(t.Payload))
 	if t.Over() {
 		return n + uint64(len(t.Result)+len(t.Failure))
 	}
-	return n + uint64(s.MaxResult)
+	return n + s.room()
 }
+
+// room is what is reserved for the end of a task, so that none is refused for space: a result, or what is said of a failure. A task that waits
+// again has the text of its last attempt in there.
+func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
 // Reserved is what an empty job counts against the limits.
 func (s *Spec) Reserved() uint64 { return jobOverhead }

@@ -60,7 +60,8 @@ func (j *Job) StateOf(t *Task) TaskState {
 	return t.State
 }
 
-// Report is what a worker says of its task when it releases the permit.
+// Report is what a worker says of its task when it releases the permit. Of a failure the result is kept if both fit into the room that is
+// reserved, the larger one of MaxResult and MaxFailure.
 type Report struct {
 	Result  []byte
 	Failure string
@@ -82,6 +83,9 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	case run.CutShort():
 	case run.Job == semaphore.JobFailed:
 		after.Result, after.Failure = report.Result, report.Failure
+		if uint64(len(after.Result)+len(after.Failure)) > s.room() {
+			after.Result = nil
+		}
 		if !s.RetryFailed || !s.MayAttempt(t.Attempts) {
 			after.State = Failed
 		}

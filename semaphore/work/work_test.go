@@ -135,7 +135,7 @@ func TestLimits_ToTheByte(t *testing.T) {
 		}
 		return all
 	}
-	one := uint64(1024 + 256 + 10) // a job with an empty task that may have ten bytes of result
+	one := uint64(1024 + 256 + 256) // a job with an empty task that may have a text of failure, or ten bytes of result
 	for _, tc := range []struct {
 		name             string
 		spec             *work.Spec

@@ -2576,7 +2576,8 @@ type ReleaseResponse struct {
 	// The same for a person, when it had ended before.
 	Message  string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The end of the permit's task that this call reports is recorded, by this call or by one before it.
+	// The end of the permit's task that this call reports is recorded, by this call or, when it is a repeat, by the first one. Without a meaning
+	// if the permit carried no task.
 	Recorded      bool `protobuf:"varint,5,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

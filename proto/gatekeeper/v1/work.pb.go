@@ -216,7 +216,8 @@ type JobSpec struct {
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
 	// How many workers a task is handed to; then it has failed. 0 means 3. A worker that returns a task unfinished does not count.
 	MaxAttempts uint32 `protobuf:"varint,6,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// The most bytes of a task's result. That much is reserved from the submission on. Absent means 1 KiB.
+	// The most bytes of a task's result. That much is reserved from the submission on, and at least the 256 bytes that a failure may have. Absent
+	// means 1 KiB.
 	MaxResult *uint32 `protobuf:"varint,7,opt,name=max_result,json=maxResult,proto3,oneof" json:"max_result,omitempty"`
 	// Hand out a task whose worker reported an error again, while it has attempts left. Otherwise the error is its result.
 	RetryFailed bool `protobuf:"varint,8,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
@@ -2077,7 +2078,8 @@ type TaskEnd struct {
 	// UNSPECIFIED and DONE: result is the result. FAILED: it has ended with an error, failure says which. NOT_RUN and CUT_SHORT: it goes back,
 	// and the attempt is not counted.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	Result  []byte         `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
+	// At most max_result bytes. With FAILED it is kept if it fits with the failure into max_result, or into 256 bytes if that is more.
+	Result []byte `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
 	// At most 256 bytes; a longer one is cut.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
 	// Take another task instead.

@@ -18,7 +18,8 @@
 //
 // # Switches
 //
-//	Expire, ExpireAll, Revoke      the permit ends, or its holder is told to stop
+//	Expire, ExpireAll              the permit ends
+//	Revoke, TakeOver, CancelJob    its holder must stop, by the word of an operator or of another host
 //	Partition, Heal                the network of a client swallows everything; nobody is told
 //	SlowDown                       every answer to a client is late
 //	Disconnect                     connections break, and may be made anew
@@ -30,6 +31,7 @@
 //	Move, Cordon, Uncordon, Drain  holders are told to stop, and may finish what they have begun
 //	Advance, Await                 time passes, until something is so
 //	Holders, Waiters               who holds, and who waits
+//	Tasks, Workers                 what became of a job, and who works
 //
 // The switches on the network act on the clients that Dial made; given none, on all of them and on whoever dialled Endpoint.
 //

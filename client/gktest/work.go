@@ -1,0 +1,59 @@
+package gktest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// TakeOver stops the holder of a permit as another host does that judges it dead. The definition must have Takeover, and admit "ops@gktest" in
+// the group "default". The slot stays taken until the holder releases, or the permit expires.
+func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason string) {
+	t.Helper()
+	s.do(t, fmt.Sprintf("take over token %d", token), func(ctx context.Context) error {
+		_, err := s.ops.Semaphore(semaphore).TakeOver(ctx, token, reason)
+		return err
+	})
+}
+
+// CancelJob cancels a job as an operator does: no more of its tasks are handed out, and the workers of those that are held must stop. The other
+// switches act on workers as on any holder of a permit.
+func (s *Server) CancelJob(t testing.TB, id, reason string) {
+	t.Helper()
+	s.do(t, "cancel job "+id, func(ctx context.Context) error {
+		_, err := s.ops.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: author, Reason: reason})
+		return err
+	})
+}
+
+// Tasks are those of a job by index, with their payloads and results.
+func (s *Server) Tasks(t testing.TB, job string) (tasks []*gatekeeperv1.Task) {
+	t.Helper()
+	s.do(t, "tasks of job "+job, func(ctx context.Context) error {
+		req := &gatekeeperv1.ListTasksRequest{Job: job, Payloads: true, Results: true}
+		for {
+			r, err := s.ops.Work().ListTasks(ctx, req)
+			if err != nil {
+				return err
+			}
+			tasks = append(tasks, r.GetTasks()...)
+			if req.From = r.GetNext(); req.From == 0 {
+				return nil
+			}
+		}
+	})
+	return tasks
+}
+
+// Workers are who offers to work for a semaphore, with the tasks that they hold.
+func (s *Server) Workers(t testing.TB, semaphore string) (workers []*gatekeeperv1.Worker) {
+	t.Helper()
+	s.do(t, "workers for "+semaphore, func(ctx context.Context) error {
+		r, err := s.ops.Work().ListWorkers(ctx, &gatekeeperv1.ListWorkersRequest{Semaphore: semaphore})
+		workers = r.GetWorkers()
+		return err
+	})
+	return workers
+}

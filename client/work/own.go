@@ -65,6 +65,19 @@ func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, 
 	return nil, err
 }
 
+// releaseAtEnd releases the permit when it must not be counted on any more, because the job is over and its semaphore was deleted for example. Nobody
+// else would, and it would take its slot until it expires.
+func (o *ownSemaphore) releaseAtEnd() {
+	held := o.permit.Context()
+	context.AfterFunc(held, func() {
+		if errors.Is(context.Cause(held), client.ErrStopped) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(held), lastWord)
+			defer cancel()
+			_ = o.permit.Release(ctx) // else it expires
+		}
+	})
+}
+
 // ownName is the name of the semaphore of a job: its id, if a semaphore may be named so.
 func ownName(job string) string {
 	if len(job) > 200 || strings.ContainsAny(job, "*?[]") {

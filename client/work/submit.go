@@ -21,8 +21,8 @@ type Submitted struct {
 	Job *gatekeeperv1.Job
 	// Repeated: the job had been submitted before.
 	Repeated bool
-	// Submitter is the permit whose end cancels the job. The Client keeps it alive. It is nil under SubmitterKeep, for a job that is over, and
-	// if this Client had submitted the job before.
+	// Submitter is the permit whose end cancels the job. The Client keeps it alive, and releases one of its own making when the job is over. To
+	// cancel the job earlier, release it. It is nil under SubmitterKeep, for a job that is over, and if this Client had submitted the job before.
 	Submitter *client.Permit
 }
 
@@ -84,6 +84,9 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 	}
 	if err != nil {
 		return nil, err
+	}
+	if own != nil && permit != nil {
+		own.releaseAtEnd()
 	}
 	return &Submitted{ID: job.ID, Job: r.GetJob(), Repeated: r.GetRepeated(), Submitter: permit}, nil
 }

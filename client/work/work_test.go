@@ -457,6 +457,24 @@ func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *test
 	})
 }
 
+func TestSubmit_SubmitterCancel_JobIsOver_ReleasesThePermitOfItsSubmitter(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		submitted := s.submit(work.Job{OnSubmitterLoss: work.SubmitterCancel}, 1)
+		s.worker("w", work.Worker{Handle: square})
+		if got := s.results(submitted.ID); got[0] != "0" {
+			s.Errorf("%v", got)
+		}
+		s.srv.Advance(s.T, 5*time.Second)
+		if held := s.srv.Holders(s.T, submitted.Submitter.Semaphore()); len(held) > 0 {
+			s.Errorf("it is still there: %v", held)
+		}
+		if cause := context.Cause(submitted.Submitter.Context()); !errors.Is(cause, client.ErrStopped) {
+			s.Errorf("cause: %v", cause)
+		}
+	})
+}
+
 func TestFollow_AfterARevision_YieldsOnlyWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {

@@ -1,0 +1,330 @@
+package work_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// ends has the reports of a worker.
+func ends(w *work.Worker) <-chan work.Report {
+	reports := make(chan work.Report, 100)
+	w.Ended = func(_ context.Context, r work.Report) { reports <- r }
+	return reports
+}
+
+// The end of a task goes by a separate call when the stream that brought it has broken, and the worker takes the next one on its new stream.
+func TestRun_StreamIsGoneWhenATaskEnds_ItsEndIsRecordedAllTheSame(t *testing.T) {
+	t.Parallel()
+	for name, breaks := range map[string]func(s *stage, c *client.Client){
+		"the connection breaks": func(s *stage, c *client.Client) { s.srv.Disconnect(s.T, c) },
+		"the server restarts": func(s *stage, _ *client.Client) {
+			s.srv.Stop(s.T)
+			s.srv.Advance(s.T, time.Second)
+			s.srv.Restart(s.T)
+		},
+		"the server is away when it ends": func(s *stage, _ *client.Client) {
+			s.srv.Stop(s.T)
+			s.srv.Advance(s.T, 4*time.Second)
+			s.srv.Restart(s.T)
+		},
+		"the network swallows it": func(s *stage, c *client.Client) {
+			s.srv.Partition(s.T, c)
+			s.srv.Advance(s.T, 4*time.Second)
+			s.srv.Heal(s.T, c)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onStage(t, func(s *stage) {
+				var executed atomic.Int64
+				w := work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+					executed.Add(1)
+					select {
+					case <-time.After(3 * time.Second):
+						return square(ctx, t)
+					case <-ctx.Done():
+						return nil, context.Cause(ctx)
+					}
+				}}
+				reports := ends(&w)
+				c, _ := s.worker("w", w)
+				id := s.submit(work.Job{}, 2).ID
+				s.srv.Advance(s.T, time.Second)
+				breaks(s, c)
+				if got := s.results(id); got[0] != "0" || got[1] != "1" {
+					s.Errorf("%v", got)
+				}
+				for range 2 {
+					if r := <-reports; r.Unrecorded != nil || r.Err != nil {
+						s.Errorf("%+v", r)
+					}
+				}
+				if executed.Load() != 2 {
+					s.Errorf("%d executions", executed.Load())
+				}
+			})
+		})
+	}
+}
+
+func TestRun_TaskFails_RetryFailedHandsItOutAgainUntilItsAttemptsAreUsedUp(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		w := work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
+			if t.Index() == 0 && t.Attempt() == 2 {
+				return []byte(t.LastFailure()), nil
+			}
+			return []byte("partial"), errors.New("broken in attempt " + strconv.Itoa(t.Attempt()))
+		}}
+		reports := ends(&w)
+		s.worker("w", w)
+		id := s.submit(work.Job{RetryFailed: true, MaxAttempts: 3}, 2).ID
+		got := s.results(id)
+		if want := "task 1 of job " + id + ": the task has failed in attempt 3: broken in attempt 3"; got[0] != "broken in attempt 1" || got[1] != want {
+			s.Errorf("%q", got)
+		}
+		for range 5 {
+			if r := <-reports; r.Unrecorded != nil {
+				s.Errorf("%+v", r)
+			}
+		}
+		if task := s.srv.Tasks(s.T, id)[1]; string(task.GetResult()) != "partial" || task.GetAttempts() != 3 {
+			s.Errorf("%v", task)
+		}
+	})
+}
+
+func TestRun_HandlePanicsOrEndsItsGoroutine_TaskHasFailedAndTheWorkerGoesOn(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		w := work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			switch t.Index() {
+			case 0:
+				panic("oh")
+			case 1:
+				runtime.Goexit()
+			}
+			return square(ctx, t)
+		}}
+		reports := ends(&w)
+		_, stop := s.worker("w", w)
+		id := s.submit(work.Job{}, 3).ID
+		got := s.results(id)
+		for i, want := range []string{
+			"task 0 of job " + id + ": the task has failed in attempt 1: the task panicked: oh",
+			"task 1 of job " + id + ": the task has failed in attempt 1: the task ended its goroutine by runtime.Goexit",
+			"4",
+		} {
+			if got[i] != want {
+				s.Errorf("%q, want %q", got[i], want)
+			}
+		}
+		for range 3 {
+			if r := <-reports; r.Unrecorded != nil {
+				s.Errorf("%+v", r)
+			}
+		}
+		stop() // Run returns: nothing waits for the goroutine that has ended
+	})
+}
+
+func TestRun_PermitRevoked_TaskGoesBackUncounted(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		tokens, causes := make(chan uint64, 2), make(chan error, 2)
+		s.worker("w", work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
+			tokens <- t.Token()
+			select {
+			case <-ctx.Done():
+				causes <- context.Cause(ctx)
+				return nil, ctx.Err()
+			case <-time.After(time.Minute):
+				return []byte(strconv.Itoa(t.Attempt())), nil
+			}
+		}})
+		id := s.submit(work.Job{}, 1).ID
+		first := <-tokens
+		s.srv.Revoke(s.T, first, "a test")
+		if got := s.results(id); got[0] != "1" {
+			s.Errorf("%v", got)
+		}
+		if cause := <-causes; !errors.Is(cause, client.ErrRevoked) {
+			s.Errorf("cause: %v", cause)
+		}
+		if second := <-tokens; second <= first {
+			s.Errorf("token %d after %d", second, first)
+		}
+	})
+}
+
+// A worker that is cut off must stop before its permit expires. Another one executes its task, and what the first one says later counts for
+// nothing. It works again when the network is back.
+func TestRun_CutOff_TaskStopsInTimeAndALateResultIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		var running, most atomic.Int64
+		var cutOff atomic.Bool
+		returned := make(chan struct{})
+		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
+			most.Store(max(most.Load(), running.Add(1)))
+			if cutOff.Swap(true) { // one was before
+				defer running.Add(-1)
+				return square(ctx, t)
+			}
+			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, client.ErrExpiring) || !t.Permit().Held() {
+				s.Errorf("cause: %v, held: %v", cause, t.Permit().Held())
+			}
+			running.Add(-1)
+			<-returned
+			return []byte("late"), nil // although it has stopped
+		}
+		w := work.Worker{Handle: handle}
+		reports := ends(&w)
+		c, _ := s.worker("w1", w)
+		id := s.submit(work.Job{}, 1).ID
+		s.srv.Advance(s.T, time.Second)
+		s.srv.Partition(s.T, c)
+		_, stop := s.worker("w2", work.Worker{Handle: handle})
+		if got := s.results(id); got[0] != "0" {
+			s.Errorf("%v", got)
+		}
+		stop()
+		s.srv.Heal(s.T, c)
+		close(returned)
+		if r := <-reports; !errors.As(r.Unrecorded, new(*client.EndedError)) {
+			s.Errorf("%+v", r)
+		}
+		if task := s.srv.Tasks(s.T, id)[0]; string(task.GetResult()) != "0" || task.GetAttempts() != 2 {
+			s.Errorf("%v", task)
+		}
+		third := s.submit(work.Job{}, 1).ID
+		if r := <-reports; r.Task.Job() != third || r.Unrecorded != nil || r.Err != nil {
+			s.Errorf("%+v", r)
+		}
+		if most.Load() != 1 {
+			s.Errorf("%d at a time", most.Load())
+		}
+	})
+}
+
+// A worker that got no answer repeats the end of its task. It hears the same, whatever has become of the task since.
+func TestRelease_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
+	t.Parallel()
+	const (
+		done   = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+		failed = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED
+	)
+	for name, c := range map[string]struct {
+		outcome gatekeeperv1.ReleaseOutcome
+		failure string
+		moves   func(s *stage, id string)
+	}{
+		"done, and the job is deleted": {done, "", func(s *stage, id string) {
+			if err := work.Delete(s.Context(), s.c, id); err != nil {
+				s.Error(err)
+			}
+		}},
+		"failed, and retried by hand": {failed, "f", func(s *stage, id string) {
+			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
+				s.Error(err)
+			}
+		}},
+		"failed, retried by hand, and another worker has it": {failed, "f", func(s *stage, id string) {
+			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
+				s.Error(err)
+			}
+			s.worker("w2", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}})
+			s.srv.Advance(s.T, time.Second)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onStage(t, func(s *stage) {
+				tokens := make(chan uint64, 1)
+				_, stop := s.worker("w1", work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
+					tokens <- t.Token()
+					if c.failure != "" {
+						return nil, errors.New(c.failure)
+					}
+					return nil, nil
+				}})
+				id := s.submit(work.Job{}, 1).ID
+				_ = s.results(id)
+				stop()
+				c.moves(s, id)
+				r, err := s.c.Permits().Release(s.Context(), &gatekeeperv1.ReleaseRequest{Token: <-tokens, Outcome: c.outcome, Failure: c.failure})
+				if err != nil || !r.GetReleased() || !r.GetRecorded() {
+					s.Errorf("%v, %v", r, err)
+				}
+			})
+		})
+	}
+}
+
+// The permit of a worker that was lost is held for an operator. The worker reports a failure late, the task goes to another worker, and the
+// first one repeats its report.
+func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD })
+		tokens := make(chan uint64, 2)
+		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
+			tokens <- t.Token()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		lost, _ := s.worker("w1", work.Worker{Handle: handle})
+		id := s.submit(work.Job{RetryFailed: true}, 1).ID
+		first := <-tokens
+		s.srv.Crash(s.T, lost)
+		s.srv.Await(s.T, "the permit is held for an operator", func() bool {
+			held := s.srv.Holders(s.T, "resize")
+			return len(held) == 1 && held[0].GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD
+		})
+		release := func() *gatekeeperv1.ReleaseResponse {
+			r, err := s.c.Permits().Release(s.Context(), &gatekeeperv1.ReleaseRequest{
+				Token: first, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "f",
+			})
+			if err != nil {
+				s.Fatal(err)
+			}
+			r.Revision = 0
+			return r
+		}
+		reported := release()
+		if reported.GetReleased() || reported.GetEnded() != gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED {
+			s.Errorf("%v", reported)
+		}
+		s.worker("w2", work.Worker{Handle: handle})
+		if second := <-tokens; second <= first {
+			s.Errorf("token %d after %d", second, first)
+		}
+		if again := release(); !proto.Equal(again, reported) {
+			s.Errorf("%v, and before %v", again, reported)
+		}
+		if _, err := s.c.Permits().Clear(s.Context(), &gatekeeperv1.ClearRequest{Token: first, Author: "op"}); err != nil {
+			s.Error(err)
+		}
+		if again := release(); again.GetReleased() || again.GetRecorded() || again.GetEnded() != gatekeeperv1.PermitEnd_PERMIT_END_CLEARED {
+			s.Errorf("when it was cleared: %v", again)
+		}
+		if j, err := work.Get(s.Context(), s.c, id); err != nil || j.GetHeld() != 1 {
+			s.Errorf("%v, %v", j, err)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -294,7 +295,7 @@ func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 	g := open(t)
 	g.create("there")
 	before := g.keeper.machine.State().Revision()
-	for _, c := range append(append(badPermitCalls(), badDefinitionCalls()...), badClusterCalls()...) {
+	for _, c := range slices.Concat(badPermitCalls(), badDefinitionCalls(), badClusterCalls(), badWorkCalls()) {
 		t.Run(c.name, func(t *testing.T) {
 			metadata := want(t, c.call(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
 			if metadata["field"] != c.field || !strings.Contains(metadata["rule"], c.ruleHas) {

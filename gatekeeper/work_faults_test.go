@@ -1,0 +1,149 @@
+package gatekeeper
+
+import (
+	"context"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// working is a server with the semaphore import, of many permits.
+func working(t *testing.T) (*Server, caller, gatekeeperv1.WorkServiceClient) {
+	t.Helper()
+	s, c := operated(t)
+	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
+		Name: "import", Permits: new(uint32(9)),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	return s, c, gatekeeperv1.NewWorkServiceClient(c.conn)
+}
+
+func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
+	m := &gatekeeperv1.SubmitJobRequest{}
+	for range size {
+		m.Tasks = append(m.Tasks, make([]byte, 60<<10))
+	}
+	return m
+}
+
+// A submitter dies when half of its job is stored. Nothing of it is left, and the same job can be submitted from its beginning.
+func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, _, jobs := working(t)
+	ctx, die := context.WithCancel(bounded(t))
+	stream, err := jobs.SubmitJob(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := chunkOf(10) // more than one entry
+	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
+	if err := stream.Send(first); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return s.machine.State().Job("j") != nil })
+	w := newWorker(t, jobs, "", "app1", 1)
+	die()
+	eventually(t, func() bool { return s.machine.State().JobCount() == 0 && s.machine.State().WorkBytes() == 0 })
+	if _, err := jobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "j"}); status.Code(err) != codes.NotFound {
+		t.Errorf("%v", err)
+	}
+	if r, err := submit(t, jobs, first.GetJob(), []string{"a"}); err != nil || r.GetRepeated() {
+		t.Fatalf("again: %v, %v", r, err)
+	}
+	if got := w.task(); string(got.GetTask().GetPayload()) != "a" {
+		t.Errorf("the worker got a task of the submission that was cut: %v", got)
+	}
+}
+
+// The limit is reached when half of a job is stored. Nothing of it is left, jobs that were there go on, and their ends are not refused.
+func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, c, jobs := working(t)
+	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "there", Semaphore: "import"}, []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	before := s.machine.State().WorkBytes()
+	cluster := gatekeeperv1.NewClusterServiceClient(c.conn)
+	if _, err := cluster.SetSettings(bounded(t), &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{MaxWorkBytes: new(uint64(1 << 20))}}); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := jobs.SubmitJob(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := chunkOf(10)
+	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
+	for m := first; stream.Send(m) == nil; m = chunkOf(10) { // until it is refused
+	}
+	_, err = stream.CloseAndRecv()
+	if r := errorInfo(err); status.Code(err) != codes.ResourceExhausted || r.GetReason() != "WORK_LIMIT" || r.GetMetadata()["limit"] != "max_work_bytes" {
+		t.Errorf("%v", err)
+	}
+	eventually(t, func() bool { return s.machine.State().JobCount() == 1 && s.machine.State().WorkBytes() == before })
+	w := newWorker(t, jobs, "", "app1", 1)
+	task := w.task()
+	if _, err := cluster.SetSettings(bounded(t), &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{MaxWorkBytes: new(uint64(1))}}); err != nil {
+		t.Fatal(err)
+	}
+	w.end(&gatekeeperv1.TaskEnd{Token: task.GetTask().GetToken(), Result: make([]byte, 1024)})
+	if e := w.ended(); !e.GetRecorded() {
+		t.Errorf("%v", e)
+	}
+}
+
+// A worker completes its task twice. The first result counts. A finished job cannot be cancelled.
+func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
+	t.Parallel()
+	_, _, jobs := working(t)
+	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}, []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorker(t, jobs, "", "app1", 1)
+	token := w.task().GetTask().GetToken()
+	for _, result := range []string{"first", "second"} {
+		w.end(&gatekeeperv1.TaskEnd{Token: token, Result: []byte(result)})
+		if e := w.ended(); !e.GetRecorded() || e.GetToken() != token {
+			t.Errorf("%s: %v", result, e)
+		}
+	}
+	w.end(&gatekeeperv1.TaskEnd{Token: token, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "third"})
+	if e := w.ended(); e.GetRecorded() || e.GetMessage() == "" {
+		t.Errorf("another end: %v", e)
+	}
+	r, err := jobs.CancelJob(bounded(t), &gatekeeperv1.CancelJobRequest{Id: "j"})
+	if err != nil || !r.GetRepeated() || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_ENDED {
+		t.Errorf("%v, %v", r, err)
+	}
+	tasks, err := jobs.ListTasks(bounded(t), &gatekeeperv1.ListTasksRequest{Job: "j", Results: true})
+	if err != nil || string(tasks.GetTasks()[0].GetResult()) != "first" {
+		t.Errorf("%v, %v", tasks, err)
+	}
+}
+
+// A worker breaks the rules of its stream. Only that stream ends. It keeps its task until the permit ends, and other workers go on.
+func TestWork_StreamBreaksTheRules_EndsAndItsTaskStaysHeld(t *testing.T) {
+	t.Parallel()
+	_, _, jobs := working(t)
+	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	bad, good := newWorker(t, jobs, "", "app1", 1), newWorker(t, jobs, "", "app2", 0)
+	held := bad.task().GetTask()
+	bad.frame += 7
+	bad.send(&gatekeeperv1.WorkRequest{})
+	if _, err := bad.stream.Recv(); status.Code(err) != codes.InvalidArgument {
+		t.Errorf("%v", err)
+	}
+	good.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Take{Take: &gatekeeperv1.WorkTake{Slots: 1}}})
+	if other := good.task().GetTask(); other.GetIndex() == held.GetIndex() {
+		t.Errorf("handed out twice: %v", other)
+	}
+	good.end(&gatekeeperv1.TaskEnd{Token: held.GetToken(), Result: []byte("by token, as with every release")})
+	if e := good.ended(); !e.GetRecorded() {
+		t.Errorf("%v", e)
+	}
+}

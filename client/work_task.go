@@ -71,7 +71,7 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	patience := min(max(p.Duration()/8, minFrameTimeout), maxFrameTimeout)
 	if ended := t.stream.settle(ctx, message, patience); ended != nil && !ended.GetRefused() {
 		p.released = true
-		return t.outcome(e.Outcome, ended.GetRecorded(), &EndedError{Token: p.Token(), Message: ended.GetMessage()})
+		return reportError(e.Outcome, ended.GetRecorded(), &EndedError{Token: p.Token(), Message: ended.GetMessage()})
 	}
 	// What was refused is asked for again, because the answer to this call says by which rule.
 	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{
@@ -81,19 +81,15 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 		return err
 	}
 	p.released = true
-	return t.outcome(e.Outcome, r.GetRecorded(), &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()})
+	return reportError(e.Outcome, r.GetRecorded(), &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()})
 }
 
-// outcome is the error of an end that was answered. Of a task that goes back nothing is recorded.
-func (t *WorkTask) outcome(o gatekeeperv1.ReleaseOutcome, recorded bool, unrecorded *EndedError) error {
-	switch o {
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
-		return nil
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED:
-		recorded = recorded || t.Job.GetRetryFailed()
-	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED:
-	}
-	if recorded {
+// reportError is the error of an end that was answered. Of a task that goes back nothing is recorded.
+func reportError(o gatekeeperv1.ReleaseOutcome, recorded bool, unrecorded *EndedError) error {
+	switch {
+	case recorded,
+		o == gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN,
+		o == gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
 		return nil
 	}
 	return unrecorded

@@ -181,11 +181,19 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 }
 
 // reported completes the result of a release with what it did to a task. A failure is recorded only if it is the one that this report has: a
-// task whose last worker was lost has failed too.
+// task whose last worker was lost has failed too. When the token finds no task, another worker has it or its job is gone. Then the first release
+// of that token recorded what this one repeats.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
-	if t := r.Task; t != nil {
-		r.Recorded = c.Job == semaphore.JobDone && t.State == work.Done || c.Job == semaphore.JobFailed && t.State == work.Failed && t.Failure == c.Failure
+	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
+	switch t := r.Task; {
+	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed: // it goes back
+	case t == nil:
+		r.Recorded = released && !r.Released
+	case c.Job == semaphore.JobDone:
+		r.Recorded = t.State == work.Done
+	default:
+		r.Recorded = t.Failure == c.Failure && (t.State == work.Failed || t.State == work.Waiting && released)
 	}
 	return r
 }

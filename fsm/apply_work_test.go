@@ -185,10 +185,23 @@ func TestExpire_OfTheLastAttempt_FailsTheTask(t *testing.T) {
 func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed, c.Spec.MaxAttempts = true, 2 })
-	for range 2 {
-		token, _ := l.take("w")
-		l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
+	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f"}
+	failed.Token, _ = l.take("w")
+	returned := fsm.Release{Token: failed.Token, Job: semaphore.JobCutShort}
+	for range 2 { // the second is a repeat
+		if r := l.apply(failed)[0].(fsm.ReleaseResult); !r.Recorded {
+			t.Errorf("the failure of an attempt: %+v", r)
+		}
 	}
+	second, _ := l.take("w")
+	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
+		t.Errorf("a repeat when another has the task: %+v", r)
+	}
+	if r := unchanged[fsm.ReleaseResult](l, returned); r.Recorded {
+		t.Errorf("nothing is recorded of a task that goes back: %+v", r)
+	}
+	failed.Token = second
+	l.apply(failed)
 	if j := l.job("j"); j.Failed != 1 || j.State != work.Ended {
 		t.Fatalf("job: %+v", j)
 	}
@@ -318,7 +331,7 @@ func TestChangeTasks_Retry_IsNotUndoneByARepeatOfTheFailure(t *testing.T) {
 	l.apply(failed)
 	l.apply(fsm.ChangeTasks{Job: j.Number})
 	restored(t, l.state())
-	if r := unchanged[fsm.ReleaseResult](l, failed); r.Recorded || l.job("j").State != work.Open {
+	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded || l.job("j").State != work.Open {
 		t.Fatalf("a repeat after the retry: %+v", r)
 	}
 	if _, task := l.take("x"); task.Attempts != 1 {

@@ -230,12 +230,16 @@ func (m *model) settleLate(c fsm.Release) uint64 {
 }
 
 func (m *model) reported(c fsm.Release, r fsm.ReleaseResult) fsm.Result {
+	done, failed := c.Job == semaphore.JobDone, c.Job == semaphore.JobFailed
+	repeat := r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
 	if _, t := m.taskOf(c.Token); t != nil {
 		now := t.Task
 		r.Task = &now
-		r.Recorded = c.Job == semaphore.JobDone && t.State == work.Done || c.Job == semaphore.JobFailed && t.State == work.Failed &&
-			t.Failure == c.Failure
+		same := failed && t.Failure == c.Failure
+		r.Recorded = done && t.State == work.Done || same && t.State == work.Failed || same && t.State == work.Waiting && (r.Released || repeat)
+		return r
 	}
+	r.Recorded = (done || failed) && repeat
 	return r
 }
 

@@ -71,8 +71,8 @@ type ReleaseResult struct {
 	// Revision is that of the change; 0 when nothing happened. It is set without Released when the release came too late for
 	// the permit but completed its firing or task.
 	Revision uint64
-	// Task is the one that the permit carried, as it is after the command; nil: none, or its job was removed. Recorded: the end of the task
-	// that this holder has reported, now or in a release before, is the one that stands.
+	// Task is the one that the permit carried, as it is after the command; nil: none, another worker has it, or its job was removed.
+	// Recorded: what this holder has reported of the task is recorded, now or by a release before, as its end or as the failure of an attempt.
 	Task     *work.Task
 	Recorded bool
 }

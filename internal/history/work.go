@@ -34,7 +34,7 @@ const (
 	Submitted Result = "submitted"
 	// Differs answers Submit: the id belongs to a job of other content.
 	Differs Result = "differs"
-	// Recorded answers EndTask: this end is recorded. A failure of a job with RetryFailed may only have ended the attempt.
+	// Recorded answers EndTask: this end is recorded, as that of the task or, for a failure of a job with RetryFailed, as that of an attempt.
 	Recorded Result = "recorded"
 	// Unrecorded answers EndTask: it is not recorded, and never will be.
 	Unrecorded Result = "unrecorded"

@@ -324,7 +324,7 @@ func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitE
 // toReleased writes what a release did. A repeat finds the permit ended by a release, and says that it released: by its token
 // nobody else can have done so.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
-	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: recorded(r)}
+	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded
 	switch {
 	case r.Released:

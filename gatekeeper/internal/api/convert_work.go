@@ -145,14 +145,8 @@ func releaseFrom(m *gatekeeperv1.TaskEnd) (fsm.Release, error) {
 	return cmd, nil
 }
 
-// recorded reports whether the end of a task that a release reports is recorded. When the release is a repeat, and another worker has the task
-// now or its job is gone, the first call has recorded it.
-func recorded(r *fsm.ReleaseResult) bool {
-	return r.Recorded || r.Task == nil && r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
-}
-
 func toTaskEnded(e *work.Ended) *gatekeeperv1.TaskEnded {
-	out := &gatekeeperv1.TaskEnded{Token: e.Token, Recorded: recorded(&e.Result)}
+	out := &gatekeeperv1.TaskEnded{Token: e.Token, Recorded: e.Result.Recorded}
 	switch t := e.Result.Task; {
 	case e.Refused != nil:
 		out.Refused, out.Message = true, e.Refused.Error()

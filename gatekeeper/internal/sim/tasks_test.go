@@ -23,6 +23,7 @@ type shared struct {
 	jobs     map[uint64]made         // by the revision of the submission
 	last     map[work.Ref]*work.Task // with its last state, also of jobs that were deleted
 	terms    map[work.Ref]uint64
+	attempts map[uint64]string // failures of attempts after which a task waits again, by token
 
 	contents map[string][][]string // by job id: the task lists whose submissions came to their last message
 	said     map[taskEnd]bool      // what workers said
@@ -44,7 +45,7 @@ type taskEnd struct {
 func newShared(tr *truth, h *history.History) *shared {
 	s := &shared{
 		truth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskEnd), all: make(map[uint64]taskEnd),
-		jobs: make(map[uint64]made), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64),
+		jobs: make(map[uint64]made), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), attempts: make(map[uint64]string),
 		contents: make(map[string][][]string), said: make(map[taskEnd]bool),
 	}
 	for i := range h.Operations {
@@ -166,6 +167,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 			s.world.paths.met(taskReturned)
 		} else {
 			s.world.paths.met(taskFailedAttempt)
+			s.attempts[t.Token] = t.Failure
 		}
 		return
 	case t.State == work.Failed && strings.HasPrefix(t.Failure, "the permit of its worker was lost"):
@@ -201,7 +203,7 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 				s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
 			}
 		case answer.Result == history.Recorded:
-			if got, ok := s.all[r.Token]; !ok || got != endIn(r) {
+			if got := s.all[r.Token]; got != endIn(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
 				s.breaks("a worker heard that %+v is recorded, and the log has %+v", endIn(r), got)
 			}
 		case answer.Result == history.Unrecorded:

@@ -2379,8 +2379,8 @@ func (x *TaskGrant) GetJob() *JobSpec {
 type TaskEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// This end is the task's end. It is not for a task that waits again: after NOT_RUN and CUT_SHORT, and after FAILED if the job has
-	// retry_failed and the task attempts left. Task.failure has such a failure.
+	// The report is recorded, by this end or, when it is a repeat, by the first one: as the end of the task, or as Task.failure of a task that
+	// waits for its next attempt, if the job has retry_failed. Nothing is recorded of NOT_RUN and CUT_SHORT.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	// Why not, for people: another worker has the task, or its job is over or was deleted, or see refused.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`

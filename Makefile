@@ -73,7 +73,7 @@ faults: build build-faulty ## Kill, suspend, cut off and damage real servers und
 	@$(call DEPLOY,proof) -tally bin/faults.tsv $(ARGS)
 
 .PHONY: mutants
-mutants: ## Apply known bugs one at a time, and demand that the tests which each names fail (ARGS='-run NAME'; 13 minutes)
+mutants: ## Apply known bugs one at a time, and demand that the tests which each names fail (ARGS='-run NAME'; 20 minutes)
 	@go run ./.ci/mutants $(ARGS)
 
 .PHONY: test

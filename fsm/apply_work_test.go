@@ -153,6 +153,21 @@ func TestRelease_OfALostWorker_RecordsItsResultUntilAnotherHasTheTask(t *testing
 	}
 }
 
+func TestGrant_TasksOfLostWorkers_GoFirstAndToOneWorkerEach(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a", "b", "c"))
+	first, _ := l.take("v")
+	second, _ := l.take("w")
+	l.apply(fsm.Expire{Token: second, Term: l.term}, fsm.Expire{Token: first, Term: l.term})
+	var got []string
+	for _, holder := range []string{"x", "y", "z"} {
+		_, task := l.take(holder)
+		got = append(got, string(task.Payload))
+	}
+	equal(t, "order", got, []string{"a", "b", "c"})
+	restored(t, l.state())
+}
+
 func TestExpire_OfTheLastAttempt_FailsTheTask(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 2 })

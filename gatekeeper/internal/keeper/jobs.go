@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -67,18 +68,46 @@ func (k *Keeper) CancelJob(ctx context.Context, id, author, reason string) (fsm.
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
 }
 
-// ChangeTasks hands failed tasks out again, or drops them. Job and At of the command are set here.
+// changeAtOnce is how many tasks one command changes at most. That keeps the state machine for some 20 ms; all of the largest job would keep
+// it for 200.
+const changeAtOnce = 10_000
+
+// ChangeTasks hands failed tasks out again, or drops them. Job and At of the command are set here. Of more than changeAtOnce tasks some may have
+// been changed when it returns an error; a repeat changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
 		return fsm.JobResult{}, err
 	}
 	cmd.Job, cmd.At = j.Number, time.Now()
-	r, err := k.jobResult(ctx, j, cmd)
-	if err == nil && !r.Applied && r.Job.State == work.Cancelled {
-		return r, &RefusedError{fmt.Sprintf("job %q was cancelled: submit its tasks as a new job", id)}
+	var all fsm.JobResult
+	for _, part := range parts(k.cfg.Machine.State(), j, cmd.Indexes, changeAtOnce) {
+		cmd.Indexes = part
+		r, err := k.jobResult(ctx, j, cmd)
+		if err == nil && !r.Applied && r.Job.State == work.Cancelled {
+			err = &RefusedError{fmt.Sprintf("job %q was cancelled: submit its tasks as a new job", id)}
+		}
+		all.Applied, all.Job, all.Tasks = all.Applied || r.Applied, r.Job, all.Tasks+r.Tasks
+		if err != nil {
+			return all, err
+		}
 	}
-	return r, err
+	return all, nil
+}
+
+// parts splits the tasks that a call changes. Without indexes they are all that have failed, and few enough of them stay without.
+func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32 {
+	if len(indexes) == 0 && int(j.Failed) > most {
+		for t := range state.Tasks(j.Number, 0) {
+			if t.State == work.Failed {
+				indexes = append(indexes, t.Index)
+			}
+		}
+	}
+	if len(indexes) <= most {
+		return [][]uint32{indexes}
+	}
+	return slices.Collect(slices.Chunk(indexes, most))
 }
 
 // DeleteJob removes a job that is over; else it returns a *JobNotOverError. Unless submitted is 0, it is the revision of the job's submission: a

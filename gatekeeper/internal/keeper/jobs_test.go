@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
@@ -368,4 +370,37 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("j", nil, "a", "b", "c", "d", "e", "f")
+		for n := range 6 {
+			end := fsm.Release{Token: w.wait1(works("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+			if n == 2 {
+				end.Job, end.Failure = semaphore.JobDone, ""
+			}
+			if _, err := w.Release(context.Background(), end, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := w.machine.State()
+		for _, tc := range []struct {
+			most    int
+			indexes []uint32
+			want    [][]uint32
+		}{
+			{5, nil, [][]uint32{nil}}, {4, nil, [][]uint32{{0, 1, 3, 4}, {5}}}, {2, nil, [][]uint32{{0, 1}, {3, 4}, {5}}},
+			{2, []uint32{5, 1}, [][]uint32{{5, 1}}}, {1, []uint32{5, 1}, [][]uint32{{5}, {1}}},
+		} {
+			if diff := cmp.Diff(tc.want, parts(s, s.Job("j"), tc.indexes, tc.most)); diff != "" {
+				t.Errorf("%v, %d at once (-want +got):\n%s", tc.indexes, tc.most, diff)
+			}
+		}
+		r, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{})
+		if err != nil || !r.Applied || r.Tasks != 5 || r.Job.Returned != 5 {
+			t.Errorf("retried: %+v, %v", r, err)
+		}
+	})
 }

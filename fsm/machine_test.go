@@ -1,13 +1,16 @@
 package fsm_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 func TestApply_OutOfOrder_IsAnError(t *testing.T) {
@@ -201,4 +204,29 @@ func TestReads_PageInOrder(t *testing.T) {
 	req := semaphore.Request{Semaphore: "a", Identity: identity("x"), Weight: 1, Firing: fire("f", 3)}
 	f := s.Facts(&req, "")
 	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Repeat: true, Used: 2})
+}
+
+// No entry waits for a snapshot, however large it is and however slowly it is written.
+func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
+	l := newWorkLog(t)
+	l.queue("j", 100, 4<<10)
+	before := l.state()
+	want := snapshot(t, before)
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(before.Snapshot(w)) }()
+	got := make([]byte, 1)
+	if _, err := io.ReadFull(r, got); err != nil {
+		t.Fatal(err)
+	}
+	token, _ := l.take("w") // the snapshot is in the middle of its first write
+	l.apply(fsm.Release{Token: token, Result: []byte("r")})
+	l.apply(fsm.CancelJob{Job: l.job("j").Number, Cause: work.CancelAsked})
+	l.apply(fsm.DeleteJob{Job: l.job("j").Number})
+	rest, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(append(got, rest...), want) {
+		t.Error("the snapshot is not of the state at which it began")
+	}
 }

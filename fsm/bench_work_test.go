@@ -1,0 +1,190 @@
+package fsm_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
+)
+
+// queue submits a job of semaphore s, in chunks as servers make them, and drops what the log would keep for other tests.
+func (l *log) queue(id string, count, payload int) *work.Job {
+	l.tb.Helper()
+	size := max(1, min(1000, 256<<10/(payload+16)))
+	var j *work.Job
+	for n := 0; n < count; {
+		var chunk [][]byte
+		for ; len(chunk) < size && n < count; n++ {
+			chunk = append(chunk, fmt.Appendf(make([]byte, 0, payload), "%0*d", payload, n))
+		}
+		done := ""
+		if n == count {
+			done = digest()
+		}
+		if j == nil {
+			j = l.submit(id, chunk, func(c *fsm.SubmitJob) { c.Digest, c.Spec.MaxResult = done, 100 })
+		} else {
+			j = one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: j.Tasks, Tasks: chunk, Digest: done}).Job
+		}
+		l.entries, l.events = nil, nil
+	}
+	return j
+}
+
+// fail has so many workers take a task each, and report that it has failed.
+func (l *log) fail(count int) {
+	for n := 0; n < count; {
+		var grants, releases []fsm.Command
+		token := l.state().LastToken()
+		for ; len(grants) < 256 && n < count; n++ {
+			grants = append(grants, l.request("s", fmt.Sprintf("w%d", n), worker))
+			token++
+			releases = append(releases, fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "exit code 1", At: at(3)})
+		}
+		l.apply(grants...)
+		l.apply(releases...)
+		l.entries, l.events = nil, nil
+	}
+}
+
+// newLargeWorkLog is newWorkLog with so many permits and so much room that no test reaches them, and a semaphore "other" that has no jobs.
+func newLargeWorkLog(tb tester) *log {
+	l := newLog(tb)
+	l.apply(fsm.RaiseFeatureLevel{Level: 4})
+	l.define("s", permits(semaphore.MaxPermits))
+	l.define("other")
+	settings := l.state().Settings()
+	settings.Work = work.Limits{JobBytes: 1 << 30, SemaphoreBytes: 1 << 30, ClusterBytes: 1 << 30}
+	l.apply(fsm.Configure{Settings: settings})
+	return l
+}
+
+// A queued task, with everything that is kept for it, must stay under 600 bytes besides its payload.
+func TestMemory_BytesPerTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
+	const count, payload = 100_000, 128
+	l := newLargeWorkLog(t)
+	before := heap()
+	l.queue("j", count, payload)
+	perTask := (int64(heap())-int64(before))/count - payload
+	t.Logf("%d bytes a task at %d tasks", perTask, count)
+	if perTask > 600 && !raced {
+		t.Errorf("%d bytes a task, want at most 600", perTask)
+	}
+
+	// The same after a restart.
+	file := snapshot(t, l.state())
+	before = heap()
+	m := fsm.New("")
+	if err := m.Restore(bytes.NewReader(file)); err != nil {
+		t.Fatal(err)
+	}
+	perTask = (int64(heap())-int64(before))/count - payload
+	t.Logf("%d bytes a task after restore", perTask)
+	if perTask > 600 && !raced {
+		t.Errorf("%d bytes a task after restore, want at most 600", perTask)
+	}
+	runtime.KeepAlive(m)
+	runtime.KeepAlive(l)
+	runtime.KeepAlive(file)
+}
+
+// BenchmarkWork is what jobs cost that are as large as the limits allow: 256 MiB of payload, and 100 000 tasks.
+func BenchmarkWork(b *testing.B) {
+	l := newLargeWorkLog(b)
+	for i := range 64 {
+		l.queue(fmt.Sprintf("j%d", i), 64, 64<<10)
+	}
+	b.Run("snapshot 256 MiB", func(b *testing.B) {
+		for b.Loop() {
+			if err := l.state().Snapshot(io.Discard); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	file := snapshot(b, l.state())
+	b.Run("restore 256 MiB", func(b *testing.B) {
+		for b.Loop() {
+			if err := fsm.New("").Restore(bytes.NewReader(file)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	file = nil
+	// No entry waits for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two figures differ by what it takes of the
+	// processor, for itself and for the collection of its garbage.
+	for _, beside := range []string{"nothing", "a snapshot of 256 MiB"} {
+		b.Run("worst of 1000 entries beside "+beside, func(b *testing.B) {
+			var stop atomic.Bool
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for beside != "nothing" && !stop.Load() {
+					_ = l.state().Snapshot(io.Discard)
+				}
+			}()
+			var worst time.Duration
+			for b.Loop() {
+				for range 1000 {
+					token := l.state().LastToken() + 1
+					entry := encode(b, []fsm.Command{l.request("other", "h"), fsm.Release{Token: token, At: at(2)}})
+					begun := time.Now()
+					l.index++
+					if _, err := l.m.Apply(l.index, l.term, entry); err != nil {
+						b.Fatal(err)
+					}
+					worst = max(worst, time.Since(begun))
+				}
+			}
+			b.ReportMetric(float64(worst.Microseconds()), "worst-µs")
+			stop.Store(true)
+			<-done
+		})
+	}
+}
+
+// BenchmarkWholeJob measures one command that changes all of 100 000 tasks.
+func BenchmarkWholeJob(b *testing.B) {
+	l := newLargeWorkLog(b)
+	j := l.queue("j", work.MaxTasks, 16)
+	waits := snapshot(b, l.state())
+	l.fail(work.MaxTasks)
+	failed := snapshot(b, l.state())
+	for name, of := range map[string]struct {
+		file []byte
+		cmd  fsm.Command
+	}{
+		"retry":  {failed, fsm.ChangeTasks{Job: j.Number}},
+		"drop":   {failed, fsm.ChangeTasks{Job: j.Number, Drop: true}},
+		"delete": {failed, fsm.DeleteJob{Job: j.Number}},
+		"cancel": {waits, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			entry := encode(b, []fsm.Command{of.cmd})
+			b.StopTimer()
+			if j := l.job("j"); int(j.Failed) != work.MaxTasks {
+				b.Fatalf("%d tasks have failed", j.Failed)
+			}
+			for range b.N {
+				m := fsm.New("")
+				if err := m.Restore(bytes.NewReader(of.file)); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if _, err := m.Apply(m.State().Index()+1, l.term, entry); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+			}
+		})
+	}
+}

@@ -2,21 +2,15 @@ package batcher
 
 import "github.com/gatekeeperd/gatekeeper/fsm"
 
-// Call is one command and who is told what became of it.
+// Call is one command, and the function that gets its outcome.
 type Call struct {
 	Command fsm.Command
 	Done    func(Outcome)
 }
 
-// queued is a call in the backlog, and how many of those behind it came together with it.
-type queued struct {
-	Call
-	more int
-}
-
 // backlog is a first-in first-out queue in one slice. The zero backlog is empty.
 type backlog struct {
-	calls []queued
+	calls []Call
 	head  int // calls before it have been popped
 }
 
@@ -25,31 +19,12 @@ const keepCap = 4096
 
 func (b *backlog) len() int { return len(b.calls) - b.head }
 
-// push adds calls that came together.
-func (b *backlog) push(calls ...Call) {
-	for i, c := range calls {
-		b.calls = append(b.calls, queued{c, len(calls) - 1 - i})
-	}
-}
+// push adds calls.
+func (b *backlog) push(calls ...Call) { b.calls = append(b.calls, calls...) }
 
-// front appends the first calls, at most limit, to buf. They stay in the backlog. What came together is not parted, unless it is more
-// than limit by itself.
-func (b *backlog) front(buf []queued, limit int) []queued {
-	first := b.calls[b.head:]
-	return append(buf, first[:whole(first, limit)]...)
-}
-
-// whole is how many of the first calls make at most limit without parting those that came together; limit, if the first of them are
-// more by themselves.
-func whole(calls []queued, limit int) int {
-	n := min(limit, len(calls))
-	for n > 0 && calls[n-1].more > 0 {
-		n--
-	}
-	if n == 0 {
-		return min(limit, len(calls))
-	}
-	return n
+// front appends the first calls, at most limit, to buf. They stay in the backlog.
+func (b *backlog) front(buf []Call, limit int) []Call {
+	return append(buf, b.calls[b.head:b.head+min(limit, b.len())]...)
 }
 
 // pop drops the first n calls.

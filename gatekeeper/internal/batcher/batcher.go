@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxCommands is the most commands of one entry.
+	// MaxCommands is the most commands that one entry takes from those that wait, and the most that complete it.
 	MaxCommands = 256
 	// MaxBytes is the most bytes of one entry of several commands. A command that is larger has an entry for itself.
 	MaxBytes = 512 << 10
@@ -66,9 +66,10 @@ type Batcher struct {
 	observe    func(Entry)
 	maxWaiting int
 
-	mu      sync.Mutex // guards waiting and closed
-	waiting backlog
-	closed  bool
+	mu       sync.Mutex // guards waiting, closed and complete
+	waiting  backlog
+	closed   bool
+	complete func(cmds []fsm.Command) []Call
 
 	wake    chan struct{} // one place: something waits
 	closing chan struct{} // closed by Close
@@ -77,7 +78,7 @@ type Batcher struct {
 	waiters sync.Pool // of *waiter
 
 	// Only run touches these; they are kept from one entry to the next.
-	batch []queued
+	batch []Call
 	cmds  []fsm.Command
 }
 
@@ -92,7 +93,8 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 		wake:       make(chan struct{}, 1),
 		closing:    make(chan struct{}),
 		ended:      make(chan struct{}),
-		batch:      make([]queued, 0, MaxCommands),
+		complete:   func([]fsm.Command) []Call { return nil },
+		batch:      make([]Call, 0, MaxCommands),
 		cmds:       make([]fsm.Command, 0, MaxCommands),
 	}
 	b.waiters.New = func() any { return newWaiter() }
@@ -104,20 +106,21 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 }
 
 // Go enqueues cmd and returns; done is called exactly once, with what became of it. It is called on the batcher's
-// goroutine, in the order of the log, and must not block nor call Close; a command that was refused at once is told on a
-// goroutine of its own. It is never called on the caller's goroutine, which may hold a lock that done takes.
+// goroutine, in the order of the log, and must not block nor call Close. If the command is refused at once, done is called on another
+// goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
 func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
-	b.GoTogether(Call{cmd, done})
+	if err := b.enqueue(Call{cmd, done}); err != nil {
+		go done(Outcome{Err: err})
+	}
 }
 
-// GoTogether is Go for several commands. Nothing comes between them, and they share one entry unless they are too much for one by
-// themselves: more than MaxCommands, or than MaxBytes. They are refused together.
-func (b *Batcher) GoTogether(calls ...Call) {
-	if err := b.enqueue(calls...); err != nil {
-		for _, c := range calls {
-			go c.Done(Outcome{Err: err})
-		}
-	}
+// Complete sets the function that completes each entry: it gets the commands that the entry will hold, and the calls that it returns go
+// behind them. All earlier entries have come to their end by then. It may return at most MaxCommands calls. Those for which the entry has no
+// space go to the end of what waits. It is called on the batcher's goroutine: it must not keep the slice, block, nor call Close.
+func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.complete = fn
 }
 
 // Do enqueues cmd and waits for what becomes of it. When ctx ends first, Err is a consensus.ErrUnknownOutcome that wraps
@@ -163,18 +166,18 @@ func (b *Batcher) Waiting() int {
 	return b.waiting.len()
 }
 
-func (b *Batcher) enqueue(calls ...Call) error {
+func (b *Batcher) enqueue(call Call) error {
 	b.mu.Lock()
 	switch {
 	case b.closed:
 		b.mu.Unlock()
 		return fmt.Errorf("%w: %w", consensus.ErrNotAppended, consensus.ErrClosed)
-	case b.waiting.len()+len(calls) > b.maxWaiting:
+	case b.waiting.len() >= b.maxWaiting:
 		b.mu.Unlock()
 		return fmt.Errorf("%w: %w", consensus.ErrNotAppended, ErrOverloaded)
 	}
 	first := b.waiting.len() == 0
-	b.waiting.push(calls...)
+	b.waiting.push(call)
 	b.mu.Unlock()
 	if first {
 		// Whoever finds the backlog empty wakes; run does not sleep before it has seen an empty backlog.

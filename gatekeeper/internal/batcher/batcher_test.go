@@ -94,106 +94,99 @@ func TestGo_MoreThanOneEntryHolds_AreSplitInOrder(t *testing.T) {
 	})
 }
 
-func TestGoTogether_ShareOneEntry_AlsoWhenNothingIsInFlight(t *testing.T) {
+func TestComplete_WhatIsAdded_GoesBehindTheCommandsOfTheEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
 		out := make(chan Outcome, 3)
-		var calls []Call
-		for token := range 3 {
-			calls = append(calls, Call{extend(token), func(o Outcome) { out <- o }})
-		}
-		for index := range uint64(100) { // whoever enqueues them one by one is overtaken by the batcher now and then
-			b.GoTogether(calls...)
-			in := <-log
-			if got := in.tokens(); !slices.Equal(got, span(0, 3)) {
-				t.Fatalf("the entry holds %v, want all three in order", got)
+		b.Complete(func(cmds []fsm.Command) (calls []Call) {
+			for _, c := range cmds {
+				calls = append(calls, Call{extend(100 + int(c.(fsm.Extend).Token)), func(o Outcome) { out <- o }})
 			}
-			in.apply(index)
-			for token := range uint64(3) {
-				if o := <-out; o.Err != nil || o.Index != index || o.Result.(fsm.PermitResult).Revision != token {
+			return calls
+		})
+		collect(b, 0, 1)
+		in := <-log
+		collect(b, 1, 3)
+		for index, want := range [][]uint64{{0, 100}, {1, 2, 101, 102}} {
+			if got := in.tokens(); !slices.Equal(got, want) {
+				t.Fatalf("the entry holds %v, want %v", got, want)
+			}
+			in.apply(uint64(index))
+			for _, token := range want[len(want)/2:] {
+				if o := <-out; o.Err != nil || o.Index != uint64(index) || o.Result.(fsm.PermitResult).Revision != token {
 					t.Fatalf("outcome of %d: %+v", token, o)
 				}
 			}
+			synctest.Wait()
+			if index == 0 {
+				in = <-log
+			}
+		}
+		if len(log) > 0 {
+			t.Fatal("the end of what waits was completed too")
 		}
 	})
 }
 
-func TestGoTogether_BehindOthers_AreParted_OnlyWhenTooMuchByThemselves(t *testing.T) {
-	const large = 100 << 10
-	for name, c := range map[string]struct {
-		before, together, size int // size is that of each command
-		want                   []int
-	}{
-		"behind almost an entry":         {MaxCommands - 1, 2, 0, []int{MaxCommands - 1, 2}},
-		"fill the entry":                 {MaxCommands - 2, 2, 0, []int{MaxCommands}},
-		"an entry full behind one":       {1, MaxCommands, 0, []int{1, MaxCommands}},
-		"too many":                       {1, MaxCommands + 1, 0, []int{1, MaxCommands, 1}},
-		"behind almost all of its bytes": {2, 4, large, []int{2, 4}},
-		"too many bytes":                 {1, 8, large, []int{1, 4, 4}},
-	} {
+// What an entry has no space for is not lost: it comes behind what waits, or is refused with it.
+func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
+	const each = 100 << 10
+	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", each)} }
+	for name, closes := range map[string]bool{"it has its turn": false, "the batcher closes": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newFakeLog()
 				b := New(log, fixed)
 				defer b.Close()
-				cmd := fsm.Revoke{Token: 1, Reason: strings.Repeat("x", c.size)}
-				collect(b, 0, 1)
-				in := <-log
-				for range c.before {
-					b.Go(cmd, func(Outcome) {})
-				}
-				var calls []Call
-				for range c.together {
-					calls = append(calls, Call{cmd, func(Outcome) {}})
-				}
-				b.GoTogether(calls...)
-				var sizes []int
-				for {
-					in.end(consensus.Appended{}) // no results: nobody asks here
-					synctest.Wait()
-					if len(log) == 0 {
-						break
+				var outcomes []error
+				done := func(o Outcome) { outcomes = append(outcomes, o.Err) }
+				once := false
+				b.Complete(func(cmds []fsm.Command) []Call {
+					if once || len(cmds) == 1 {
+						return nil
 					}
+					once = true
+					return []Call{{large(4), done}, {large(5), done}}
+				})
+				b.Go(extend(0), func(Outcome) {})
+				in := <-log
+				for token := range uint64(4) {
+					b.Go(large(token), func(Outcome) {})
+				}
+				in.apply(1)
+				var got [][]uint64
+				for range 2 {
 					in = <-log
 					cmds, err := fsm.Decode(in.bytes)
 					if err != nil {
 						t.Fatal(err)
 					}
-					sizes = append(sizes, len(cmds))
+					var tokens []uint64
+					for _, c := range cmds {
+						tokens = append(tokens, c.(fsm.Revoke).Token)
+					}
+					got = append(got, tokens)
+					if closes {
+						b.Close()
+						break
+					}
+					in.end(consensus.Appended{Results: make([]fsm.Result, len(cmds))})
 				}
-				if !slices.Equal(sizes, c.want) {
-					t.Errorf("entries of %v commands, want %v", sizes, c.want)
+				synctest.Wait()
+				if closes {
+					if len(outcomes) != 2 || !errors.Is(outcomes[0], consensus.ErrNotAppended) || !errors.Is(outcomes[1], consensus.ErrNotAppended) {
+						t.Fatalf("outcomes %v, want both not appended", outcomes)
+					}
+					return
+				}
+				if !slices.Equal(got[0], span(0, 3)) || !slices.Equal(got[1], span(3, 6)) || len(outcomes) != 2 || errors.Join(outcomes...) != nil {
+					t.Fatalf("entries of %v, outcomes %v", got, outcomes)
 				}
 			})
 		})
 	}
-}
-
-func TestGoTogether_TooManyWait_AllAreRefusedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log := newFakeLog()
-		b := New(log, fixed, WithMaxWaiting(2))
-		defer b.Close()
-		collect(b, 0, 1)
-		in := <-log
-		collect(b, 1, 2)
-		out := make(chan Outcome, 2)
-		done := func(o Outcome) { out <- o }
-		b.GoTogether(Call{extend(2), done}, Call{extend(3), done})
-		for range 2 {
-			if o := <-out; !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) {
-				t.Fatalf("outcome %+v, want both refused for too many", o)
-			}
-		}
-		in.apply(1)
-		in = <-log
-		if got := in.tokens(); !slices.Equal(got, span(1, 2)) {
-			t.Fatalf("the next entry holds %v, and a half of those that were refused", got)
-		}
-		in.apply(2)
-	})
 }
 
 func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {

@@ -31,17 +31,16 @@ func (b *Batcher) next() bool {
 		return false
 	default:
 	}
-	b.mu.Lock()
-	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
-	b.mu.Unlock()
-	if len(b.batch) == 0 {
+	waited := b.take()
+	if waited == 0 {
 		return false
 	}
 	defer func() { clear(b.batch); clear(b.cmds) }() // answered commands are not kept alive
 
 	entry, n, err := b.cut()
 	b.mu.Lock()
-	b.waiting.pop(n)
+	b.waiting.pop(min(n, waited))
+	b.waiting.push(b.batch[max(n, waited):]...)
 	b.mu.Unlock()
 	calls := b.batch[:n]
 	if err != nil {
@@ -67,16 +66,31 @@ func (b *Batcher) next() bool {
 	return true
 }
 
-// cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot be
-// encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. What came together is parted
-// only when it does not fit by itself. An error is that of the first command by itself.
-func (b *Batcher) cut() (entry []byte, n int, err error) {
+// take fills the batch with the first calls that wait, which stay there, and with those that complete them. It returns how many wait.
+func (b *Batcher) take() (waited int) {
+	b.mu.Lock()
+	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
+	complete := b.complete
+	b.mu.Unlock()
+	waited = len(b.batch)
 	b.cmds = b.cmds[:0]
 	for _, c := range b.batch {
 		b.cmds = append(b.cmds, c.Command)
 	}
+	if waited > 0 {
+		for _, c := range complete(b.cmds) {
+			b.batch, b.cmds = append(b.batch, c), append(b.cmds, c.Command)
+		}
+	}
+	return waited
+}
+
+// cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot be
+// encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. An error is that of the first command
+// alone.
+func (b *Batcher) cut() (entry []byte, n int, err error) {
 	level := b.level()
-	for n = len(b.cmds); ; n = half(b.batch, n) {
+	for n = len(b.cmds); ; n /= 2 {
 		entry, err = b.encode(level, b.cmds[:n])
 		if n == 1 || err == nil && len(entry) <= MaxBytes {
 			return entry, n, err
@@ -84,16 +98,8 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 	}
 }
 
-// half is about half of the first n, and at least one. The first that came together are by themselves before they are parted.
-func half(calls []queued, n int) int {
-	if first := calls[0].more + 1; first < n {
-		return max(first, whole(calls, n/2))
-	}
-	return n / 2
-}
-
 // tell answers the commands of an entry that came to its end, and returns the error that all of them had.
-func tell(calls []queued, a consensus.Appended, handed time.Time) error {
+func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	err := a.Err
 	switch {
 	case err == nil && len(a.Results) != len(calls):
@@ -121,7 +127,7 @@ func (b *Batcher) refuseWaiting() {
 	answer(calls, Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, consensus.ErrClosed)})
 }
 
-func answer(calls []queued, o Outcome) {
+func answer(calls []Call, o Outcome) {
 	for _, c := range calls {
 		c.Done(o)
 	}

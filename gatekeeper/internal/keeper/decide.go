@@ -18,8 +18,8 @@ type turn struct {
 	waits bool
 	// me is the call in the queue; nil when it is not there.
 	me *waiting
-	// freed is the weight of permits that end in the entry which takes the grant.
-	freed uint64
+	// opened is what the entry that takes the grant brings ahead of it.
+	opened opening
 }
 
 // rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give
@@ -55,7 +55,8 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 			return decision{answer: failed(err)}
 		}
 	}
-	facts.Used -= t.freed
+	facts.Used -= t.opened.freed
+	facts.Tasks += t.opened.tasks
 	facts.WaitsAhead = t.queued()
 	d, waits := t.rule(call, &facts, replay)
 	switch {

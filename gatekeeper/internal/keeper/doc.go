@@ -21,11 +21,12 @@
 //
 // # From one holder to the next
 //
-// A release takes the grants of those who are next in the queue with it into the log, so that a hand-over costs one commit. They are
-// chosen by the state without the permit that is released, as if it had been applied, and decided again when they are applied,
-// behind the release: what was guessed wrong is refused there and its waiter keeps its place. The grant is entrusted to the call
-// that waits, which hears of its outcome as if it had proposed it itself, and gives it back if it has left. Every other end of a permit,
-// and a release that cools first, is noticed when it was applied, and only then those who are next propose: two commits.
+// A release takes the grants of the waiters who are next into its log entry, so that a hand-over costs one commit. So do all releases of one
+// entry together, and the end of a submission, whose first tasks go to workers who stand idle. The grants are made when the entry is cut:
+// every earlier entry has been applied by then, so the state shows all that counts except the entry's own commands. They are
+// decided again when they are applied, behind those commands: a wrong guess is refused there, and its waiter keeps its place. The grant is
+// entrusted to the call that waits, which hears of its outcome as if it had proposed it itself, and gives it back if it has left. Every other
+// end of a permit, and a release that cools first, is noticed when it was applied, and only then do the waiters propose: two commits.
 //
 // # One acquisition, several calls
 //

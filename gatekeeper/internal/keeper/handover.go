@@ -6,37 +6,105 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxHandOver is how many grants go with a release: all of them fit into one entry, and one that frees much is not refused because
-// many wait for it.
-const maxHandOver = batcher.MaxCommands - 1
+// maxHandOver is how many grants complete one entry. The dispatcher serves the waiters behind them when the entry has been applied.
+const maxHandOver = batcher.MaxCommands
 
-// handOver makes the grants of those who are next in the queue when the live permit p is released without cooling, at most
-// maxHandOver. The caller must propose them together with that release, right behind it: so a hand-over is one commit, not two.
+// opening is what an entry brings for the waiters of one semaphore.
+type opening struct {
+	semaphore string
+	freed     uint64 // the weight of the permits that it releases
+	tasks     uint64 // how many tasks of submissions it completes
+}
+
+// openings are those of an entry's commands, in their order, if they are applied to that state. A permit counts as freed only if no command
+// ahead of its release ends or supersedes it: if such a release counted and did nothing, a heavy waiter could be refused and a lighter one
+// behind it granted.
+func openings(state *fsm.State, cmds []fsm.Command) []opening {
+	var all []opening
+	at := func(sem string) *opening {
+		for i := range all {
+			if all[i].semaphore == sem {
+				return &all[i]
+			}
+		}
+		all = append(all, opening{semaphore: sem})
+		return &all[len(all)-1]
+	}
+	ended := make(map[uint64]struct{})
+	for _, cmd := range cmds {
+		var token uint64
+		switch c := cmd.(type) {
+		case fsm.Release:
+			token = c.Token
+			p := state.Permit(token)
+			if _, before := ended[token]; !before && p != nil && p.State == semaphore.Live && c.Cooling == 0 {
+				at(p.Semaphore).freed += uint64(p.Weight)
+			}
+		case fsm.SubmitJob:
+			if c.Digest != "" {
+				at(c.Spec.Semaphore).tasks += uint64(len(c.Tasks))
+			}
+		case fsm.SubmitTasks:
+			if j := state.JobOf(c.Job); j != nil && c.Digest != "" {
+				at(j.Semaphore).tasks += uint64(j.Tasks) + uint64(len(c.Tasks))
+			}
+		case fsm.Grant:
+			token = c.Supersedes
+		case fsm.Cancel:
+			token = c.Token
+		case fsm.Expire:
+			token = c.Token
+		case fsm.Abandon:
+			token = c.Token
+		case fsm.Revoke:
+			token = c.Token
+		}
+		ended[token] = struct{}{}
+	}
+	return all
+}
+
+// complete makes the grants that go into the log right behind the commands of an entry: those of the waiters for whom the entry has a slot or
+// a task. So a hand-over is one commit, not two.
 //
-// The rule is asked about the state as it is, less p. That is a guess and may be one: every grant is decided again when it is
-// applied, like any other. One that is refused there sends its waiter back to its place. Whatever is not granted by the rule
-// here, and whatever frees a slot in another way, is left to the dispatcher, which looks when the slot is free.
-func (k *Keeper) handOver(t *tenure, state *fsm.State, p *semaphore.Permit) []batcher.Call {
-	sd := state.Definition(p.Semaphore)
-	if sd == nil || sd.Pause != nil || !k.gathered(t) {
+// The rule is asked about the state with what the entry opens. That may be a wrong guess: every grant is decided again when it is applied,
+// as all are. A waiter whose grant is refused there keeps its place. Whatever the rule does not grant here, and whatever frees a slot in
+// another way, is left to the dispatcher, which looks when the slot is free.
+func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
+	t := k.tenure.Load()
+	if t == nil || t.over() || !k.gathered(t) || k.queue.Empty() {
 		return nil
 	}
-	used, permits := state.Used(p.Semaphore)-uint64(p.Weight), uint64(sd.Definition.Permits)
+	state := k.cfg.Machine.State()
+	var grants []batcher.Call
+	for _, o := range openings(state, cmds) {
+		grants = append(grants, k.handOver(t, state, o, maxHandOver-len(grants))...)
+	}
+	return grants
+}
+
+// handOver makes at most limit grants of the waiters who are next.
+func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []batcher.Call {
+	sd := state.Definition(o.semaphore)
+	if sd == nil || sd.Pause != nil {
+		return nil
+	}
+	used, permits := state.Used(o.semaphore)-o.freed, uint64(sd.Definition.Permits)
 	if used >= permits {
 		return nil
 	}
 	var grants []batcher.Call
-	next := k.queue.Offer(p.Semaphore, permits-used, state.Work(p.Semaphore).Waiting)
+	next := k.queue.Offer(o.semaphore, permits-used, state.Work(o.semaphore).Waiting+o.tasks)
 	for i, w := range next {
-		grant, ok := batcher.Call{}, i < maxHandOver
+		grant, ok := batcher.Call{}, i < limit
 		if ok {
-			grant, ok = k.grantNext(t, state, k.queue.Call(w), uint64(p.Weight))
+			grant, ok = k.grantNext(t, state, k.queue.Call(w), o)
 		}
-		if !ok { // nor those behind it: they would overtake it
+		if !ok { // nor the waiters behind it: they would overtake it
 			for _, w := range next[i:] {
 				k.queue.Return(w)
 			}
-			k.news.touch(p.Semaphore)
+			k.news.touch(o.semaphore)
 			break
 		}
 		grants = append(grants, grant)
@@ -44,13 +112,13 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, p *semaphore.Permit) []ba
 	return grants
 }
 
-// grantNext makes the grant of a waiting call, nil for none, if the rule grants it with that weight freed and nobody ahead, and
+// grantNext makes the grant of a waiting call, nil for none, if the rule grants it with what is opened and nobody ahead, and
 // the call can still take it. The queue offers no more calls than fit together.
-func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, freed uint64) (batcher.Call, bool) {
+func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false
 	}
-	d := k.decide(state, me.call, turn{queued: func() bool { return false }, freed: freed})
+	d := k.decide(state, me.call, turn{queued: func() bool { return false }, opened: o})
 	if d.grant == nil || d.grant.Supersedes != 0 {
 		return batcher.Call{}, false
 	}

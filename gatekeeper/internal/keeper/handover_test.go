@@ -95,10 +95,77 @@ func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
 	}
 }
 
+// Releases that wait for the same entry hand over to as many waiters, in order.
+func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
+		var permits []*semaphore.Permit
+		for i := range 3 {
+			permits = append(permits, w.granted(ask(fmt.Sprint("holder", i), fmt.Sprint("h", i))))
+		}
+		var waiters []*testWaiter
+		for i := range 4 {
+			waiters = append(waiters, w.wait1(ask(fmt.Sprint("waiter", i), fmt.Sprint("w", i))))
+		}
+		w.inFlight()
+		before := w.tape.entries()
+		var ended []<-chan error
+		for _, p := range permits {
+			ended = append(ended, w.releasing(p.Token))
+		}
+		w.tape.letGo()
+		last := uint64(0)
+		for i := range permits {
+			if err := <-ended[i]; err != nil {
+				t.Fatal(err)
+			}
+			token := waiters[i].wantGranted(t).Token
+			if token <= last {
+				t.Fatalf("waiter %d has token %d, and one ahead of it has %d", i, token, last)
+			}
+			last = token
+		}
+		if n := w.tape.entries() - before; n != 2 || !waiters[3].waits() {
+			t.Fatalf("%d entries, want the one that was in flight, and one with all releases and grants", n)
+		}
+	})
+}
+
+// A release that does nothing, because its permit cools by then, hands nothing over. Otherwise the first waiter would be refused for the lack
+// of space, and a lighter one behind it granted.
+func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
+		heavyHolder, heavyWaiter := ask("a", "1"), ask("b", "2")
+		heavyHolder.Weight, heavyWaiter.Weight = 2, 2
+		a, z := w.granted(heavyHolder), w.granted(ask("z", "9"))
+		b, c := w.wait1(heavyWaiter), w.wait1(ask("c", "3"))
+		w.inFlight()
+		w.batcher.Go(fsm.Expire{Token: a.Token, Term: 1, At: time.Now(), Cooling: time.Hour}, func(batcher.Outcome) {})
+		first, second := w.releasing(a.Token), w.releasing(z.Token)
+		w.tape.letGo()
+		if err := errors.Join(<-first, <-second); err != nil {
+			t.Fatal(err)
+		}
+		if !b.waits() || !c.waits() {
+			t.Fatalf("b waits: %v, c waits: %v; the slots of a cool, and b needs two", b.waits(), c.waits())
+		}
+		b.leave(t)
+		c.wantGranted(t)
+	})
+}
+
+// inFlight puts an entry in flight, so that what follows shares the next one until letGo.
+func (w *world) inFlight() {
+	w.tape.hold()
+	w.batcher.Go(fsm.Extend{Token: 1 << 60, Duration: time.Minute, Term: 1}, func(batcher.Outcome) {})
+	synctest.Wait()
+}
+
 // A release of much is one entry, however many wait for it; whom the entry has no room for is served behind it, in order.
 func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 	inWorld(t, func(w *world) {
-		const waiters = batcher.MaxCommands + 44
+		const waiters = maxHandOver + 44
 		w.define("job", func(d *semaphore.Definition) { d.Permits = waiters })
 		heavy := ask("a", "1")
 		heavy.Weight = waiters
@@ -113,7 +180,7 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != batcher.MaxCommands || w.batcher.Waiting() > 0 {
+		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != 1+maxHandOver || w.batcher.Waiting() > 0 {
 			t.Fatalf("%d commands are in the entry, and %d wait for the next one", len(cmds), w.batcher.Waiting())
 		}
 		w.tape.letGo()
@@ -213,7 +280,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 			p := w.granted(ask("a", "1"))
-			w.tape.hold()
+			w.inFlight()
 			other := make(chan Answer, 1)
 			go w.answerTo(ask("z", "9"), other) // nobody waits yet
 			synctest.Wait()
@@ -239,7 +306,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			w.define("job", nil)
 			p := w.granted(ask("a", "1"))
 			b := w.wait1(ask("b", "2"))
-			w.tape.hold()
+			w.inFlight()
 			edited := make(chan error, 1)
 			go func() { edited <- w.replace("job", func(d *semaphore.Definition) { d.Duration = time.Hour }) }()
 			synctest.Wait()
@@ -258,7 +325,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			w.define("job", nil)
 			p := w.granted(ask("a", "1"))
 			b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
-			w.tape.hold()
+			w.inFlight()
 			edited := make(chan error, 1)
 			go func() { edited <- w.replace("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) }()
 			synctest.Wait()
@@ -496,11 +563,11 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		heavy := ask("a", "1")
 		heavy.Weight = 2
-		p := w.granted(heavy)
+		w.granted(heavy)
 		in, state := w.tenure.Load(), w.machine.State()
 		me := w.joinByHand(ask("b", "2"))
 
-		if grants := w.handOver(in, state, p); len(grants) != 1 || len(me.wake) != 1 {
+		if grants := w.handOver(in, state, opening{"job", 2, 0}, 9); len(grants) != 1 || len(me.wake) != 1 {
 			t.Fatalf("%d grants, %d in the call's wake, want one each", len(grants), len(me.wake))
 		}
 		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
@@ -519,7 +586,7 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		if !w.withdraw(gone) {
 			t.Fatal("nothing is on its way to c")
 		}
-		if grants := w.handOver(in, state, p); len(grants) != 0 || len(next.wake) != 0 {
+		if grants := w.handOver(in, state, opening{"job", 2, 0}, 9); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("%d grants for a call that has ended, and for one behind it", len(grants))
 		}
 		if offers := w.queue.Offer("job", 2, 0); len(offers) != 2 {

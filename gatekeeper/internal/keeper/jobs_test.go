@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,6 +87,39 @@ func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
 		}
 		if j := w.machine.State().Job("j"); j.Done != 1 || j.Held != 1 {
 			t.Fatalf("job: %+v", j)
+		}
+	})
+}
+
+// Workers that stand idle get the first tasks in the entry that ends the submission, and no more of them than there are tasks.
+func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
+		p := w.granted(ask("a", "1"))
+		var workers []*testWaiter
+		for i := range 5 {
+			workers = append(workers, w.wait1(works(fmt.Sprint("w", i))))
+		}
+		j := w.submit("j", func(cmd *fsm.SubmitJob) { cmd.Digest = "" }, "x")
+		if !workers[0].waits() {
+			t.Fatal("a worker has a task of a job that is not complete")
+		}
+		before := w.machine.State().Index()
+		r, err := w.SubmitTasks(context.Background(), "j", fsm.SubmitTasks{Job: j.Number, Offset: 1, Digest: strings.Repeat("d", 32)})
+		if err != nil || r.Outcome != fsm.SubmitAccepted {
+			t.Fatal(r, err)
+		}
+		synctest.Wait()
+		workers[0].wantTask(t, "x")
+		w.submit("k", nil, "y", "z")
+		workers[1].wantTask(t, "y")
+		if got := w.machine.State().Index(); got != before+2 || !workers[2].waits() {
+			t.Fatalf("two submissions and two grants took %d entries; a third worker waits for a permit: %v", got-before, workers[2].waits())
+		}
+		w.release(p.Token)
+		workers[2].wantTask(t, "z")
+		if w.submit("k", nil, "y", "z"); !workers[3].waits() { // it was submitted before: there is no task
+			t.Fatal("a worker has a task of a repeated submission")
 		}
 	})
 }

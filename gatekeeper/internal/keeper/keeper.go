@@ -38,8 +38,8 @@ type Leadership interface {
 // Proposer hands commands to the log.
 type Proposer interface {
 	Go(cmd fsm.Command, done func(batcher.Outcome))
-	// GoTogether hands over several commands, one right behind the other, if they can be in one entry.
-	GoTogether(calls ...batcher.Call)
+	// Complete sets the function that adds commands to each entry; see batcher.Batcher.
+	Complete(fn func(cmds []fsm.Command) []batcher.Call)
 	Do(ctx context.Context, cmd fsm.Command) batcher.Outcome
 }
 
@@ -143,6 +143,7 @@ func New(cfg Config) *Keeper {
 		k.seen.forget()
 	})
 	k.cancel = cfg.Machine.Subscribe(k.applied)
+	cfg.Proposer.Complete(k.complete)
 	k.runs.Add(1)
 	go k.dispatch()
 	return k

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,11 +95,16 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		b, c, d := w.wait1(ask("b", "2")), w.wait1(ask("c", "3")), w.wait1(ask("d", "4"))
-		w.cfg.Proposer = &refusesGrantsOf{Proposer: w.cfg.Proposer, host: "b"}
+		w.batcher.Complete(func(cmds []fsm.Command) []batcher.Call { // as a batcher that is closing
+			return slices.DeleteFunc(w.complete(cmds), func(c batcher.Call) bool {
+				go c.Done(batcher.Outcome{Err: consensus.ErrNotAppended})
+				return true
+			})
+		})
 		w.release(p.Token)
 		wantErr(t, <-b.err, consensus.ErrNotAppended)
 		a := <-c.answer // an absent waiter holds nobody up
-		w.cfg.Proposer = w.batcher
+		w.batcher.Complete(w.complete)
 		again := w.wait1(ask("b", "2"))
 		if place := again.places[0]; place.Place != 1 {
 			t.Fatalf("the repeat is at %+v", place)
@@ -107,26 +113,6 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 		again.wantGranted(t)
 		d.leave(t)
 	})
-}
-
-// refusesGrantsOf refuses the grants of one acquirer as not appended, as an overloaded batcher would.
-type refusesGrantsOf struct {
-	Proposer
-	host string
-}
-
-func (p *refusesGrantsOf) Go(cmd fsm.Command, done func(batcher.Outcome)) {
-	if g, ok := cmd.(fsm.Grant); ok && g.Identity.Acquirer == p.host {
-		go done(batcher.Outcome{Err: consensus.ErrNotAppended})
-		return
-	}
-	p.Proposer.Go(cmd, done)
-}
-
-func (p *refusesGrantsOf) GoTogether(calls ...batcher.Call) {
-	for _, c := range calls {
-		p.Go(c.Command, c.Done)
-	}
 }
 
 func TestAcquire_WithoutRequestID_KeepsNoPlaceForARepeatThatCannotCome(t *testing.T) {

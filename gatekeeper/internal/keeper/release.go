@@ -7,7 +7,6 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -15,8 +14,7 @@ import (
 // Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
 // Its Job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch, and for as long as a superseded
 // token of the permit may still be counted on. holder is the identity whose permit it is; nil if the caller does not say. As long as a member
-// may not know what a job is that failed or was cut short it counts as done. Who is next in the queue is granted in the same log entry if it can
-// be. At and Cooling of the command are set here.
+// may not know what a job is that failed or was cut short it counts as done. At and Cooling of the command are set here.
 func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error) {
 	// First of all: the state of a server that is being promoted may lack what was answered before.
 	if _, err := k.leading(); err != nil {
@@ -34,14 +32,10 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore
 	if owner, known := ownerOf(state, token); known && holder != nil && *holder != owner {
 		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
 	}
-	p := state.Permit(token)
-	if p != nil {
+	if p := state.Permit(token); p != nil {
 		cmd.Cooling = k.cooling(state, p)
 	}
-	if p == nil || p.State != semaphore.Live || cmd.Cooling > 0 || k.nobodyIn(p.Semaphore) {
-		return do[fsm.ReleaseResult](ctx, k, cmd)
-	}
-	return k.releaseTo(ctx, state, p, cmd)
+	return do[fsm.ReleaseResult](ctx, k, cmd)
 }
 
 // ownerOf is the identity to which a token belongs or belonged, as far as that is remembered.
@@ -63,26 +57,6 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 		left = max(left, semaphore.ReleaseCooling(sd.Definition, k.lessor.Held(p)))
 	}
 	return left
-}
-
-// releaseTo releases p together with the grants of those who are next.
-func (k *Keeper) releaseTo(ctx context.Context, state *fsm.State, p *semaphore.Permit, cmd fsm.Release) (fsm.ReleaseResult, error) {
-	t, err := k.leading()
-	if err != nil {
-		return fsm.ReleaseResult{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return fsm.ReleaseResult{}, fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)
-	}
-	ended := make(chan batcher.Outcome, 1)
-	release := batcher.Call{Command: cmd, Done: func(o batcher.Outcome) { ended <- o }}
-	k.cfg.Proposer.GoTogether(append([]batcher.Call{release}, k.handOver(t, state, p)...)...)
-	select {
-	case o := <-ended:
-		return resultOf[fsm.ReleaseResult](k, t, o)
-	case <-ctx.Done():
-		return fsm.ReleaseResult{}, fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, ctx.Err())
-	}
 }
 
 // Revoke tells the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that is

@@ -45,6 +45,13 @@ func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	return 0
 }
 
+// Empty reports whether nobody waits, workers without a task included.
+func (q *Queue[C]) Empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiters) == 0
+}
+
 // Total is Length summed up over all semaphores.
 func (q *Queue[C]) Total(tasks func(sem string) uint64) (total int) {
 	q.mu.Lock()

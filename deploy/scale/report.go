@@ -45,7 +45,7 @@ func (r *report) judge() {
 		}
 	}
 	if last.Snapshot != nil {
-		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.added())
+		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.Added())
 	}
 	add("restart to the first grant", "s", 10, last.Restart.Seconds)
 	add("hand-over, more than with empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)

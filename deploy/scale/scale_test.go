@@ -2,17 +2,16 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/snapshots"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
@@ -60,70 +59,6 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	}
 }
 
-func TestAwaitSnapshot_TellsFromWhenToWhenOneWasMade(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "snapshots")
-		make := func(name string, size int) {
-			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-				t.Error(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name, "state.bin"), bytes.Repeat([]byte{1}, size), 0o600); err != nil {
-				t.Error(err)
-			}
-		}
-		make("2-10-1", 5)
-		make("2-20-2.tmp", 5) // its beginning was not seen
-		begin := time.Now()
-		go func() {
-			<-time.After(time.Second)
-			if err := os.Rename(filepath.Join(dir, "2-20-2.tmp"), filepath.Join(dir, "2-20-2")); err != nil {
-				t.Error(err)
-			}
-			<-time.After(time.Second)
-			make("2-30-3.tmp", 7)
-			<-time.After(3 * time.Second)
-			if err := os.Rename(filepath.Join(dir, "2-30-3.tmp"), filepath.Join(dir, "2-30-3")); err != nil {
-				t.Error(err)
-			}
-		}()
-		got, err := awaitSnapshot(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const glance = 4 * time.Millisecond
-		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+glance ||
-			took < 3*time.Second-glance || took > 3*time.Second+glance || got.bytes != 7 {
-			t.Errorf("from %v for %v, of %v bytes", from, took, got.bytes)
-		}
-	})
-}
-
-func TestAwaitSnapshot_NoneIsMade_EndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if got, err := awaitSnapshot(ctx, filepath.Join(t.TempDir(), "none")); err == nil {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
-func TestSpan_ComparesGrantsWithinWithThoseBefore(t *testing.T) {
-	t0 := time.Unix(1_000_000, 0)
-	after := func(d time.Duration) time.Time { return t0.Add(d) }
-	shots := []shot{
-		{after(-3 * time.Second), 900 * time.Millisecond},      // long over
-		{after(-time.Second), 2 * time.Millisecond},            // before
-		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // under way when it began: both
-		{after(time.Second), 45 * time.Millisecond},            // within
-		{after(2*time.Second + time.Millisecond), time.Second}, // when it was over
-	}
-	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
-	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.added() != 15 || got.Bytes != 9 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // measured is a run in which everything stayed as it was at first.
 func measured() *report {
 	r := &report{Full: amounts{1000, 10_000, 100}}
@@ -133,7 +68,7 @@ func measured() *report {
 		}
 		r.Stages = append(r.Stages, stage{
 			Part: part, amounts: r.Full.of(part), Costs: c, Permit: memory{InUse: 400}, Definition: memory{InUse: 900},
-			Filled: memory{Resident: 200e6, InUse: 100e6}, Restarted: memory{Resident: 1e6}, Snapshot: &snapshot{LongestBefore: 5, LongestWithin: 11},
+			Filled: memory{Resident: 200e6, InUse: 100e6}, Restarted: memory{Resident: 1e6}, Snapshot: &snapshots.Delay{LongestBefore: 5, LongestWithin: 11},
 			Restart: restart{Seconds: 3},
 		})
 	}
@@ -153,7 +88,7 @@ func TestJudge_SaysOfEachTargetWhetherItWasMet(t *testing.T) {
 		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "server at rest, resident"},
 		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
 		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "a stream of 100 on 1 connections, in use"},
-		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshot{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
+		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
 		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "kill of the leader, more than with empty servers"},
 		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % by that at 10 %"},
 	} {

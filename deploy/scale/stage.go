@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/snapshots"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
@@ -18,12 +19,12 @@ type stage struct {
 	// Of a client's stream only what is in use: in a large process residence says little of something small.
 	Stream memory `json:"stream"`
 	// Filled is the whole server then, and Restarted once it has been killed and started.
-	Filled    memory    `json:"filled"`
-	Restarted memory    `json:"restarted"`
-	FillRate  float64   `json:"permits_a_second"`
-	Costs     costs     `json:"costs"`
-	Snapshot  *snapshot `json:"snapshot,omitempty"`
-	Restart   restart   `json:"restart"`
+	Filled    memory           `json:"filled"`
+	Restarted memory           `json:"restarted"`
+	FillRate  float64          `json:"permits_a_second"`
+	Costs     costs            `json:"costs"`
+	Snapshot  *snapshots.Delay `json:"snapshot,omitempty"`
+	Restart   restart          `json:"restart"`
 }
 
 // restart is how long a server was gone that was killed and started at once.
@@ -76,7 +77,7 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 	}
 	if s.snapshots {
 		var err error
-		if st.Snapshot, err = s.measureSnapshot(ctx, server, f); err != nil {
+		if st.Snapshot, err = measureSnapshot(ctx, server, f); err != nil {
 			return nil, err
 		}
 		s.say("  snapshot of %.0f MB in %.1f s; longest grant %.1f ms, before it %.1f ms", st.Snapshot.Bytes/1e6, st.Snapshot.Seconds,

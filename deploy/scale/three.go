@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/snapshots"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -321,9 +322,9 @@ func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time,
 
 // newestSnapshot is up to which entry the server's newest snapshot goes; 0 when it has none.
 func newestSnapshot(server *servers.Server) (index uint64, err error) {
-	names, err := list(filepath.Join(server.Data(), "snapshots"))
+	names, err := snapshots.Names(filepath.Join(server.Data(), "snapshots"))
 	for _, name := range names { // term-index-milliseconds
-		if fields := strings.Split(name, "-"); len(fields) == 3 && !strings.HasSuffix(name, ".tmp") {
+		if fields := strings.Split(name, "-"); len(fields) == 3 && !strings.HasSuffix(name, snapshots.Unfinished) {
 			if n, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
 				index = max(index, n)
 			}

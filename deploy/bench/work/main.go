@@ -1,6 +1,6 @@
 // Command work measures what queued and stored tasks do to everything else, on three real servers: acquires of another semaphore while 64 MiB
-// are submitted and while 100 000 tasks wait, and with 256 MiB stored a restart, a hand-over of leadership, and a server that joins under load.
-// Figures with and without are taken by turns, and the ratios of the rounds count.
+// are submitted and while 100 000 tasks wait, and with 256 MiB stored a snapshot, a hand-over of leadership, a killed leader and its restart, and
+// an empty server that joins under load. Figures with and without are taken by turns, and the ratios of the rounds count.
 package main
 
 import (
@@ -108,20 +108,31 @@ func (b *bench) define(ctx context.Context) error {
 	return err
 }
 
-// pair acquires a permit of the caller's own semaphore and releases it.
-func (b *bench) pair(ctx context.Context, caller int) (int, error) {
+// acquire acquires a permit of the caller's own semaphore.
+func (b *bench) acquire(ctx context.Context, caller int) (release func(context.Context) error, err error) {
 	permits := gatekeeperv1.NewPermitServiceClient(b.conns.Of(caller))
 	r, err := permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: fmt.Sprint("own-", caller), Identity: &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller"},
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if r.GetGrant() == nil {
-		return 0, fmt.Errorf("denied: %s", r.GetDenial().GetMessage())
+		return nil, fmt.Errorf("denied: %s", r.GetDenial().GetMessage())
 	}
-	_, err = permits.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: r.GetGrant().GetPermit().GetToken()})
-	return 1, err
+	return func(ctx context.Context) error {
+		_, err := permits.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: r.GetGrant().GetPermit().GetToken()})
+		return err
+	}, nil
+}
+
+// pair acquires a permit and releases it.
+func (b *bench) pair(ctx context.Context, caller int) (int, error) {
+	release, err := b.acquire(ctx, caller)
+	if err != nil {
+		return 0, err
+	}
+	return 1, release(ctx)
 }
 
 // submit submits a job of so many tasks of that size, and returns its id.
@@ -231,95 +242,3 @@ type latencies struct{ each []float64 }
 
 func (l *latencies) add(f load.Figure) { l.each = append(l.each, f.P99) }
 func (l *latencies) p99() float64      { return median(l.each) }
-
-// stored fills the store and measures a restart, a hand-over and a joining server.
-func (b *bench) stored(ctx context.Context) error {
-	for i := range 4 {
-		if i == 3 { // what is left below the limit of the cluster
-			_, err := b.submit(ctx, "tasks-2", 850, 64<<10)
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if _, err := b.submit(ctx, fmt.Sprint("tasks-", i%3), 1000, 64<<10); err != nil {
-			return err
-		}
-	}
-	if err := b.promoted(ctx); err != nil {
-		return err
-	}
-	busy, rest := context.WithCancel(ctx)
-	defer rest()
-	loaded := make(chan struct{})
-	go func() {
-		defer close(loaded)
-		for busy.Err() == nil {
-			_, _ = load.Measure(busy, time.Second, 4, b.pair) // its errors are those of the end
-		}
-	}()
-	defer func() { rest(); <-loaded }()
-	leader, err := b.cluster.Leader(ctx)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(b.cluster.Servers, func(s *servers.Server) bool { return s != leader })
-	follower := b.cluster.Servers[i]
-	follower.Kill()
-	begun := time.Now()
-	if err := follower.Start(); err != nil {
-		return err
-	}
-	if err := b.caughtUp(ctx, leader, follower); err != nil {
-		return err
-	}
-	fmt.Printf("restart of a follower under load until it has all: %.1f s, at most 10\n", time.Since(begun).Seconds())
-	begun = time.Now()
-	joined, err := b.cluster.Join("n4")
-	if err != nil {
-		return err
-	}
-	if err := b.caughtUp(ctx, leader, joined); err != nil {
-		return err
-	}
-	fmt.Printf("an empty server that joins under load until it has all: %.1f s\n", time.Since(begun).Seconds())
-	return nil
-}
-
-// caughtUp waits until a server has applied what the leader had committed.
-func (b *bench) caughtUp(ctx context.Context, leader, s *servers.Server) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	at, err := leader.Status(ctx)
-	if err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		if status, err := s.Status(ctx); err == nil && status.GetAppliedIndex() >= at.GetCommitIndex() {
-			return nil
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return fmt.Errorf("%s has not caught up: %w\n%s", s.ID, ctx.Err(), s.LogTail())
-}
-
-// promoted hands leadership over, and measures until the new leader grants.
-func (b *bench) promoted(ctx context.Context) error {
-	begun := time.Now()
-	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.Of(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
-	if err != nil {
-		return err
-	}
-	if err := b.dial(ctx); err != nil {
-		return err
-	}
-	for {
-		if _, err := b.pair(ctx, 0); err == nil {
-			break
-		} else if ctx.Err() != nil {
-			return err
-		}
-	}
-	fmt.Printf("hand-over of leadership with 256 MiB stored until the next grant: %.0f ms\n", float64(time.Since(begun).Milliseconds()))
-	return nil
-}

@@ -1,0 +1,75 @@
+package snapshots
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAwait_TellsFromWhenToWhenOneWasMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "snapshots")
+		make := func(name string, size int) {
+			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+				t.Error(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name, "state.bin"), bytes.Repeat([]byte{1}, size), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		make("2-10-1", 5)
+		make("2-20-2.tmp", 5) // its beginning was not seen
+		begin := time.Now()
+		go func() {
+			<-time.After(time.Second)
+			if err := os.Rename(filepath.Join(dir, "2-20-2.tmp"), filepath.Join(dir, "2-20-2")); err != nil {
+				t.Error(err)
+			}
+			<-time.After(time.Second)
+			make("2-30-3.tmp", 7)
+			<-time.After(3 * time.Second)
+			if err := os.Rename(filepath.Join(dir, "2-30-3.tmp"), filepath.Join(dir, "2-30-3")); err != nil {
+				t.Error(err)
+			}
+		}()
+		got, err := await(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const glance = 4 * time.Millisecond
+		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+glance ||
+			took < 3*time.Second-glance || took > 3*time.Second+glance || got.bytes != 7 {
+			t.Errorf("from %v for %v, of %v bytes", from, took, got.bytes)
+		}
+	})
+}
+
+func TestAwait_NoneIsMade_EndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if got, err := await(ctx, filepath.Join(t.TempDir(), "none")); err == nil {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestSpan_ComparesGrantsWithinWithThoseBefore(t *testing.T) {
+	t0 := time.Unix(1_000_000, 0)
+	after := func(d time.Duration) time.Time { return t0.Add(d) }
+	shots := []shot{
+		{after(-3 * time.Second), 900 * time.Millisecond},      // long over
+		{after(-time.Second), 2 * time.Millisecond},            // before
+		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // under way when it began: both
+		{after(time.Second), 45 * time.Millisecond},            // within
+		{after(2*time.Second + time.Millisecond), time.Second}, // when it was over
+	}
+	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
+	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.Added() != 15 || got.Bytes != 9 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -482,6 +482,50 @@ func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *te
 	})
 }
 
+// A refused end changes nothing: the worker keeps the task, and takes no other in its place, however often it asks.
+func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
+	for name, late := range map[string]bool{"the slot waits": false, "the slot gets a task all the same": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var tokens atomic.Uint64
+				l := &leader{err: &keeper.WorkLimitError{}, acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+					token := tokens.Add(1)
+					if token == 1 {
+						return granted(token, 0), nil
+					}
+					call.Placed()
+					<-ctx.Done()
+					if late {
+						return granted(token, 0), nil
+					}
+					return keeper.Answer{}, ctx.Err()
+				}}
+				ctx, cancel := context.WithCancel(t.Context())
+				r := NewRoom(l)
+				w := r.Open(ctx, offer())
+				if err := w.Take(1); err != nil {
+					t.Fatal(err)
+				}
+				<-w.Answers()
+				for range 3 {
+					if err := w.End(fsm.Release{Token: 1, Job: semaphore.JobDone}, true); err != nil {
+						t.Fatal(err)
+					}
+					if a := <-w.Answers(); a.Ended == nil || a.Ended.Refused == nil {
+						t.Fatalf("answered %+v", a)
+					}
+					of := r.Workers("s")[0]
+					if of.Free != 0 || len(of.Held) != 1 || of.Held[0].Token != 1 {
+						t.Fatalf("it waits for %d tasks more and holds %+v, want its task and no slot", of.Free, of.Held)
+					}
+				}
+				cancel()
+				w.Close()
+			})
+		})
+	}
+}
+
 // The grant of the next task can share a log entry with the release only if its slot stands in the queue first.
 func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedOnceItsSlotIsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -213,27 +213,48 @@ func (w *Worker) Received(number uint64, at time.Time) {
 }
 
 // Take lets the worker have so many more tasks. It returns an error if that is too many.
-func (w *Worker) Take(n int) error { return w.more(n, func() {}) }
-
-// more is Take. Each slot calls placed when it stands in the queue, or takes no task.
-func (w *Worker) more(n int, placed func()) error {
+func (w *Worker) Take(n int) error {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
+	if err := w.fits(n); err != nil {
+		return err
+	}
+	for range n {
+		w.open(func() {})
+	}
+	return nil
+}
+
+// fits returns an error if so many more tasks are too many. The caller holds the lock.
+func (w *Worker) fits(n int) error {
 	if w.free+len(w.tasks)+n > MaxSlots {
 		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must leave the worker with at most %d tasks at a time", MaxSlots))
 	}
+	return nil
+}
+
+// open opens a slot, which calls placed when it stands in the queue, or takes no task. withdraw ends the slot, and returns when it has ended; a
+// task that it got meanwhile goes back. The caller of open holds the lock, that of withdraw does not.
+func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
-		return nil
+		return func() {}
 	}
-	w.free += n
-	for range n {
-		w.count++
-		id := w.offer.Identity
-		id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count)
-		w.calls.Go(func() { w.slot(id, placed) })
+	w.free++
+	w.count++
+	id := w.offer.Identity
+	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count)
+	ctx, cancel := context.WithCancel(w.take)
+	ended := make(chan struct{})
+	w.calls.Go(func() {
+		defer close(ended)
+		defer cancel()
+		w.slot(ctx, id, placed)
+	})
+	return func() {
+		cancel()
+		<-ended
 	}
-	return nil
 }
 
 // Drain takes no more tasks.
@@ -244,8 +265,8 @@ func (w *Worker) Drain() {
 	w.drain()
 }
 
-// slot waits for one task.
-func (w *Worker) slot(id semaphore.Identity, placed func()) {
+// slot waits for one task, until ctx ends.
+func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func()) {
 	granted := false
 	defer func() {
 		placed()
@@ -255,7 +276,7 @@ func (w *Worker) slot(id semaphore.Identity, placed func()) {
 			w.free--
 		}
 	}()
-	for w.take.Err() == nil {
+	for ctx.Err() == nil {
 		call := &keeper.AcquireCall{
 			Request:       semaphore.Request{Semaphore: w.offer.Semaphore, Identity: id, Weight: w.offer.Weight, Worker: true},
 			Metadata:      w.offer.Metadata,
@@ -266,33 +287,33 @@ func (w *Worker) slot(id semaphore.Identity, placed func()) {
 				placed()
 			},
 		}
-		a, err := w.room.keeper.Acquire(w.take, call, func(keeper.Place) error { return nil })
+		a, err := w.room.keeper.Acquire(ctx, call, func(keeper.Place) error { return nil })
 		switch {
-		case w.take.Err() != nil && err != nil:
+		case ctx.Err() != nil && err != nil:
 			return
 		case err != nil:
 			w.fail(err)
 			return
 		case a.Outcome == semaphore.Denied:
 			placed()
-			if !w.wait(a.Denial) {
+			if !w.wait(ctx, a.Denial) {
 				return
 			}
 		default:
 			granted = true
-			w.granted(call.Received, a)
+			w.granted(ctx, call.Received, a)
 			return
 		}
 	}
 }
 
 // wait tells the worker once why it is denied, and waits until it is worth asking again.
-func (w *Worker) wait(d *keeper.Denial) bool {
+func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
 	news := w.denied != d.Decision.Reason
 	w.denied = d.Decision.Reason
 	w.room.mu.Unlock()
-	if news && !w.send(w.take, Answer{Denial: d}) {
+	if news && !w.send(ctx, Answer{Denial: d}) {
 		return false
 	}
 	again := time.NewTimer(askAgain + mathrand.N(askAgain))
@@ -300,7 +321,7 @@ func (w *Worker) wait(d *keeper.Denial) bool {
 	select {
 	case <-again.C:
 		return true
-	case <-w.take.Done():
+	case <-ctx.Done():
 		return false
 	}
 }
@@ -312,8 +333,9 @@ func (w *Worker) admitted() {
 	w.denied = semaphore.NoReason
 }
 
-// granted hands a task to the worker. One that was never sent goes back. From here on the slot counts as that task.
-func (w *Worker) granted(received time.Time, a keeper.Answer) {
+// granted hands a task to the worker. One that is not sent goes back: the stream has ended, or the slot of ctx was withdrawn. From here on the
+// slot counts as that task.
+func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
 	w.room.mu.Lock()
 	w.denied = semaphore.NoReason
@@ -325,15 +347,17 @@ func (w *Worker) granted(received time.Time, a keeper.Answer) {
 	w.tasks[token], w.room.held[token] = held, held
 	w.free--
 	w.room.mu.Unlock()
-	if a.Task != nil && w.send(w.ctx, Answer{Grant: g}) {
+	if a.Task != nil && !w.withdrawn(ctx) && w.send(w.ctx, Answer{Grant: g}) {
 		return
 	}
 	w.forget(token)
-	// The stream has ended, and its context with it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), giveBack)
 	defer cancel()
 	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, nil) // else it expires
 }
+
+// withdrawn reports whether the slot of ctx was withdrawn. A drain takes no task back.
+func (w *Worker) withdrawn(ctx context.Context) bool { return ctx.Err() != nil && w.take.Err() == nil }
 
 // giveBack is how long the return of a task that nobody heard of may take.
 const giveBack = 5 * time.Second
@@ -351,13 +375,14 @@ func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 }
 
 // End releases the permit of a task, and answers when that is done. With next it takes another task: its slot is placed before the release
-// is, so that both go into one log entry.
+// is, so that both go into one log entry. If the end is refused, nothing has happened: the worker keeps the task and takes no other.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
 	placed := make(chan struct{})
 	place := sync.OnceFunc(func() { close(placed) })
+	undo := func() {}
 	if next {
-		w.forget(cmd.Token) // it frees a place
-		if err := w.more(1, place); err != nil {
+		var err error
+		if undo, err = w.exchange(cmd.Token, place); err != nil {
 			return err
 		}
 	} else {
@@ -370,14 +395,38 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 		if isOfTheEnd(err) {
 			err, refused = nil, err
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			w.fail(err)
 			return
+		case refused != nil:
+			undo()
+		default:
+			w.forget(cmd.Token)
 		}
-		w.forget(cmd.Token)
 		w.send(w.ctx, Answer{Ended: &Ended{cmd.Token, r, refused}})
 	})
 	return nil
+}
+
+// exchange opens a slot in place of a task.
+func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) {
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	held := w.tasks[token]
+	w.drop(token)
+	if err := w.fits(1); err != nil {
+		return nil, err
+	}
+	withdraw := w.open(placed)
+	return func() {
+		withdraw()
+		w.room.mu.Lock()
+		defer w.room.mu.Unlock()
+		if held != nil {
+			w.tasks[token], w.room.held[token] = held, held
+		}
+	}, nil
 }
 
 // run runs f, for which Close waits. Once the stream has ended it does nothing: messages that had come may still be taken in.
@@ -408,6 +457,11 @@ func (w *Worker) Report(token uint64, p Progress) {
 func (w *Worker) forget(token uint64) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
+	w.drop(token)
+}
+
+// drop is forget for a caller that holds the lock.
+func (w *Worker) drop(token uint64) {
 	delete(w.tasks, token)
 	delete(w.room.held, token)
 }

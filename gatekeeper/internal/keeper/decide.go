@@ -55,7 +55,7 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 			return decision{answer: failed(err)}
 		}
 	}
-	facts.Used -= t.opened.freed
+	facts.Used += t.opened.taken - t.opened.freed
 	facts.Tasks += t.opened.tasks
 	facts.WaitsAhead = t.queued()
 	d, waits := t.rule(call, &facts, replay)

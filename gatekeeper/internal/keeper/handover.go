@@ -13,12 +13,13 @@ const maxHandOver = batcher.MaxCommands
 type opening struct {
 	semaphore string
 	freed     uint64 // the weight of the permits that it releases
+	taken     uint64 // the weight of the permits that it grants
 	tasks     uint64 // how many tasks of submissions it completes
 }
 
-// openings are those of an entry's commands, in their order, if they are applied to that state. A permit counts as freed only if no command
-// ahead of its release ends or supersedes it: if such a release counted and did nothing, a heavy waiter could be refused and a lighter one
-// behind it granted.
+// openings are those of an entry's commands, in their order, if they are applied to that state. They never say that more is free than will be:
+// else a heavy waiter could be refused for the lack of space, and a lighter one behind it granted. So a permit counts as freed only if no command
+// ahead of its release ends or supersedes it, and every grant counts as taken, although that of a waiter is counted in the queue too.
 func openings(state *fsm.State, cmds []fsm.Command) []opening {
 	var all []opening
 	at := func(sem string) *opening {
@@ -49,7 +50,9 @@ func openings(state *fsm.State, cmds []fsm.Command) []opening {
 				at(j.Semaphore).tasks += uint64(j.Tasks) + uint64(len(c.Tasks))
 			}
 		case fsm.Grant:
-			token = c.Supersedes
+			if token = c.Supersedes; token == 0 {
+				at(c.Semaphore).taken += uint64(c.Weight)
+			}
 		case fsm.Cancel:
 			token = c.Token
 		case fsm.Expire:
@@ -78,6 +81,9 @@ func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	state := k.cfg.Machine.State()
 	var grants []batcher.Call
 	for _, o := range openings(state, cmds) {
+		if o.freed == 0 && o.tasks == 0 {
+			continue
+		}
 		grants = append(grants, k.handOver(t, state, o, maxHandOver-len(grants))...)
 	}
 	return grants
@@ -89,7 +95,7 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 	if sd == nil || sd.Pause != nil {
 		return nil
 	}
-	used, permits := state.Used(o.semaphore)-o.freed, uint64(sd.Definition.Permits)
+	used, permits := state.Used(o.semaphore)-o.freed+o.taken, uint64(sd.Definition.Permits)
 	if used >= permits {
 		return nil
 	}

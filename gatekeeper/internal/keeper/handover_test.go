@@ -155,6 +155,33 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 	})
 }
 
+// A grant that was decided before anybody waited may come ahead of a release in its entry, and take a part of what that frees. If the part did
+// not count, the first waiter would be refused for the lack of space, and a lighter one behind it granted.
+func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 5 })
+		holder, caller, heavy := ask("a", "1"), ask("x", "2"), ask("b", "3")
+		holder.Weight, caller.Weight, heavy.Weight = 3, 2, 4
+		a := w.granted(holder)
+		w.inFlight()
+		x := make(chan Answer, 1)
+		go w.answerTo(caller, x)
+		synctest.Wait() // its grant waits for the next entry
+		b, c := w.wait1(heavy), w.wait1(ask("c", "4"))
+		released := w.releasing(a.Token)
+		w.tape.letGo()
+		if err := <-released; err != nil {
+			t.Fatal(err)
+		}
+		if got := <-x; got.Outcome != semaphore.Granted {
+			t.Fatalf("%+v", got)
+		}
+		if !b.waits() || !c.waits() {
+			t.Fatalf("b waits: %v, c waits: %v; b needs four of the three that are left, and came first", b.waits(), c.waits())
+		}
+	})
+}
+
 // inFlight puts an entry in flight, so that what follows shares the next one until letGo.
 func (w *world) inFlight() {
 	w.tape.hold()
@@ -567,7 +594,7 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		in, state := w.tenure.Load(), w.machine.State()
 		me := w.joinByHand(ask("b", "2"))
 
-		if grants := w.handOver(in, state, opening{"job", 2, 0}, 9); len(grants) != 1 || len(me.wake) != 1 {
+		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 1 || len(me.wake) != 1 {
 			t.Fatalf("%d grants, %d in the call's wake, want one each", len(grants), len(me.wake))
 		}
 		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
@@ -586,7 +613,7 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		if !w.withdraw(gone) {
 			t.Fatal("nothing is on its way to c")
 		}
-		if grants := w.handOver(in, state, opening{"job", 2, 0}, 9); len(grants) != 0 || len(next.wake) != 0 {
+		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("%d grants for a call that has ended, and for one behind it", len(grants))
 		}
 		if offers := w.queue.Offer("job", 2, 0); len(offers) != 2 {

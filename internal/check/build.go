@@ -25,6 +25,7 @@ type builder struct {
 	lost   map[owner]*untold
 	before map[uint64]*grant // of each token the one of its owner before it
 	rules  map[history.Definition]*rule
+	shut   []history.Operation // cordons and their ends
 	edited []*tried
 	gaveUp []*tried
 	byID   map[string]*tried // of edits, by semaphore and request id
@@ -69,7 +70,12 @@ func newBuilder(h *history.History) *builder {
 	}
 	counts := map[string]int{}
 	last := map[owner]*grant{}
+	var asked time.Duration // of the tokens so far: a higher one is granted later
 	for _, g := range inOrder(b.all) {
+		if g.task {
+			g.call = min(max(g.call, asked), g.known)
+		}
+		asked = max(asked, g.call)
 		b.before[g.token] = last[b.owner(g)]
 		last[b.owner(g)] = g
 		b.index[g.token] = counts[g.semaphore]
@@ -156,6 +162,12 @@ func (b *builder) operation(op history.Operation) {
 	case history.Pause, history.Resume:
 		b.pause(op)
 		return
+	case history.Cordon, history.Uncordon:
+		b.shut = append(b.shut, op)
+		return
+	case history.Submit:
+		b.works(r.Semaphore)
+		return
 	case history.Cancel:
 		if key, ok := attemptOf(r); ok && b.asked[key] != nil {
 			g := b.asked[key]
@@ -224,15 +236,53 @@ func (b *builder) untold(op history.Operation) {
 }
 
 func (b *builder) pause(op history.Operation) {
-	st := &step{kind: stepPaused, request: op.Request, unknown: true}
+	st := &step{kind: stepPaused, request: op.Request}
 	if op.Request.Kind == history.Resume {
 		st.kind = stepResumed
 	}
+	b.part(op.Request.Semaphore).change(op, st)
+}
+
+// change adds a change that may never happen if nobody heard of it.
+func (p *partition) change(op history.Operation, st *step) {
 	to := never
 	if _, ok := op.Answer(); ok {
-		st.unknown, to = false, op.Return.At
+		to = op.Return.At
 	}
-	b.part(op.Request.Semaphore).add(op.At, to, st)
+	st.unknown = to == never
+	p.add(op.At, to, st)
+}
+
+// cordons adds the cordons to the semaphores at which they catch a holder.
+func (b *builder) cordons() {
+	for _, op := range b.shut {
+		st := step{kind: stepCordoned, request: op.Request}
+		if op.Request.Kind == history.Uncordon {
+			st.kind = stepUncordoned
+		}
+		var err error
+		if st.caught, err = whole(op.Request.Acquirers); err != nil {
+			b.part("").err = err
+			return
+		}
+		at := map[string]bool{}
+		for _, g := range b.all {
+			if !at[g.semaphore] && st.caught.MatchString(g.identity.Acquirer) {
+				at[g.semaphore] = true
+				own := st
+				b.part(g.semaphore).change(op, &own)
+			}
+		}
+	}
+}
+
+// works notes that permits of the semaphore carry tasks. A permit whose task never reached its worker is in no history, so any of them can
+// explain that no permit is free.
+func (b *builder) works(semaphore string) {
+	if p := b.part(semaphore); !p.works {
+		p.works = true
+		p.add(0, 0, &step{kind: stepGhost, weight: math.MaxInt32})
+	}
 }
 
 // onPermit adds a call that names a token.
@@ -242,6 +292,11 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 	switch r := op.Request; r.Kind {
 	case history.Release:
 		b.gaveUp = try(b.gaveUp, b.byTok, r.Token, op)
+	case history.EndTask:
+		p.add(op.At, op.At, b.step(stepLeaving, g))
+		if answered { // also of a permit that had ended
+			p.add(op.At, op.Return.At, b.step(stepEnded, g))
+		}
 	case history.Clear:
 		if !answered {
 			p.add(op.At, op.At, b.step(stepFree, g))
@@ -349,7 +404,7 @@ func (b *builder) grants() {
 			p.add(op.At, op.Return.At, b.step(stepAlive, g))
 		}
 		// Steps of one moment can come in any order, so the model is spared those of permits that have long ended.
-		if at, ended := over[g]; u != nil && g.request.Firing == "" && (!ended || u.from < at) {
+		if at, ended := over[g]; u != nil && !g.once() && (!ended || u.from < at) {
 			passes(u.from, stepHaunted)
 			if from, ok := u.replaced[g.token]; ok {
 				passes(from, stepReplaced)

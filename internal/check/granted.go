@@ -5,7 +5,7 @@ package check
 func (st *step) grants() []func(*state) bool {
 	g := st.grant
 	switch {
-	case g.fresh || g.request.Firing != "":
+	case g.fresh || g.once():
 		return []func(*state) bool{st.granted}
 	case st.old != nil:
 		return []func(*state) bool{func(s *state) bool { return st.superseded(s, g.superseded) }}
@@ -31,7 +31,7 @@ func (st *step) superseded(s *state, token uint64) bool {
 	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
 		return false
 	}
-	if p.gone && (!p.haunted || p.released) || p.revoked || p.holder != st.holder || p.weight != st.weight || !sure && !s.there(token) {
+	if p.gone && (!p.haunted || p.released) || p.revoked || p.grant.task || p.holder != st.holder || p.weight != st.weight || !sure && !s.there(token) {
 		return false
 	}
 	s.drop(token)

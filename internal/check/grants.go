@@ -26,7 +26,12 @@ type grant struct {
 	fresh bool
 	// seen are the later answers of acquires that named the same token.
 	seen []history.Operation
+	// task: it carried a task.
+	task bool
 }
+
+// once says that its identity cannot acquire it again: it is for one run.
+func (g *grant) once() bool { return g.task || g.request.Firing != "" }
 
 // attempt names one acquisition: its calls share it.
 type attempt struct {
@@ -42,7 +47,7 @@ func attemptOf(r history.Request) (attempt, bool) {
 // grants puts together what was seen of each permit, by token.
 func grants(h *history.History) map[uint64]*grant {
 	first := map[attempt]time.Duration{}
-	all := map[uint64]*grant{}
+	all := carrying(h)
 	type holder struct {
 		client string
 		token  uint64
@@ -89,6 +94,27 @@ func grants(h *history.History) map[uint64]*grant {
 	for _, b := range h.Beliefs {
 		if g := all[b.Token]; g != nil {
 			g.lapse = max(g.lapse, b.Counted)
+		}
+	}
+	return all
+}
+
+// carrying are the permits that came with tasks. Nobody asks for such a permit in a call, but its grant is later than the submission of the job.
+func carrying(h *history.History) map[uint64]*grant {
+	submitted := map[string]time.Duration{}
+	for _, op := range slices.Backward(h.Operations) {
+		if op.Request.Kind == history.Submit {
+			submitted[op.Request.Job.ID] = op.At
+		}
+	}
+	all := map[uint64]*grant{}
+	for _, t := range h.Handed {
+		if t.Semaphore == "" || all[t.Token] != nil {
+			continue
+		}
+		r := history.Request{Kind: history.Acquire, Semaphore: t.Semaphore, Identity: t.Identity, Weight: 1, Wait: true}
+		all[t.Token] = &grant{
+			token: t.Token, semaphore: t.Semaphore, identity: t.Identity, request: r, call: submitted[t.Job], known: t.At, fresh: true, task: true,
 		}
 	}
 	return all

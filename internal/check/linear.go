@@ -76,6 +76,7 @@ type partition struct {
 	semaphore  string
 	operations []porcupine.Operation
 	err        error
+	works      bool // its permits carry tasks
 }
 
 func (p *partition) add(from, to time.Duration, st *step) {
@@ -111,7 +112,7 @@ func (st *step) String() string {
 func stepNames() []string {
 	return []string{"granted", "unanswered acquire", "in the queue", "out of the queue", "denied", "refreshed", "has ended", "released",
 		"unanswered release", "may have been freed unsafely", "may have been superseded", "may have been replaced", "may have expired", "may be free after a release", "may be free after an expiry", "freed by an operator", "revoked", "verified",
-		"edited", "read", "paused", "resumed"}
+		"edited", "read", "paused", "resumed", "cordoned", "uncordoned"}
 }
 
 // partitions are the steps of each semaphore, in the order of their names.
@@ -120,6 +121,7 @@ func partitions(h *history.History) []*partition {
 	for _, op := range h.Operations {
 		b.operation(op)
 	}
+	b.cordons()
 	b.edits()
 	b.releases()
 	b.grants()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -21,6 +22,7 @@ type step struct {
 	request history.Request
 	answer  history.Response
 	rule    *rule
+	caught  *regexp.Regexp // by a cordon
 	// from and to are when it happened, for people.
 	from, to time.Duration
 	// cools: a slot of this semaphore can stay taken when its holder is gone.
@@ -54,6 +56,8 @@ const (
 	stepRead
 	stepPaused
 	stepResumed
+	stepCordoned
+	stepUncordoned
 )
 
 // node is a state with its key.
@@ -139,6 +143,11 @@ func (st *step) apply(s *state) bool {
 		s.draining = s.draining || st.request.Drain
 	case stepResumed:
 		s.paused, s.stopped = false, false
+	case stepCordoned:
+		s.cordon(st.request.CordonID, st.caught)
+		s.draining = s.draining || st.request.Drain
+	case stepUncordoned:
+		s.cordon(st.request.CordonID, nil)
 	}
 	return true
 }
@@ -148,7 +157,7 @@ func (st *step) denied(s *state) bool {
 	case "NO_SUCH_SEMAPHORE":
 		return s.def == nil
 	case "GROUP_MISMATCH", "ACQUIRER_MISMATCH":
-		return s.def != nil && !s.admits(st.request.Identity)
+		return s.def != nil && !s.def.matches(st.request.Identity)
 	case "PAUSED":
 		return s.paused
 	case "WEIGHT_EXCEEDS_PERMITS":

@@ -17,6 +17,8 @@ type state struct {
 	version uint64 // of def; 0 when no answer named it
 	paused  bool
 	stopped bool // paused with stop
+	// cordons are the acquirers that each one shuts out, by its id. The map is replaced, not changed.
+	cordons map[string]*regexp.Regexp
 
 	sure  map[uint64]slot
 	maybe map[uint64]slot
@@ -117,9 +119,31 @@ func whole(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(`^(?:` + pattern + `)$`)
 }
 
-// admits says whether the rule lets this identity in.
+func (r *rule) matches(id history.Identity) bool {
+	return r.group.MatchString(id.Group) && r.acquirer.MatchString(id.Acquirer)
+}
+
+// admits says whether the rule and the cordons let this identity in.
 func (s *state) admits(id history.Identity) bool {
-	return s.def != nil && s.def.group.MatchString(id.Group) && s.def.acquirer.MatchString(id.Acquirer)
+	for _, caught := range s.cordons {
+		if caught.MatchString(id.Acquirer) {
+			return false
+		}
+	}
+	return s.def != nil && s.def.matches(id)
+}
+
+// cordon sets the cordon of an id; nil ends it.
+func (s *state) cordon(id string, caught *regexp.Regexp) {
+	s.cordons = maps.Clone(s.cordons)
+	switch {
+	case caught == nil:
+		delete(s.cordons, id)
+	case s.cordons == nil:
+		s.cordons = map[string]*regexp.Regexp{id: caught}
+	default:
+		s.cordons[id] = caught
+	}
 }
 
 func (s *state) clone() *state {
@@ -237,6 +261,9 @@ func (s *state) clip() {
 func (s *state) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.lost, s.bound, s.ghosts, s.queue, s.granted, s.peak)
+	for _, id := range slices.Sorted(maps.Keys(s.cordons)) {
+		fmt.Fprintf(&b, " %q", id)
+	}
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
 		b.WriteByte('|')
 		for _, token := range slices.Sorted(maps.Keys(slots)) {

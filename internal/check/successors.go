@@ -34,6 +34,8 @@ func Successors(h *history.History) []Violation {
 			why = fmt.Sprintf("whose weight is %d and not %d", weight(old.request), weight(g.request))
 		case old.request.Firing != "":
 			why = fmt.Sprintf("which is for firing %s", old.request.Firing)
+		case old.task:
+			why = "which carries a task"
 		}
 		by[g.superseded] = g.token
 		if why != "" {

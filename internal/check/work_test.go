@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,7 +29,12 @@ func (s *story) submit(j *history.Job, answer history.Response) {
 func (s *story) handed(worker string, index uint32, token uint64) {
 	s.at += 10 * time.Millisecond
 	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
-		history.Handed{Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index]})
+		history.Handed{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index]})
+}
+
+// workerSlot is the identity under which a worker holds a task.
+func workerSlot(worker string, token uint64) history.Identity {
+	return history.Identity{Group: "g", Acquirer: worker, HolderID: fmt.Sprint(token)}
 }
 
 func (s *story) end(token uint64, outcome, content string, result history.Result) {

@@ -36,6 +36,9 @@ const (
 	Pause Kind = "pause"
 	// Resume ends a pause.
 	Resume Kind = "resume"
+	// Cordon shuts Acquirers out of every semaphore, and Uncordon ends that. The id of a cordon stands for one pattern in a history.
+	Cordon   Kind = "cordon"
+	Uncordon Kind = "uncordon"
 )
 
 // Request is what was asked for. Only the fields that its kind needs are set.
@@ -64,7 +67,10 @@ type Request struct {
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
 	// Stop: a pause that tells holders to stop.
 	Stop bool `json:"stop,omitempty"`
-	// Drain: an edit, a pause or a revoke that lets holders go on for a while.
+	// CordonID and Acquirers are the id and the acquirer pattern of a cordon, also of one that ends.
+	CordonID  string `json:"cordon_id,omitempty"`
+	Acquirers string `json:"acquirers,omitempty"`
+	// Drain: an edit, a pause, a cordon or a revoke that lets holders go on for a while.
 	Drain bool `json:"drain,omitempty"`
 	// Definition is the rule to be in force.
 	Definition *Definition `json:"definition,omitempty"`
@@ -128,7 +134,7 @@ const (
 	Released Result = "released"
 	// Ended answers Release: the permit had ended before.
 	Ended Result = "ended"
-	// Done answers Edit, Read, Pause, Resume, Revoke, TakeOver, Clear and Cancel.
+	// Done answers Edit, Read, Pause, Resume, Cordon, Uncordon, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
 	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how. Firing is CLAIMED or OPEN when the caller waited for
 	// long enough, and heard no more.

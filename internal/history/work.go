@@ -74,8 +74,11 @@ type Handed struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
 	Token  uint64        `json:"token"`
-	Job    string        `json:"job"`
-	Index  uint32        `json:"index"`
+	// Semaphore and Identity are those of the permit, whose weight is 1. The model leaves out a permit without a semaphore.
+	Semaphore string   `json:"semaphore,omitempty"`
+	Identity  Identity `json:"identity,omitzero"`
+	Job       string   `json:"job"`
+	Index     uint32   `json:"index"`
 	// Content is that of the payload.
 	Content string `json:"content"`
 	Attempt uint32 `json:"attempt"`

@@ -1,0 +1,169 @@
+package check
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+// newSharedStory begins with a job whose workers share one permit with ordinary callers.
+func newSharedStory(t *testing.T) *story {
+	s := newStory(t, one())
+	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
+	return s
+}
+
+// counted has a worker count on a task's permit for a second.
+func (s *story) counted(worker string, token uint64) {
+	s.believe(worker, token, s.at, s.at+time.Second)
+}
+
+func (s *story) operator(r history.Request) {
+	s.begin(r)(history.Response{Result: history.Done, Revision: 20})
+}
+
+func (s *story) cordon(kind history.Kind, acquirers string) {
+	s.operator(history.Request{Kind: kind, CordonID: acquirers, Acquirers: acquirers})
+}
+
+func TestShared_WorkersAndCallersTakeTurns_Holds(t *testing.T) {
+	s := newSharedStory(t)
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.handed("w", 0, 2)
+	s.believe("w", 2, s.at, s.at+100*time.Millisecond)
+	s.denied("a", "NO_FREE_PERMIT")
+	s.pass(100 * time.Millisecond)
+	s.end(2, "DONE", "A", history.Recorded)
+	s.grant("b", 3)
+	s.ask(history.Release, 3, history.Released)
+	s.handed("killed", 1, 4)
+	s.counted("killed", 4)
+	s.pass(time.Second)
+	s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("killed", 4), RequestID: "as the worker was", Weight: 1}, 5)
+	s.holds()
+}
+
+func TestShared_HolderBesideAWorker_IsCaught(t *testing.T) {
+	for name, tell := range map[string]func(*story){
+		"TaskBesideAHolder": func(s *story) {
+			s.grant("a", 1)
+			s.handed("w", 0, 2)
+		},
+		"HolderBesideATask": func(s *story) {
+			s.handed("w", 0, 1)
+			s.counted("w", 1)
+			s.grant("a", 2)
+		},
+		"CallerUnderTheIdentityOfAWorker": func(s *story) {
+			s.handed("w", 0, 1)
+			s.counted("w", 1)
+			s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1}, 2)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSharedStory(t)
+			tell(s)
+			s.breaks(Linear, "granted token 2")
+		})
+	}
+}
+
+func TestShared_MoreBelieversThanPermits_AreCaught(t *testing.T) {
+	s := newSharedStory(t)
+	s.handed("w", 0, 1)
+	s.counted("w", 1)
+	s.believe("a", 2, s.at, s.at+time.Second)
+	s.breaks(Exclusive, "w with token 1", "a with token 2")
+}
+
+func TestShared_TaskWhereTheDefinitionSaysNo_IsCaught(t *testing.T) {
+	elsewhere := one()
+	elsewhere.GroupPattern = "elsewhere"
+	for name, act := range map[string][2]func(*story){
+		"Pause": {
+			func(s *story) { s.operator(history.Request{Kind: history.Pause}) },
+			func(s *story) { s.operator(history.Request{Kind: history.Resume}) },
+		},
+		"Edit": {
+			func(s *story) { s.edit(10, 11, elsewhere) },
+			func(s *story) { s.edit(11, 12, one()) },
+		},
+		"Cordon": {
+			func(s *story) { s.cordon(history.Cordon, "w|v") },
+			func(s *story) { s.cordon(history.Uncordon, "w|v") },
+		},
+	} {
+		// Token 1 was asked for when nothing kept anybody out, or afterwards: the task of token 2 was granted later.
+		for _, asked := range []string{"Before", "Within", "After"} {
+			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
+				s := newSharedStory(t)
+				two := s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "early"})
+				other := func() {
+					if asked != "Before" {
+						two = s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "late"})
+					}
+					two(history.Response{Result: history.Granted, Token: 1, Revision: 1})
+				}
+				s.edits("other")
+				act[0](s)
+				if asked == "After" {
+					act[1](s)
+				}
+				other()
+				s.handed("w", 0, 2)
+				if asked == "Within" {
+					s.breaks(Linear, "granted token 2")
+				} else {
+					s.holds()
+				}
+			})
+		}
+	}
+}
+
+// edits makes another semaphore, which admits everybody.
+func (s *story) edits(name string) {
+	d := one()
+	s.begin(history.Request{Kind: history.Edit, Semaphore: name, Definition: &d})(history.Response{Result: history.Done, Revision: 13})
+}
+
+func TestShared_CordonOfOthers_KeepsNobodyOut(t *testing.T) {
+	s := newSharedStory(t)
+	s.cordon(history.Cordon, "v")
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.handed("w", 0, 2)
+	s.holds()
+}
+
+func TestShared_TaskThatReachedNobody_ExplainsADenial(t *testing.T) {
+	s := newSharedStory(t)
+	s.denied("a", "NO_FREE_PERMIT")
+	s.holds()
+}
+
+func TestShared_TokensOfTasks_Rise(t *testing.T) {
+	s := newStory(t, one())
+	s.edits("other")
+	r := s.acquire("a")
+	r.Semaphore = "other"
+	s.granted(r, 7)
+	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
+	s.handed("w", 0, 6)
+	s.breaks(RisingTokens, "token 6")
+
+	s = newSharedStory(t)
+	s.handed("w", 0, 1)
+	s.grant("a", 1)
+	s.breaks(RisingTokens, "token 1")
+}
+
+func TestShared_PermitWithATask_IsNeverSuperseded(t *testing.T) {
+	s := newSharedStory(t)
+	s.handed("w", 0, 1)
+	s.begin(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1})(history.Response{Result: history.Granted, Token: 2, Superseded: 1})
+	s.breaks(OneSuccessor, "carries a task")
+}

@@ -253,38 +253,6 @@ func (p *partition) change(op history.Operation, st *step) {
 	p.add(op.At, to, st)
 }
 
-// cordons adds the cordons to the semaphores at which they catch a holder.
-func (b *builder) cordons() {
-	for _, op := range b.shut {
-		st := step{kind: stepCordoned, request: op.Request}
-		if op.Request.Kind == history.Uncordon {
-			st.kind = stepUncordoned
-		}
-		var err error
-		if st.caught, err = whole(op.Request.Acquirers); err != nil {
-			b.part("").err = err
-			return
-		}
-		at := map[string]bool{}
-		for _, g := range b.all {
-			if !at[g.semaphore] && st.caught.MatchString(g.identity.Acquirer) {
-				at[g.semaphore] = true
-				own := st
-				b.part(g.semaphore).change(op, &own)
-			}
-		}
-	}
-}
-
-// works notes that permits of the semaphore carry tasks. A permit whose task never reached its worker is in no history, so any of them can
-// explain that no permit is free.
-func (b *builder) works(semaphore string) {
-	if p := b.part(semaphore); !p.works {
-		p.works = true
-		p.add(0, 0, &step{kind: stepGhost, weight: math.MaxInt32})
-	}
-}
-
 // onPermit adds a call that names a token.
 func (b *builder) onPermit(op history.Operation, g *grant) {
 	p := b.part(g.semaphore)

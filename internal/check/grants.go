@@ -99,27 +99,6 @@ func grants(h *history.History) map[uint64]*grant {
 	return all
 }
 
-// carrying are the permits that came with tasks. Nobody asks for such a permit in a call, but its grant is later than the submission of the job.
-func carrying(h *history.History) map[uint64]*grant {
-	submitted := map[string]time.Duration{}
-	for _, op := range slices.Backward(h.Operations) {
-		if op.Request.Kind == history.Submit {
-			submitted[op.Request.Job.ID] = op.At
-		}
-	}
-	all := map[uint64]*grant{}
-	for _, t := range h.Handed {
-		if t.Semaphore == "" || all[t.Token] != nil {
-			continue
-		}
-		r := history.Request{Kind: history.Acquire, Semaphore: t.Semaphore, Identity: t.Identity, Weight: 1, Wait: true}
-		all[t.Token] = &grant{
-			token: t.Token, semaphore: t.Semaphore, identity: t.Identity, request: r, call: submitted[t.Job], known: t.At, fresh: true, task: true,
-		}
-	}
-	return all
-}
-
 // inOrder are the grants by their tokens.
 func inOrder(all map[uint64]*grant) []*grant {
 	return slices.SortedFunc(maps.Values(all), func(a, b *grant) int { return cmp.Compare(a.token, b.token) })

@@ -1,0 +1,62 @@
+package check
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+// carrying are the permits that came with tasks. Nobody asks for such a permit in a call, but its grant is later than the submission of the job.
+func carrying(h *history.History) map[uint64]*grant {
+	submitted := map[string]time.Duration{}
+	for _, op := range slices.Backward(h.Operations) {
+		if op.Request.Kind == history.Submit {
+			submitted[op.Request.Job.ID] = op.At
+		}
+	}
+	all := map[uint64]*grant{}
+	for _, t := range h.Handed {
+		if t.Semaphore == "" || all[t.Token] != nil {
+			continue
+		}
+		r := history.Request{Kind: history.Acquire, Semaphore: t.Semaphore, Identity: t.Identity, Weight: 1, Wait: true}
+		all[t.Token] = &grant{
+			token: t.Token, semaphore: t.Semaphore, identity: t.Identity, request: r, call: submitted[t.Job], known: t.At, fresh: true, task: true,
+		}
+	}
+	return all
+}
+
+// cordons adds the cordons to the semaphores at which they catch a holder.
+func (b *builder) cordons() {
+	for _, op := range b.shut {
+		st := step{kind: stepCordoned, request: op.Request}
+		if op.Request.Kind == history.Uncordon {
+			st.kind = stepUncordoned
+		}
+		var err error
+		if st.caught, err = whole(op.Request.Acquirers); err != nil {
+			b.part("").err = err
+			return
+		}
+		at := map[string]bool{}
+		for _, g := range b.all {
+			if !at[g.semaphore] && st.caught.MatchString(g.identity.Acquirer) {
+				at[g.semaphore] = true
+				own := st
+				b.part(g.semaphore).change(op, &own)
+			}
+		}
+	}
+}
+
+// works notes that permits of the semaphore carry tasks. A permit whose task never reached its worker is in no history, so any of them can
+// explain that no permit is free.
+func (b *builder) works(semaphore string) {
+	if p := b.part(semaphore); !p.works {
+		p.works = true
+		p.add(0, 0, &step{kind: stepGhost, weight: math.MaxInt32})
+	}
+}

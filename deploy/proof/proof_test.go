@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
@@ -31,28 +31,18 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
-	var ran, takenOver atomic.Int32
-	kinds := []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "client-stopped", "clock-steps", "mixed"}
-	for _, kind := range kinds {
+	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "client-stopped", "clock-steps", "mixed"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // they mostly wait
 			for seed := uint64(3); seed < 3+*repeat; seed++ {
-				if short(t, kind, seed) {
-					takenOver.Add(1)
-				}
+				short(t, kind, seed)
 			}
-			ran.Add(1)
 		})
 	}
-	t.Cleanup(func() { // some short runs meet no takeover
-		if int(ran.Load()) == len(kinds) && takenOver.Load() == 0 {
-			t.Error("no firing was taken over in any run")
-		}
-	})
 }
 
-// short makes one run, and reports whether a takeover succeeded in it.
-func short(t *testing.T, kind string, seed uint64) (takenOver bool) {
+// short makes one run.
+func short(t *testing.T, kind string, seed uint64) {
 	keep := t.TempDir()
 	tally := filepath.Join(keep, "tally.tsv")
 	var out strings.Builder
@@ -65,12 +55,12 @@ func short(t *testing.T, kind string, seed uint64) (takenOver bool) {
 	if strings.Contains(out.String(), " 0 by re-acquisition") {
 		t.Errorf("no identity acquired again: %s", &out)
 	}
-	for _, what := range []string{"jobs", "executions", "results"} {
+	for _, what := range []string{"jobs", "executions", "results", "visits", "takeovers", fault.KilledAtTask} {
 		if strings.Contains(out.String(), " 0 "+what) {
-			t.Errorf("no tasks were shared: %s", &out)
+			t.Errorf("no %s where tasks are shared: %s", what, &out)
 		}
 	}
-	for _, end := range []string{"failed", "cut-short", "handed-over", "awaited"} {
+	for _, end := range []string{"failed", "cut-short", "taken-over", "handed-over", "awaited"} {
 		if strings.Contains(out.String(), " 0 "+end) {
 			t.Errorf("no firing was %s: %s", end, &out)
 		}
@@ -86,7 +76,6 @@ func short(t *testing.T, kind string, seed uint64) (takenOver bool) {
 	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &again); err != nil {
 		t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
 	}
-	return !strings.Contains(out.String(), " 0 taken-over")
 }
 
 // Tallies are appended to over many versions.

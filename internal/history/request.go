@@ -67,6 +67,8 @@ type Request struct {
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
 	// Stop: a pause that tells holders to stop.
 	Stop bool `json:"stop,omitempty"`
+	// Move: an edit that a move has made.
+	Move bool `json:"move,omitempty"`
 	// CordonID and Acquirers are the id and the acquirer pattern of a cordon, also of one that ends.
 	CordonID  string `json:"cordon_id,omitempty"`
 	Acquirers string `json:"acquirers,omitempty"`

@@ -15,6 +15,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
+// Worker is the kind of a holder that executes tasks.
+const Worker = "worker"
+
 // Holder is a client in a process of its own: the first, and those that were started in its place after it was killed.
 type Holder struct {
 	// Kind is what it is: holder, worker or submitter.
@@ -55,6 +58,20 @@ func (h *Holder) End() ([]history.Entry, error) {
 
 func (h *Holder) last() *child.Process[history.Entry] { return h.lives[len(h.lives)-1] }
 
+// atTask says whether the worker has been handed a task of which it has not stated the end.
+func (h *Holder) atTask() bool {
+	begun := map[uint64]bool{}
+	for _, e := range h.last().Records() {
+		switch {
+		case e.Handed != nil:
+			begun[e.Handed.Token] = true
+		case e.Call != nil && e.Call.Request.Kind == history.EndTask:
+			delete(begun, e.Call.Request.Token)
+		}
+	}
+	return len(begun) > 0
+}
+
 func (h *Holder) resume() { _ = h.last().Signal(syscall.SIGCONT) }
 
 // one is any of the holders. Their faults come one at a time.
@@ -68,14 +85,21 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	h, done := a.one(random)
 	defer done()
 	a.Note("client-killed", h.last().Name)
-	return h.kill(ctx, random)
+	_, err := h.kill(ctx, random)
+	return err
 }
 
-// kill kills it, and starts another in its place.
-func (h *Holder) kill(ctx context.Context, random *rand.Rand) error {
+// kill kills it, and starts another in its place. It waits a while for a worker to have a task, and says whether one was killed that had.
+func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
+	waiting, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for h.Kind == Worker && !h.atTask() && waiting.Err() == nil {
+		rest(waiting, 5*time.Millisecond)
+	}
 	h.last().Kill()
+	atTask = h.atTask() // all that it has written is known now
 	rest(ctx, between(random, 0, time.Second))
-	return h.Begin()
+	return atTask, h.Begin()
 }
 
 // clientStopped suspends a client for less than its permits live, or for more.
@@ -96,9 +120,12 @@ func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
+// KilledAtTask counts the workers that were killed while they had a task.
+const KilledAtTask = "worker-killed-at-task"
+
 // Harm kills and suspends the processes that execute tasks, and those that submit them, until the context ends. It counts what it has done.
 func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
-	counts := map[string]int{}
+	counts := map[string]int{KilledAtTask: 0}
 	var mu sync.Mutex // guards counts and failed
 	var failed error
 	var all sync.WaitGroup
@@ -111,14 +138,23 @@ func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 					return
 				}
 				h := group[random.IntN(len(group))]
-				what, act := h.Kind+"-stopped", h.stop
-				if random.IntN(3) > 0 {
-					what, act = h.Kind+"-killed", h.kill
+				what, kills := h.Kind+"-stopped", random.IntN(3) > 0
+				if kills {
+					what = h.Kind + "-killed"
 				}
 				a.Note(what, h.last().Name)
-				err := act(ctx, random)
+				var err error
+				var atTask bool
+				if kills {
+					atTask, err = h.kill(ctx, random)
+				} else {
+					err = h.stop(ctx, random)
+				}
 				mu.Lock()
 				counts[what]++
+				if atTask {
+					counts[KilledAtTask]++
+				}
 				failed = errors.Join(failed, err)
 				failing = failed != nil
 				mu.Unlock()
@@ -127,6 +163,19 @@ func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	}
 	all.Wait()
 	return counts, failed
+}
+
+// LoseWorker kills workers until one had a task.
+func (a *Arena) LoseWorker(ctx context.Context) error {
+	random := rand.New(rand.NewPCG(a.Seed, 202))
+	for ctx.Err() == nil {
+		h := a.Workers[random.IntN(len(a.Workers))]
+		a.Note(Worker+"-killed", h.last().Name)
+		if atTask, err := h.kill(ctx, random); err != nil || atTask {
+			return err
+		}
+	}
+	return fmt.Errorf("no worker was handed a task: %w", ctx.Err())
 }
 
 // storm is many clients that ask as fast as they can, beside watchers that do not read what they are sent.

@@ -20,6 +20,7 @@ type bare struct {
 	pending *pending
 	turns   int
 	self    self
+	waits   float64        // the part of its acquires that stand in the queue
 	late    sync.WaitGroup // what is sent late
 }
 
@@ -68,7 +69,7 @@ func (b *bare) request(s Semaphore, id history.Identity) history.Request {
 
 // ask makes attempts until it knows what came of them; sometimes it gives up before.
 func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bool) {
-	wait := b.chance(0.15) && r.RequestID != ""
+	wait := b.chance(b.waits) && r.RequestID != ""
 	for range 6 {
 		patience := time.Duration(20+b.random.IntN(800)) * time.Millisecond
 		call, cancel := context.WithTimeout(ctx, patience)

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Options say who is to be there. All but Bare and Library are required.
+// Options say who is to be there. All but Bare, Library and Visitors are required.
 type Options struct {
 	// Seed decides what the clients do, as far as the servers let them.
 	Seed uint64
@@ -27,8 +27,9 @@ type Options struct {
 	Work []Semaphore
 	// Put takes what the clients note.
 	Put func(history.Entry)
-	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library.
-	Bare, Library int
+	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library. Visitors are those that
+	// make bare calls at the semaphores of tasks.
+	Bare, Library, Visitors int
 }
 
 // Clients are the clients of a run, all in this process.
@@ -94,9 +95,16 @@ func (c *Clients) Start(ctx context.Context) error {
 		})
 	}
 	for i := range c.opts.Bare {
-		c.bare(ctx, i)
+		b := c.bare(bareName(i), c.opts.World)
+		b.self = selfOf(b.Client(), i)
+		c.all.Go(func() { b.run(ctx) })
 	}
-	for _, s := range c.opts.World {
+	for i := range c.opts.Visitors {
+		b := c.bare(fmt.Sprintf("visitor-%d", i), worked(c.opts.Work))
+		b.waits = 0.5
+		c.all.Go(func() { b.visit(ctx) })
+	}
+	for _, s := range slices.Concat(c.opts.World, c.opts.Work) {
 		o := c.newOperator("operator of " + s.Name)
 		c.all.Go(func() { o.run(ctx, s) })
 	}
@@ -114,13 +122,10 @@ func bareName(i int) string { return fmt.Sprintf("bare-%d", i) }
 // pairName is the acquirer of the identity that two bare clients share.
 func pairName(pair int) string { return fmt.Sprintf("bare-pair-%d", pair) }
 
-func (c *Clients) bare(ctx context.Context, number int) {
-	name := bareName(number)
-	b := &bare{
-		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: c.opts.World, held: &c.held, pending: &c.pending,
-		self: selfOf(name, number),
+func (c *Clients) bare(name string, world []Semaphore) *bare {
+	return &bare{
+		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: world, held: &c.held, pending: &c.pending, waits: 0.15,
 	}
-	c.all.Go(func() { b.run(ctx) })
 }
 
 // Storm adds clients that ask as fast as they can, until the context ends. It is not called from several goroutines.

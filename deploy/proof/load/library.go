@@ -27,22 +27,34 @@ type library struct {
 func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	var all sync.WaitGroup
 	for i := range jobs {
-		j := &job{library: l, number: i, random: rand.New(rand.NewPCG(seed, uint64(i))), last: map[string]uint64{}}
-		all.Go(func() {
-			for ctx.Err() == nil {
-				j.turn(ctx)
-				pause(ctx, time.Duration(j.random.IntN(20))*time.Millisecond)
-			}
-		})
+		j := &job{
+			library: l, number: i, holderID: fmt.Sprintf("job-%d", i), long: 0.2, rests: 20 * time.Millisecond,
+			random: rand.New(rand.NewPCG(seed, uint64(i))), last: map[string]uint64{},
+		}
+		all.Go(func() { j.run(ctx) })
 	}
 	all.Wait()
 	l.awaiting.Wait()
+}
+
+// run takes turns until the context ends.
+func (j *job) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		j.turn(ctx)
+		pause(ctx, time.Duration(j.random.Int64N(int64(j.rests))))
+	}
 }
 
 // job is one of the jobs of a client.
 type job struct {
 	*library
 	number int
+	// holderID is that of the identities that the job uses again and again.
+	holderID string
+	// long is the part of the permits that may be held for longer than they last without a refresh.
+	long float64
+	// rests is the most time between two turns.
+	rests  time.Duration
 	random *rand.Rand
 	turns  int
 	// last is the last token of each identity at each semaphore. Nobody here believes in it when the next one is asked for, and the client
@@ -54,7 +66,7 @@ type job struct {
 // time as another client. Two jobs of a client never share one, which the client library would refuse.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
-	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: fmt.Sprintf("job-%d", j.number)}
+	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}
 	runs := 1 + j.random.IntN(3)
 	switch n := j.random.IntN(10); {
 	case n < 4:
@@ -75,13 +87,13 @@ func (j *job) turn(ctx context.Context) {
 			r.RequestID = "" // the client library draws one, and takes the request back when it gives up
 		}
 		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // the same request again, or the next one
-			unknown = j.run(ctx, s, r)
+			unknown = j.once(ctx, s, r)
 		}
 	}
 }
 
-// run acquires, runs, and releases. It says whether it is unknown what came of the acquire.
-func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
+// once acquires, runs, and releases. It says whether it is unknown what came of the acquire.
+func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
 	l, random := j.library, j.random
 	key := fmt.Sprintf("%s %v", s.Name, r.Identity)
 	r.Replaces = j.last[key]
@@ -123,7 +135,7 @@ func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown 
 	done(history.Known, history.Response{Result: history.Granted, Token: p.Token(), SafeUntil: b.safe}, nil)
 	go b.follow()
 	length := time.Duration(random.IntN(50)) * time.Millisecond
-	if random.Float64() < 0.2 {
+	if random.Float64() < j.long {
 		length = time.Duration(random.Int64N(int64(3 * s.Definition.Duration)))
 	}
 	if random.Float64() < 0.1 {

@@ -85,7 +85,7 @@ func (b *bare) again(r history.Request) history.Request {
 
 // insist makes attempts without a pause. When the outcome of one is unknown, it repeats or abandons it.
 func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
-	wait := b.chance(0.15) && r.RequestID != ""
+	wait := b.chance(b.waits) && r.RequestID != ""
 	for range 4 {
 		call, cancel := context.WithTimeout(ctx, 20*time.Millisecond+b.within(500*time.Millisecond))
 		var way time.Duration

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -24,40 +25,59 @@ type operator struct {
 
 func (o *operator) any() stubs { return o.servers.any(o.random) }
 
-// run has its hands in one semaphore until the context ends, as the semaphore says.
+// run does one thing after the other to a semaphore until the context ends, as the semaphore says.
 func (o *operator) run(ctx context.Context, s Semaphore) {
-	var version uint64
-	for ctx.Err() == nil {
-		switch {
-		case s.Edited:
-			version = o.edit(ctx, s, version)
-		case s.Paused:
-			o.pause(ctx, s.Name)
-		case s.Revoked:
-			o.revoke(ctx, s.Name)
-			o.takeOver(ctx, s.Name)
-		case s.Definition.HoldOnExpiry:
-			o.clear(ctx, s.Name)
-		case s.Firings == 0 || !s.Definition.Takeover:
-			return
-		}
-		if s.Firings > 0 {
-			o.takeOver(ctx, s.Name)
-		}
+	acts := o.acts(s)
+	for len(acts) > 0 && ctx.Err() == nil {
+		acts[o.random.IntN(len(acts))](ctx)
 		pause(ctx, time.Duration(100+o.random.IntN(300))*time.Millisecond)
 	}
+}
+
+// acts are what the operator does to a semaphore.
+func (o *operator) acts(s Semaphore) []func(context.Context) {
+	var version uint64
+	revoke := func(ctx context.Context) {
+		o.revoke(ctx, s)
+		o.takeOver(ctx, s)
+	}
+	switch {
+	case s.Worked:
+		return append(o.hinders(s), revoke)
+	case s.Edited:
+		return []func(context.Context){func(ctx context.Context) { version = o.edit(ctx, s, version) }}
+	case s.Paused:
+		return []func(context.Context){func(ctx context.Context) { o.pause(ctx, s) }}
+	case s.Revoked:
+		return []func(context.Context){revoke}
+	case s.Definition.HoldOnExpiry:
+		return []func(context.Context){func(ctx context.Context) { o.clear(ctx, s.Name) }}
+	case s.Firings > 0 && s.Definition.Takeover:
+		return []func(context.Context){func(ctx context.Context) { o.takeOver(ctx, s) }}
+	}
+	return nil
+}
+
+// act makes a call that is answered with Done, and returns its error.
+func (o *operator) act(ctx context.Context, r history.Request, do func(context.Context, stubs) (revision uint64, err error)) error {
+	done := o.Call(r)
+	call, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	revision, err := do(call, o.any())
+	done(outcome(err), history.Response{Result: history.Done, Revision: revision}, err)
+	return err
 }
 
 // edit replaces a definition, of this version if it is known, by one with other permits and patterns, and returns the new one's.
 func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
-	def.Permits = uint32(o.random.IntN(int(s.Definition.Permits) + 1))
+	def.Permits = uint32(o.random.IntN(int(max(s.Most, s.Definition.Permits)) + 1))
 	def.GroupPattern = []string{".*", "east", "ea.*|we.*", "nowhere"}[o.random.IntN(4)]
 	if o.random.Float64() < 0.3 {
-		def.AcquirerPattern = "bare-.*[02468]"
+		def.AcquirerPattern = "(bare|worker)-.*[02468]"
 	}
 	if expected == 0 {
-		if expected = o.read(ctx, s.Name); expected == 0 {
+		if expected, _ = o.read(ctx, s.Name); expected == 0 {
 			return 0
 		}
 	}
@@ -90,8 +110,8 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 	return 0
 }
 
-// read reads a definition, and returns its version, or 0.
-func (o *operator) read(ctx context.Context, name string) uint64 {
+// read reads a definition, and returns it with its version; 0 if that is not known.
+func (o *operator) read(ctx context.Context, name string) (uint64, *history.Definition) {
 	done := o.Call(history.Request{Kind: history.Read, Semaphore: name})
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -103,54 +123,85 @@ func (o *operator) read(ctx context.Context, name string) uint64 {
 	case err != nil:
 		done(outcome(err), history.Response{}, err)
 	default:
-		done(history.Known, history.Response{Result: history.Done, Revision: version, Definition: read(answer.Record.Definition)}, nil)
+		def := read(answer.Record.Definition)
+		done(history.Known, history.Response{Result: history.Done, Revision: version, Definition: def}, nil)
+		return version, def
 	}
-	return version
+	return 0, nil
 }
 
-func (o *operator) pause(ctx context.Context, name string) {
-	selector := &gatekeeperv1.Selector{Names: []string{name}}
+// pause pauses a semaphore for a while.
+func (o *operator) pause(ctx context.Context, s Semaphore) {
 	stop := o.random.Float64() < 0.3
-	done := o.Call(history.Request{Kind: history.Pause, Semaphore: name, Stop: stop})
-	call, cancel := context.WithTimeout(ctx, time.Second)
-	answer, err := o.any().operator.Pause(call, &gatekeeperv1.PauseRequest{Selector: selector, Stop: stop, Author: o.Client(), Reason: "proof"})
-	cancel()
-	done(outcome(err), history.Response{Result: history.Done, Revision: answer.GetRevision()}, err)
+	drain := o.drain(stop && s.Worked)
+	_ = o.act(ctx, history.Request{Kind: history.Pause, Semaphore: s.Name, Stop: stop, Drain: drain != nil}, func(ctx context.Context, on stubs) (uint64, error) {
+		r, err := on.operator.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: only(s), Stop: stop, Drain: drain, Author: o.Client(), Reason: "proof"})
+		return r.GetRevision(), err
+	})
 	pause(ctx, time.Duration(o.random.IntN(400))*time.Millisecond)
-	done = o.Call(history.Request{Kind: history.Resume, Semaphore: name})
-	call, cancel = context.WithTimeout(ctx, time.Second)
-	back, err := o.any().operator.Resume(call, &gatekeeperv1.ResumeRequest{Selector: selector, Author: o.Client()})
-	cancel()
-	done(outcome(err), history.Response{Result: history.Done, Revision: back.GetRevision()}, err)
+	_ = o.resume(ctx, s)
 }
 
-func (o *operator) revoke(ctx context.Context, name string) {
-	token, ok := o.held.soon(ctx, name, o.random)
+func only(s Semaphore) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: []string{s.Name}} }
+
+func (o *operator) resume(ctx context.Context, s Semaphore) error {
+	return o.act(ctx, history.Request{Kind: history.Resume, Semaphore: s.Name}, func(ctx context.Context, on stubs) (uint64, error) {
+		r, err := on.operator.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: only(s), Author: o.Client()})
+		return r.GetRevision(), err
+	})
+}
+
+// drain is for how long holders may go on, in half of the changes that can say so; nil: not at all.
+func (o *operator) drain(can bool) *durationpb.Duration {
+	if !can || o.random.IntN(2) == 0 {
+		return nil
+	}
+	return durationpb.New(time.Duration(1+o.random.IntN(500)) * time.Millisecond)
+}
+
+func (o *operator) revoke(ctx context.Context, s Semaphore) {
+	token, ok := o.holder(ctx, s)
 	if !ok {
 		return
 	}
-	done := o.Call(history.Request{Kind: history.Revoke, Semaphore: name, Token: token})
-	call, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, err := o.any().permits.Revoke(call, &gatekeeperv1.RevokeRequest{Token: token, Author: o.Client(), Reason: "proof"})
-	done(outcome(err), history.Response{Result: history.Done}, err)
+	drain := o.drain(s.Worked)
+	_ = o.act(ctx, history.Request{Kind: history.Revoke, Semaphore: s.Name, Token: token, Drain: drain != nil}, func(ctx context.Context, on stubs) (uint64, error) {
+		_, err := on.permits.Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Drain: drain, Author: o.Client(), Reason: "proof"})
+		return 0, err
+	})
+}
+
+// holder is the token of the next holder. Where tasks are handed out the servers say which permits there are, since workers are other processes.
+func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bool) {
+	if !s.Worked {
+		return o.held.soon(ctx, s.Name, o.random)
+	}
+	for range 10 {
+		if p := holding(ctx, o.any(), s, o.random); p != nil {
+			return p.GetToken(), true
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+	return 0, false
 }
 
 // takeOver judges a holder dead, also one that has ended, and one of a semaphore that does not allow it.
-func (o *operator) takeOver(ctx context.Context, name string) {
-	token, ok := o.held.soon(ctx, name, o.random)
+func (o *operator) takeOver(ctx context.Context, s Semaphore) {
+	token, ok := o.holder(ctx, s)
 	if !ok || o.random.IntN(4) == 0 {
 		token, ok = o.held.gone(o.random)
 	}
-	if !ok {
-		return
+	if ok {
+		_ = o.takeOverFrom(ctx, s, token)
 	}
+}
+
+func (o *operator) takeOverFrom(ctx context.Context, s Semaphore, token uint64) error {
 	by := history.Identity{Group: "east", Acquirer: o.Client()}
-	done := o.Call(history.Request{Kind: history.TakeOver, Semaphore: name, Token: token, Identity: by})
-	call, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, err := o.any().permits.TakeOver(call, &gatekeeperv1.TakeOverRequest{Token: token, Identity: identity(by), Reason: "proof"})
-	done(outcome(err), history.Response{Result: history.Done}, err)
+	return o.act(ctx, history.Request{Kind: history.TakeOver, Semaphore: s.Name, Token: token, Identity: by}, func(ctx context.Context, on stubs) (uint64, error) {
+		_, err := on.permits.TakeOver(ctx, &gatekeeperv1.TakeOverRequest{Token: token, Identity: identity(by), Reason: "proof"})
+		return 0, err
+	})
 }
 
 // clear frees what is held for an operator.
@@ -198,7 +249,10 @@ func (o *operator) create(ctx context.Context, world []Semaphore) error {
 // readAll reads every definition, so that the checkers see whether each edit is there.
 func (o *operator) readAll(ctx context.Context, world []Semaphore) error {
 	for _, s := range world {
-		for o.read(ctx, s.Name) == 0 {
+		for {
+			if version, _ := o.read(ctx, s.Name); version != 0 {
+				break
+			}
 			if ctx.Err() != nil {
 				return fmt.Errorf("%s cannot be read", s.Name)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,16 +19,26 @@ import (
 // ownerName is the semaphore whose permits keep jobs from being cancelled.
 const ownerName = "work/owners"
 
-// WorkWorld is the semaphores whose permits carry tasks. Only workers acquire there.
+// WorkWorld is the semaphores whose permits carry tasks, and that of the owners of jobs. One group is let in to work, until an operator moves
+// the work to the other one.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore
 	for i, permits := range []uint32{4, 1} {
-		all = append(all, Semaphore{Name: fmt.Sprintf("work/%d", i), Definition: history.Definition{
-			GroupPattern: ".*", AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
+		all = append(all, Semaphore{Name: fmt.Sprintf("work/%d", i), Worked: true, Most: permits + permits/2, Definition: history.Definition{
+			GroupPattern: groups[0], AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
+			Takeover: i == 0,
 		}})
 	}
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
+}
+
+// groups are those of all callers.
+var groups = []string{"east", "west"}
+
+// worked are the semaphores of a world whose permits carry tasks.
+func worked(world []Semaphore) []Semaphore {
+	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.Worked })
 }
 
 // worker executes the tasks of a semaphore, as carelessly as workers do: it fails, returns, works for longer than its permit lasts, and does not look
@@ -35,13 +46,18 @@ func WorkWorld(seed uint64) []Semaphore {
 type worker struct {
 	*library
 	semaphore Semaphore
+	group     string
 
 	mu     sync.Mutex // guards what follows
 	random *rand.Rand
 	ends   map[uint64]func(history.Outcome, history.Response, error) // by token: notes what became of the end of its task
 }
 
-// Work runs workers until the context ends, in a separate process. One that is started in its place has another name and the same host.
+// workerID is the holder id of all workers, to which the servers add a part for each task.
+const workerID = "worker"
+
+// Work runs workers of both groups until the context ends, in a separate process, and beside them a caller that has their identity. A process
+// that is started in its place has another name and the same host.
 func Work(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -49,17 +65,18 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	}
 	defer l.client.Close()
 	var all sync.WaitGroup
-	errs := make(chan error, len(opts.Work))
-	for _, s := range opts.Work {
-		if s.Name == ownerName {
-			continue
+	tasks := worked(opts.Work)
+	errs := make(chan error, len(tasks)*len(groups))
+	for _, s := range tasks {
+		for _, group := range groups {
+			w := &worker{
+				library: l, semaphore: s, group: group, random: randomOf(opts.Seed, name+" "+s.Name+" "+group),
+				ends: map[uint64]func(history.Outcome, history.Response, error){},
+			}
+			all.Go(func() { errs <- w.run(ctx) })
 		}
-		w := &worker{
-			library: l, semaphore: s, random: randomOf(opts.Seed, name+" "+s.Name),
-			ends: map[uint64]func(history.Outcome, history.Response, error){},
-		}
-		all.Go(func() { errs <- w.run(ctx) })
 	}
+	all.Go(func() { l.visit(ctx, tasks, randomOf(opts.Seed, name)) })
 	all.Wait()
 	close(errs)
 	for err := range errs {
@@ -74,7 +91,7 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 func (w *worker) run(ctx context.Context) error {
 	for {
 		err := work.Run(ctx, work.Worker{
-			Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithAcquirer(w.host), client.WithHolderID("worker")),
+			Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithGroup(w.group), client.WithAcquirer(w.host), client.WithHolderID(workerID)),
 			Parallel:  3, Handle: w.handle, Ended: w.ended,
 			Logger: quiet(),
 		})
@@ -110,29 +127,33 @@ func (w *worker) plan() plan {
 }
 
 func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
-	w.Handed(history.Handed{Token: t.Token(), Job: t.Job(), Index: uint32(t.Index()), Content: history.Content(t.Payload()), Attempt: uint32(t.Attempt())})
-	p := w.plan()
-	b := w.believe(t.Permit())
+	p := t.Permit()
+	w.Handed(history.Handed{
+		Token: t.Token(), Semaphore: p.Semaphore(), Identity: history.Identity{Group: p.Group(), Acquirer: p.Acquirer(), HolderID: p.HolderID()},
+		Job: t.Job(), Index: uint32(t.Index()), Content: history.Content(t.Payload()), Attempt: uint32(t.Attempt()),
+	})
+	b := w.believe(p)
 	go b.follow()
+	does := w.plan()
 	working := ctx
-	if p.ignores {
+	if does.ignores {
 		working = context.WithoutCancel(ctx)
 	}
-	pause(working, p.lasts)
+	pause(working, does.lasts)
 	b.stop()
-	if ctx.Err() != nil && !p.ignores {
-		p.end = jobCutShort
+	if ctx.Err() != nil && !does.ignores {
+		does.end = jobCutShort
 	}
 	result := ""
-	if p.end == jobDone {
-		result = fmt.Sprintf("%d by %d", p.stumbles, t.Token())
+	if does.end == jobDone {
+		result = fmt.Sprintf("%d by %d", does.stumbles, t.Token())
 	}
-	asked := history.Ending(w.semaphore.Name, t.Job(), t.Token(), string(p.end), result)
+	asked := history.Ending(w.semaphore.Name, t.Job(), t.Token(), string(does.end), result)
 	answered := w.Call(asked)
 	w.mu.Lock()
 	w.ends[t.Token()] = answered
 	w.mu.Unlock()
-	switch p.end {
+	switch does.end {
 	case jobFailed:
 		return nil, errors.New(asked.Failure)
 	case jobCutShort:

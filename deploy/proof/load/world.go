@@ -27,6 +27,10 @@ type Semaphore struct {
 	Paused bool
 	// Revoked: an operator revokes its permits.
 	Revoked bool
+	// Worked: its permits carry tasks. An operator does all that can keep workers out, each for a while.
+	Worked bool
+	// Most is the most permits that an edit gives it; 0: those of its definition.
+	Most uint32
 }
 
 // World is the semaphores of a run; the seed decides on their durations.

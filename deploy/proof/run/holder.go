@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/account"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
@@ -17,7 +18,7 @@ const HolderCommand = "holder"
 // What such a client is.
 const (
 	holder    = "holder"
-	worker    = "worker"
+	worker    = fault.Worker
 	submitter = "submitter"
 )
 

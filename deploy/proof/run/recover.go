@@ -55,10 +55,30 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// jobsEnd waits until every job is over.
+// certain does what every run must have met: takeovers that succeed, and a worker that is lost with its task.
+func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+	defer cancel()
+	if err := a.Clients.TakeOver(ctx); err != nil {
+		return err
+	}
+	if harm[fault.KilledAtTask] > 0 {
+		return nil
+	}
+	err := a.LoseWorker(ctx)
+	if err == nil {
+		harm[fault.KilledAtTask]++
+	}
+	return err
+}
+
+// jobsEnd lets all workers in, and waits until every job is over.
 func jobsEnd(ctx context.Context, a *fault.Arena) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
+	if err := a.Clients.Open(ctx); err != nil {
+		return err
+	}
 	return a.Clients.JobsEnd(ctx)
 }
 

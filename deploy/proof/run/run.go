@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,8 +78,8 @@ const (
 	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its semaphores, with crowds
 	// and with mutants among them; the rest is for a machine that is busy.
 	modelTime = time.Minute
-	// holders, bareClients and libraryClients are how many there are.
-	holders, bareClients, libraryClients = 2, 40, 3
+	// holders, bareClients, libraryClients and visitors are how many there are.
+	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
 	// workers and submitters are how many processes share tasks.
 	workers, submitters = 2, 2
 )
@@ -130,6 +131,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	clients, err := load.New(starting, load.Options{
 		Seed: opts.Seed, Endpoints: a.Endpoints(), World: world, Work: load.WorkWorld(opts.Seed), Put: log.Put, Bare: bareClients, Library: libraryClients,
+		Visitors: visitors,
 	})
 	if err != nil {
 		return nil, err
@@ -227,6 +229,9 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 		return nil, err
 	}
 	broken := recovered(ctx, a, log)
+	if broken == nil {
+		broken = certain(ctx, a, r.Harm)
+	}
 	stop()
 	a.Clients.Wait()
 	if err := end(slices.Concat(a.Holders, a.Submitters), log.Put); err != nil {
@@ -234,7 +239,7 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 	}
 	var going error
 	if broken == nil {
-		going = jobsEnd(ctx, a) // which needs workers
+		going = jobsEnd(ctx, a) // which needs workers that are let in
 	}
 	if err := end(a.Workers, log.Put); err != nil {
 		return nil, err
@@ -277,6 +282,7 @@ func (r *Report) Check() error {
 		return err
 	}
 	r.Ends, r.Work = ends(h), check.WorkTally(h)
+	maps.Copy(r.Work, besideWork(h))
 	for _, op := range h.Operations {
 		r.Operations++
 		if op.Outcome() == history.Unknown {
@@ -317,6 +323,36 @@ func ends(h *history.History) map[string]int {
 				n["handed-over"]++
 			}
 			claimed[key] = answer.Token
+		}
+	}
+	return n
+}
+
+// besideWork counts the permits that ordinary callers were granted at the semaphores of tasks, and what operators did there.
+func besideWork(h *history.History) map[string]int {
+	works := map[string]bool{"": true} // cordons are of all semaphores
+	for _, op := range h.Operations {
+		if op.Request.Kind == history.Submit {
+			works[op.Request.Semaphore] = true
+		}
+	}
+	words := map[history.Kind]string{
+		history.Acquire: "visits", history.Edit: "edits", history.Pause: "pauses", history.Cordon: "cordons", history.Revoke: "revokes",
+		history.TakeOver: "takeovers",
+	}
+	n := map[string]int{"moves": 0}
+	for _, word := range words {
+		n[word] = 0
+	}
+	for _, op := range h.Operations {
+		answer, ok := op.Answer()
+		word := words[op.Request.Kind]
+		switch {
+		case !ok || word == "" || !works[op.Request.Semaphore], op.Request.Kind == history.Acquire && answer.Result != history.Granted:
+		case op.Request.Move:
+			n["moves"]++
+		default:
+			n[word]++
 		}
 	}
 	return n

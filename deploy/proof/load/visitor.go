@@ -1,0 +1,57 @@
+package load
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+)
+
+// rests is the most time between two visits. Visitors stand in the same queue as workers, and must leave most of the permits to them.
+const rests = 500 * time.Millisecond
+
+// visit acquires at the semaphores of tasks as any caller does, until the context ends, under the client's identity, that of another visitor, and
+// that of a worker.
+func (b *bare) visit(ctx context.Context) {
+	for ctx.Err() == nil {
+		s := b.world[b.random.IntN(len(b.world))]
+		r := b.request(s, b.guise(ctx, s))
+		if b.chance(0.2) {
+			r.RequestID = ""
+		}
+		if answer, got := b.ask(ctx, r); got {
+			b.hold(ctx, s, r, answer)
+		}
+		pause(ctx, b.within(rests))
+	}
+}
+
+// guise draws the identity of a visit. That of a worker is the one it offers to work under, or the one under which it holds a task, which no
+// other caller may have before the task has ended.
+func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
+	own := history.Identity{Group: groups[b.random.IntN(5)/4], Acquirer: b.Client(), HolderID: "visit"}
+	switch b.random.IntN(4) {
+	case 0:
+		return own
+	case 1:
+		return history.Identity{Group: groups[0], Acquirer: "visitors"}
+	}
+	p := holding(ctx, b.any(), s, b.random)
+	if p == nil {
+		return own
+	}
+	id := history.Identity{Group: p.GetIdentity().GetGroup(), Acquirer: p.GetIdentity().GetAcquirer(), HolderID: p.GetIdentity().GetHolderId()}
+	if b.chance(0.5) {
+		id.HolderID = workerID
+	}
+	return id
+}
+
+// visit is that with the client library, under the identity of the workers of the same process.
+func (l *library) visit(ctx context.Context, world []Semaphore, random *rand.Rand) {
+	v := &library{caller: l.caller, client: l.client, world: world, host: l.host, shared: "visitors"}
+	j := &job{library: v, holderID: workerID, long: 0.1, rests: rests, random: random, last: map[string]uint64{}}
+	j.run(ctx)
+	v.awaiting.Wait()
+}

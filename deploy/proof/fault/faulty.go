@@ -95,10 +95,11 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 // leave waits until servers whose disks fail have left as they must, repairs the disks, and starts the servers. It does so also when the time of
 // faults is over: a server that goes on is what is looked for.
 func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
-	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
-	defer cancel()
 	for _, s := range all {
+		// A follower of a leader whose disk hangs may write nothing before that one has left, so each has its time.
+		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 		code, err := s.Ended(leaving)
+		cancel()
 		if err != nil {
 			return fmt.Errorf("its disk fails: %w", err)
 		}

@@ -20,18 +20,19 @@ func (o *operator) hinders(s Semaphore) []func(context.Context) {
 		func(ctx context.Context) { o.pause(ctx, s) },
 		func(ctx context.Context) {
 			version := o.edit(ctx, s, 0)
-			pause(ctx, time.Duration(o.random.IntN(400))*time.Millisecond)
+			o.leave(ctx, s)
 			o.restore(ctx, s, version)
 		},
 		func(ctx context.Context) {
 			o.move(ctx, s, groups[0], groups[1])
-			pause(ctx, time.Duration(o.random.IntN(2000))*time.Millisecond)
+			pause(ctx, time.Second) // by then every worker of the other group has asked again
+			o.leave(ctx, s)
 			o.move(ctx, s, groups[1], groups[0])
 		},
 		func(ctx context.Context) {
 			acquirers := cordoned[o.random.IntN(len(cordoned))]
 			o.cordon(ctx, s, acquirers)
-			pause(ctx, time.Duration(o.random.IntN(600))*time.Millisecond)
+			o.leave(ctx, s)
 			_ = o.uncordon(ctx, s, acquirers)
 		},
 	}

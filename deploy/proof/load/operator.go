@@ -138,8 +138,18 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 		r, err := on.operator.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: only(s), Stop: stop, Drain: drain, Author: o.Client(), Reason: "proof"})
 		return r.GetRevision(), err
 	})
-	pause(ctx, time.Duration(o.random.IntN(400))*time.Millisecond)
+	o.leave(ctx, s)
 	_ = o.resume(ctx, s)
+}
+
+// leave leaves a change in force for a while. Where tasks are handed out that is longer, since when a worker was granted its permit is known less
+// exactly than for a caller.
+func (o *operator) leave(ctx context.Context, s Semaphore) {
+	most := 400 * time.Millisecond
+	if s.Worked {
+		most = time.Second
+	}
+	pause(ctx, time.Duration(o.random.Int64N(int64(most))))
 }
 
 func only(s Semaphore) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: []string{s.Name}} }

@@ -24,13 +24,13 @@ func (o *operator) hinders(s Semaphore) []func(context.Context) {
 			o.restore(ctx, s, version)
 		},
 		func(ctx context.Context) {
-			o.move(ctx, s, groups[0], groups[1])
+			o.move(ctx, s, home, away)
 			pause(ctx, time.Second) // by then every worker of the other group has asked again
 			o.leave(ctx, s)
-			o.move(ctx, s, groups[1], groups[0])
+			o.move(ctx, s, away, home)
 		},
 		func(ctx context.Context) {
-			acquirers := cordoned[o.random.IntN(len(cordoned))]
+			acquirers := cordoned()[o.random.IntN(2)]
 			o.cordon(ctx, s, acquirers)
 			o.leave(ctx, s)
 			_ = o.uncordon(ctx, s, acquirers)
@@ -80,7 +80,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 }
 
 // cordoned are the acquirers that are shut out. Each cordon of a semaphore's operator catches the workers of every second process.
-var cordoned = []string{"worker-[02468]", "worker-[13579]"}
+func cordoned() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
 func cordonOf(s Semaphore, acquirers string) history.Request {
 	return history.Request{CordonID: s.Name + " " + acquirers, Acquirers: acquirers}
@@ -109,7 +109,7 @@ func (o *operator) uncordon(ctx context.Context, s Semaphore, acquirers string) 
 // open ends all that keeps workers out of a semaphore, and reports whether that was answered.
 func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	ok := o.resume(ctx, s) == nil
-	for _, acquirers := range cordoned {
+	for _, acquirers := range cordoned() {
 		err := o.uncordon(ctx, s, acquirers)
 		ok = ok && (err == nil || status.Code(err) == codes.NotFound)
 	}

@@ -30,12 +30,15 @@ func (b *bare) visit(ctx context.Context) {
 // guise draws the identity of a visit. That of a worker is the one it offers to work under, or the one under which it holds a task, which no
 // other caller may have before the task has ended.
 func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
-	own := history.Identity{Group: groups[b.random.IntN(5)/4], Acquirer: b.Client(), HolderID: "visit"}
+	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
+	if b.chance(0.2) {
+		own.Group = away
+	}
 	switch b.random.IntN(4) {
 	case 0:
 		return own
 	case 1:
-		return history.Identity{Group: groups[0], Acquirer: "visitors"}
+		return history.Identity{Group: home, Acquirer: "visitors"}
 	}
 	p := holding(ctx, b.any(), s, b.random)
 	if p == nil {

@@ -26,15 +26,18 @@ func WorkWorld(seed uint64) []Semaphore {
 	var all []Semaphore
 	for i, permits := range []uint32{4, 1} {
 		all = append(all, Semaphore{Name: fmt.Sprintf("work/%d", i), Worked: true, Most: permits + permits/2, Definition: history.Definition{
-			GroupPattern: groups[0], AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
+			GroupPattern: home, AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
 			Takeover: i == 0,
 		}})
 	}
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
 }
 
-// groups are those of all callers.
-var groups = []string{"east", "west"}
+// home is the group whose workers are let in, and away the one to which operators move the work.
+const (
+	home = "east"
+	away = "west"
+)
 
 // worked are the semaphores of a world whose permits carry tasks.
 func worked(world []Semaphore) []Semaphore {
@@ -66,9 +69,9 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	defer l.client.Close()
 	var all sync.WaitGroup
 	tasks := worked(opts.Work)
-	errs := make(chan error, len(tasks)*len(groups))
+	errs := make(chan error, 2*len(tasks))
 	for _, s := range tasks {
-		for _, group := range groups {
+		for _, group := range []string{home, away} {
 			w := &worker{
 				library: l, semaphore: s, group: group, random: randomOf(opts.Seed, name+" "+s.Name+" "+group),
 				ends: map[uint64]func(history.Outcome, history.Response, error){},

@@ -129,11 +129,12 @@ func services() []*grpc.ServiceDesc {
 // Register registers the services and grpc.health.v1. The server must have been made with ServerOptions.
 func (a *API) Register(r grpc.ServiceRegistrar) {
 	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a, keeper: a.cfg.Keeper})
-	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a, keeper: a.cfg.Keeper})
+	room := work.NewRoom(a.cfg.Keeper)
+	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a, keeper: a.cfg.Keeper, room: room})
 	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a, keeper: a.cfg.Keeper})
 	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, keeper: a.cfg.Keeper, hashing: make(chan struct{}, 1)})
 	r.RegisterService(a.describe(&gatekeeperv1.WatchService_ServiceDesc), &watchService{API: a})
-	r.RegisterService(a.describe(&gatekeeperv1.WorkService_ServiceDesc), &workService{API: a, keeper: a.cfg.Keeper, room: work.NewRoom(a.cfg.Keeper)})
+	r.RegisterService(a.describe(&gatekeeperv1.WorkService_ServiceDesc), &workService{API: a, keeper: a.cfg.Keeper, room: room})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 

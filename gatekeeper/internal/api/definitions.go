@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -17,6 +18,7 @@ type definitionService struct {
 	gatekeeperv1.UnimplementedDefinitionServiceServer
 	*API
 	keeper definitionKeeper
+	room   *work.Room
 }
 
 // maxEdits is the most edits of one batch.

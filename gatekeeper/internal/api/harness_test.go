@@ -140,6 +140,7 @@ type fakeKeeper struct {
 	began                         time.Time
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
+	disabled                      string
 	meanwhile                     fsm.Command // applied just before an undo, a pause, a resume or a forgetting
 	onRead                        func()      // called before each read; nil: not
 	missed                        map[string]missed.Report
@@ -420,6 +421,16 @@ func (k *fakeKeeper) InQueue(sem string) (all, workers int) {
 	return all, workers
 }
 
+func (k *fakeKeeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
+	for _, w := range k.waiters {
+		if w.Semaphore == sem && w.Worker {
+			return w.Weight, ahead, true
+		}
+		ahead++
+	}
+	return 0, 0, false
+}
+
 func (k *fakeKeeper) QueueLength(sem string) (n int) {
 	for _, w := range k.waiters {
 		if w.Semaphore == sem && w.Place > 0 {
@@ -465,7 +476,7 @@ func (k *fakeKeeper) Remaining(token uint64) (time.Duration, bool) {
 	return d, ok
 }
 
-func (k *fakeKeeper) Disabled(*fsm.StoredDefinition) string { return "" }
+func (k *fakeKeeper) Disabled(*fsm.StoredDefinition) string { return k.disabled }
 
 func (k *fakeKeeper) Listen() Listener {
 	k.listenMu.Lock()

@@ -110,18 +110,18 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	return out, nil
 }
 
-// recoveringText says why nothing is granted that would be, until the waiting after a recovery is over.
+// recoveringText says why nothing is granted until the waiting after a recovery is over.
 func recoveringText(left time.Duration) string {
 	left = left.Round(time.Second)
-	return fmt.Sprintf("It would be granted, but the cluster was recovered and grants nothing for another %v, until about %s: holders from before may still believe in their permits.",
+	return fmt.Sprintf("the cluster was recovered and grants nothing for another %v, until about %s: holders from before may still believe in their permits.",
 		left, time.Now().Add(left).UTC().Format(time.RFC3339))
 }
 
 // maxExplained is how many waiters and jobs an explanation names.
 const maxExplained = 10
 
-// bothLists adds what waits for a permit, and which tasks wait for a worker.
-func (s *definitionService) bothLists(out *gatekeeperv1.ExplainResponse, sem string) {
+// bothLists adds what waits for a permit, which tasks wait for a worker, and why they do.
+func (s *definitionService) bothLists(ctx context.Context, out *gatekeeperv1.ExplainResponse, sem string) error {
 	state := s.cfg.Machine.State()
 	all, _ := s.reader.InQueue(sem)
 	if out.WaiterCount = uint32(all); all > 0 {
@@ -131,6 +131,9 @@ func (s *definitionService) bothLists(out *gatekeeperv1.ExplainResponse, sem str
 	}
 	out.TaskCount = state.Work(sem).Waiting
 	out.Tasks = toWaitingTasks(state, sem, maxExplained)
+	var err error
+	out.WhyTasksWait, err = s.whyTasksWait(ctx, state, sem)
+	return err
 }
 
 // Explain replays the decision, changes nothing, and returns each step.
@@ -167,11 +170,13 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 			out.Holders = append(out.Holders, s.holder(state, p))
 		}
 	}
-	s.bothLists(out, request.Semaphore)
+	if err := s.bothLists(ctx, out, request.Semaphore); err != nil {
+		return nil, err
+	}
 	if left, recovering := s.reader.Recovering(); recovering {
 		out.Recovering = durationpb.New(left)
 		if decision.Outcome == semaphore.Granted {
-			out.Summary = recoveringText(left)
+			out.Summary = "It would be granted, but " + recoveringText(left)
 		}
 	}
 	return out, nil

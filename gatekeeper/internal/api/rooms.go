@@ -41,6 +41,7 @@ type reader interface {
 	Recovering() (left time.Duration, recovering bool)
 	QueueLength(sem string) int
 	InQueue(sem string) (all, workers int)
+	FirstWorker(sem string) (weight uint32, ahead int, ok bool)
 	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 	Match(pattern, name string) bool
 	DeniesAll(state *fsm.State, sem string) bool

@@ -219,6 +219,12 @@ func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.task
 // InQueue is how many are in the queue of a semaphore, with workers for which there is no task, and how many of them are workers.
 func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
 
+// FirstWorker returns the weight of the first worker in the queue of a semaphore, and how many callers that are not workers are ahead of it.
+// ok is false if there is no worker in the queue.
+func (k *Keeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
+	return k.queue.FirstWorker(sem)
+}
+
 // nobodyIn reports whether the queue of a semaphore is empty.
 func (k *Keeper) nobodyIn(sem string) bool {
 	all, _ := k.queue.Len(sem)

@@ -35,6 +35,22 @@ func (q *Queue[C]) Len(sem string) (all, workers int) {
 	return 0, 0
 }
 
+// FirstWorker returns the weight of the first worker in the line of one semaphore, and how many callers that are not workers are ahead of it,
+// absent ones included. ok is false if there is no worker in the line.
+func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[sem]
+	if l == nil {
+		return 0, 0, false
+	}
+	w, ok := l.workers.all.Min()
+	if !ok {
+		return 0, 0, false
+	}
+	return w.Request.Weight, upTo(l.others.all, w.position), true
+}
+
 // Length is how many wait for one semaphore when so many tasks do, absent ones included: Len without idle workers.
 func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	q.mu.Lock()

@@ -310,3 +310,21 @@ func TestOffer_WorkerWithoutATask_HoldsNobodyUp(t *testing.T) {
 	}
 	wantNumbers(t, "it was returned", q.Offer("s", 2, 1), 1)
 }
+
+func TestFirstWorker_CountsTheOthersAheadOfIt(t *testing.T) {
+	q := New[*call]()
+	if _, _, ok := q.FirstWorker("s"); ok {
+		t.Error("an empty line has a worker")
+	}
+	join(q, 1, 1, start)
+	if _, _, ok := q.FirstWorker("s"); ok {
+		t.Error("a caller is a worker")
+	}
+	join(q, 2, 1, start)
+	q.Join(key("s", 3), semaphore.Request{Semaphore: "s", Weight: 7, Worker: true}, nil, &call{"3"}, start, 0)
+	join(q, 4, 1, start)
+	q.Join(key("s", 5), semaphore.Request{Semaphore: "s", Weight: 8, Worker: true}, nil, &call{"5"}, start, 0)
+	if weight, ahead, ok := q.FirstWorker("s"); weight != 7 || ahead != 2 || !ok {
+		t.Errorf("weight %d, %d ahead, %t", weight, ahead, ok)
+	}
+}

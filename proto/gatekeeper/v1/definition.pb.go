@@ -2086,10 +2086,12 @@ type ExplainResponse struct {
 	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
 	// Both lists of the semaphore: callers and workers that are in its queue, idle ones included, and jobs with tasks that wait for a worker.
 	// At most 10 of each, in their order, and how many waiters and tasks there are.
-	Waiters       []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
-	WaiterCount   uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
-	Tasks         []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	TaskCount     uint64          `protobuf:"varint,11,opt,name=task_count,json=taskCount,proto3" json:"task_count,omitempty"`
+	Waiters     []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
+	WaiterCount uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
+	Tasks       []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`
+	TaskCount   uint64          `protobuf:"varint,11,opt,name=task_count,json=taskCount,proto3" json:"task_count,omitempty"`
+	// Why the tasks wait: the first cause that holds, in one or more sentences for a person. Empty when none waits.
+	WhyTasksWait  string `protobuf:"bytes,12,opt,name=why_tasks_wait,json=whyTasksWait,proto3" json:"why_tasks_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2199,6 +2201,13 @@ func (x *ExplainResponse) GetTaskCount() uint64 {
 		return x.TaskCount
 	}
 	return 0
+}
+
+func (x *ExplainResponse) GetWhyTasksWait() string {
+	if x != nil {
+		return x.WhyTasksWait
+	}
+	return ""
 }
 
 // Step is one step of a decision.
@@ -2422,7 +2431,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\rR\x06weight\x12-\n" +
-	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xd6\x03\n" +
+	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xfc\x03\n" +
 	"\x0fExplainResponse\x12)\n" +
 	"\x05steps\x18\x01 \x03(\v2\x13.gatekeeper.v1.StepR\x05steps\x12-\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
@@ -2438,7 +2447,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x05tasks\x18\n" +
 	" \x03(\v2\x1b.gatekeeper.v1.WaitingTasksR\x05tasks\x12\x1d\n" +
 	"\n" +
-	"task_count\x18\v \x01(\x04R\ttaskCount\"^\n" +
+	"task_count\x18\v \x01(\x04R\ttaskCount\x12$\n" +
+	"\x0ewhy_tasks_wait\x18\f \x01(\tR\fwhyTasksWait\"^\n" +
 	"\x04Step\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +

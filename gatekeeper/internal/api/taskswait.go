@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// whyTasksWait says why the tasks of a semaphore wait: the first cause that holds. It is empty when none waits.
+func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, sem string) (string, error) {
+	if state.Work(sem).Waiting == 0 {
+		return "", nil
+	}
+	if left, recovering := s.reader.Recovering(); recovering {
+		return "No task is handed out, because " + recoveringText(left), nil
+	}
+	if stored := state.Definition(sem); stored != nil {
+		if why := s.reader.Disabled(stored); why != "" {
+			return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
+		}
+	}
+	// The rule decides about a worker that all patterns let in.
+	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}
+	facts := state.Facts(&request, "")
+	facts.Admission = semaphore.Admitted()
+	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied && !d.Reason.Passes() {
+		return d.Sentence(&request, &facts), nil
+	}
+	offering, admitted, denials, err := s.offers(ctx, sem)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case offering == 0:
+		return fmt.Sprintf("No worker offers to work for semaphore %q.", sem), nil
+	case len(admitted) == 0:
+		return deniedText(offering, denials), nil
+	}
+	weight, ahead, queued := s.reader.FirstWorker(sem)
+	if !queued {
+		weight = slices.MinFunc(admitted, func(a, b work.Info) int { return int(a.Offer.Weight) - int(b.Offer.Weight) }).Offer.Weight
+	}
+	request.Weight = weight
+	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied {
+		return d.Sentence(&request, &facts), nil
+	}
+	held := 0
+	for _, w := range admitted {
+		held += len(w.Held)
+	}
+	switch {
+	case !slices.ContainsFunc(admitted, func(w work.Info) bool { return w.Free > 0 }):
+		return fmt.Sprintf("%s: %s.", plural(len(admitted), "The only worker has as many tasks as it takes", "All %d workers have as many tasks as they take"),
+			plural(held, "1 task is held", "%d tasks are held")), nil
+	case ahead > 0:
+		return plural(ahead, "1 other caller is ahead of the workers in the queue.", "%d other callers are ahead of the workers in the queue."), nil
+	}
+	return "Workers are free, and the tasks are being handed out.", nil
+}
+
+// denial is why a number of workers are not let in.
+type denial struct {
+	reason  semaphore.Reason
+	text    string
+	workers int
+}
+
+// offers counts the workers that offer to work for a semaphore, and returns those that it lets in and why it does not let the others in.
+func (s *definitionService) offers(ctx context.Context, sem string) (offering int, admitted []work.Info, denials []denial, err error) {
+	for _, w := range s.room.Workers(sem) {
+		if w.Draining {
+			continue
+		}
+		offering++
+		if w.Denied == semaphore.NoReason {
+			admitted = append(admitted, w)
+			continue
+		}
+		i := slices.IndexFunc(denials, func(d denial) bool { return d.reason == w.Denied })
+		if i < 0 {
+			_, d, text, _, err := s.keeper.Explain(ctx, &semaphore.Request{Semaphore: sem, Identity: w.Offer.Identity, Weight: w.Offer.Weight, Worker: true})
+			if err != nil {
+				return 0, nil, nil, err
+			}
+			if d.Reason != w.Denied { // it was denied before an edit, and asks again soon
+				admitted = append(admitted, w)
+				continue
+			}
+			i, denials = len(denials), append(denials, denial{reason: d.Reason, text: text})
+		}
+		denials[i].workers++
+	}
+	return offering, admitted, denials, nil
+}
+
+// deniedText says of workers that are all denied why.
+func deniedText(offering int, denials []denial) string {
+	all := plural(offering, "The only worker is denied", "All %d workers are denied")
+	if len(denials) == 1 {
+		return all + ": " + denials[0].text
+	}
+	texts := make([]string, len(denials))
+	for i, d := range denials {
+		texts[i] = fmt.Sprintf("%d of them: %s", d.workers, d.text)
+	}
+	return all + ". " + strings.Join(texts, " ")
+}
+
+// plural is one of two texts. The one for several has their number as its verb.
+func plural(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(several, n)
+}

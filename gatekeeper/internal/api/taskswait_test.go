@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// worker opens a worker that has a slot in the queue, or none.
+func (g *gate) worker(t *testing.T, group string, slots uint32) gatekeeperv1.WorkServiceClient {
+	t.Helper()
+	jobs := gatekeeperv1.NewWorkServiceClient(g.conn)
+	stream := must(jobs.Work(ctx(t)))(t)
+	offer := &gatekeeperv1.WorkOffer{Semaphore: "s", Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "w"}, Slots: slots}
+	if err := stream.Send(&gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: offer}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the worker is known, and answered", func() bool {
+		r := must(jobs.ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
+		for _, w := range r.GetWorkers() {
+			if w.GetIdentity().GetGroup() == group && (group == "default") == (w.GetDenied() == gatekeeperv1.Reason_REASON_UNSPECIFIED) {
+				return true
+			}
+		}
+		return false
+	})
+	return jobs
+}
+
+func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
+	t.Parallel()
+	// Each case makes the cause before it go away, and what it expects true.
+	pause := fsm.Pause{Names: []string{"s"}, Reason: "disk full", At: time.Unix(3, 0).UTC()}
+	edit := func(g *gate, permits uint32) {
+		d := definition("s")
+		d.Permits = permits
+		g.keeper.do(fsm.EditBatch{At: time.Unix(4, 0).UTC(), Author: "test", Changes: []fsm.Change{
+			{Kind: fsm.Replace, Name: "s", Definition: d, ExpectedVersion: g.keeper.machine.State().Definition("s").Version},
+		}})
+	}
+	waiting := func(worker bool) keeper.Waiter {
+		return keeper.Waiter{Semaphore: "s", Weight: 1, Place: 1, Worker: worker}
+	}
+	for _, c := range []struct {
+		name, want string
+		with       func(*testing.T, *gate)
+	}{
+		{"recovering", "No task is handed out, because the cluster was recovered and grants nothing for another 1m0s", func(_ *testing.T, g *gate) {
+			g.keeper.recovering = time.Minute
+			g.keeper.do(pause)
+		}},
+		{"disabled", `The definition of semaphore "s" admits nobody: this server cannot use it.`, func(_ *testing.T, g *gate) { g.keeper.disabled = "this server cannot use it" }},
+		{"paused", `The semaphore "s" is paused (disk full).`, func(_ *testing.T, g *gate) { g.keeper.do(pause) }},
+		{"without permits", `The semaphore "s" has 0 permits and admits nobody.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
+		{"no worker", `No worker offers to work for semaphore "s".`, func(*testing.T, *gate) {}},
+		{"one denied", "The only worker is denied: Group west is not let in.", func(t *testing.T, g *gate) { g.worker(t, "west", 1) }},
+		{"all denied", "All 3 workers are denied. 2 of them: Group west is not let in. 1 of them: Cordoned.", func(t *testing.T, g *gate) {
+			g.worker(t, "west", 1)
+			g.worker(t, "west", 1)
+			g.worker(t, "cordoned", 1)
+			eventually(t, "three workers", func() bool {
+				r := must(gatekeeperv1.NewWorkServiceClient(g.conn).ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
+				denied := 0
+				for _, w := range r.GetWorkers() {
+					if w.GetDenied() != gatekeeperv1.Reason_REASON_UNSPECIFIED {
+						denied++
+					}
+				}
+				return denied == 3
+			})
+		}},
+		{"no permit", `The only permit of semaphore "s" is taken.`, func(t *testing.T, g *gate) {
+			g.worker(t, "west", 1)
+			g.worker(t, "default", 0)
+			g.grant(t, "s", "other")
+		}},
+		{"busy", "The only worker has as many tasks as it takes: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
+		{"callers ahead", "2 other callers are ahead of the workers in the queue.", func(t *testing.T, g *gate) {
+			g.worker(t, "default", 1)
+			g.keeper.waiters = []keeper.Waiter{waiting(false), waiting(false), waiting(true), waiting(false)}
+		}},
+		{"handed out", "Workers are free, and the tasks are being handed out.", func(t *testing.T, g *gate) { g.worker(t, "default", 1) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := open(t)
+			g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+			g.create("s")
+			denies := func(id semaphore.Identity) (semaphore.Decision, string) {
+				switch id.Group {
+				case "west":
+					return semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "Group west is not let in."
+				case "cordoned":
+					return semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.Cordoned}, "Cordoned."
+				}
+				return semaphore.Decision{Outcome: semaphore.Granted}, "Granted."
+			}
+			g.keeper.explain = func(r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
+				d, text := denies(r.Identity)
+				return nil, d, text, 7, nil
+			}
+			g.keeper.acquire = func(ctx context.Context, call *keeper.AcquireCall, _ func(keeper.Place) error) (keeper.Answer, error) {
+				if d, text := denies(call.Identity); d.Outcome == semaphore.Denied {
+					return keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{Decision: d, Message: text}}, nil
+				}
+				call.Placed()
+				<-ctx.Done()
+				return keeper.Answer{}, ctx.Err()
+			}
+			submit := must(gatekeeperv1.NewWorkServiceClient(g.conn).SubmitJob(ctx(t)))(t)
+			if err := submit.Send(&gatekeeperv1.SubmitJobRequest{
+				Job: &gatekeeperv1.JobSpec{Id: "j", Semaphore: "s"}, Tasks: [][]byte{[]byte("a"), []byte("b")}, Last: true,
+			}); err != nil {
+				t.Fatal(err)
+			}
+			must(submit.CloseAndRecv())(t)
+			c.with(t, g)
+			r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who(), Weight: 1}))(t)
+			if !strings.HasPrefix(r.GetWhyTasksWait(), c.want) || r.GetTaskCount() != 2 {
+				t.Errorf("%d tasks: %q, want %q", r.GetTaskCount(), r.GetWhyTasksWait(), c.want)
+			}
+		})
+	}
+	g := open(t)
+	g.create("s")
+	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
+		return nil, semaphore.Decision{Outcome: semaphore.Granted}, "Granted.", 7, nil
+	}
+	if r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who(), Weight: 1}))(t); r.GetWhyTasksWait() != "" {
+		t.Errorf("without tasks: %q", r.GetWhyTasksWait())
+	}
+}

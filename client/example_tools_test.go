@@ -91,6 +91,24 @@ func ExampleClient_AllWaiters() {
 	// Output:
 }
 
+func ExampleClient_WaitingTasks() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, two); err != nil {
+		log.Fatal(err)
+	}
+
+	jobs, err := c.WaitingTasks(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{"nightly-*"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range jobs {
+		fmt.Println(j.GetTasks(), "tasks of", j.GetJob(), "wait for workers of", j.GetSemaphore())
+	}
+	// Output: 2 tasks of photos wait for workers of nightly-export
+}
+
 func ExampleClient_AllDenied() {
 	clients, end := connect("app1", "ops")
 	defer end()

@@ -33,7 +33,8 @@ func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRe
 	})
 }
 
-// AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last element.
+// AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last element. WaitingTasks
+// reads the tasks that wait.
 func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) iter.Seq2[*gatekeeperv1.Waiter, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Waiter, string, error) {
 		page := proto.CloneOf(req)
@@ -41,6 +42,15 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 		r, err := c.Permits().ListWaiters(ctx, page)
 		return r.GetWaiters(), r.GetNextPageToken(), err
 	})
+}
+
+// WaitingTasks reads the other list of the semaphores that match req: jobs with tasks that wait for a worker, by semaphore and in the order in
+// which their tasks are handed out, at most 1000. It is empty for a request with a group.
+func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) ([]*gatekeeperv1.WaitingTasks, error) {
+	first := proto.CloneOf(req)
+	first.PageSize, first.PageToken = 1, "" // only the first page has them
+	r, err := c.Permits().ListWaiters(ctx, first)
+	return r.GetTasks(), err
 }
 
 // AllDenied reads the callers that were denied for a reason that waiting does not cure, by semaphore, page after page. An error is the last

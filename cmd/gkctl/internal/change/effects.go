@@ -29,7 +29,8 @@ func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, m
 	if err := PrintStopped(s.Out, effects, most); err != nil {
 		return err
 	}
-	printHeld(s.Out, effects, most)
+	printLines(s.Out, heldLines(effects), most)
+	printLines(s.Out, taskLines(effects), most)
 	for _, w := range EffectWarnings(effects, warnings, most) {
 		fmt.Fprintln(s.Out, "warning: "+words.Cell(w))
 	}
@@ -71,17 +72,40 @@ func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error
 	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
 }
 
-// printHeld is a line for each slot that stays taken until an operator clears it.
-func printHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
-	var held []*gatekeeperv1.Permit
+// heldLines is a line for each slot that stays taken until an operator clears it.
+func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
-		held = append(held, e.GetHeld()...)
+		lines = append(lines, words.Mapped(e.GetHeld(), words.HeldText)...)
 	}
-	for _, p := range held[:min(most, len(held))] {
-		fmt.Fprintln(out, words.Cell(words.HeldText(p)))
+	return lines
+}
+
+// taskLines says what becomes of tasks that wait, in a line for each semaphore that has some: a change never removes them.
+func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
+	for _, e := range effects {
+		n := int(e.GetWaitingTasks())
+		if n == 0 {
+			continue
+		}
+		text := e.GetSemaphore() + ": " + words.Plural(n, "task waits for a worker, and stays", "tasks wait for a worker, and stay")
+		switch {
+		case e.GetBefore() != nil && e.GetAfter() == nil:
+			text += "; no task is handed out before it is created again"
+		case e.GetAfter() != nil && e.GetAfter().GetPermits() == 0:
+			text += "; no task is handed out before it has permits"
+		}
+		lines = append(lines, text)
 	}
-	if len(held) > most {
-		fmt.Fprintf(out, "... and %d more\n", len(held)-most)
+	return lines
+}
+
+// printLines prints at most so many lines, and how many more there are.
+func printLines(out io.Writer, lines []string, most int) {
+	for _, line := range lines[:min(most, len(lines))] {
+		fmt.Fprintln(out, words.Cell(line))
+	}
+	if len(lines) > most {
+		fmt.Fprintf(out, "... and %d more\n", len(lines)-most)
 	}
 }
 

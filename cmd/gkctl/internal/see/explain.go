@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,9 @@ explains each semaphore in turn.
 Without --group, --acquirer and --holder-id it explains each caller that was denied within 7 days for a reason that waiting does not cure,
 so that you need not know where the job runs. For a single name it also shows who had a permit last. If no caller was denied, it explains a
 request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: after a change of leader it knows
-only those of callers that have asked since. With -o json, one name with a caller is one object; everything else is {"items": [...]}.`,
+only those of callers that have asked since.
+
+Below the answer stand who waits in its queue, which jobs have tasks that wait for a worker, and why they wait. With -o json, one name with a caller is one object; everything else is {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
@@ -120,6 +123,9 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 				fmt.Fprintln(o.f.Out, line)
 			}
 			o.print(q.req, r)
+			if i+1 == len(questions) || questions[i+1].req.GetSemaphore() != q.req.GetSemaphore() {
+				o.printBothLists(r)
+			}
 			continue
 		case o.one() && o.caller():
 			return o.f.PrintObject(o.output, r)
@@ -171,6 +177,38 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
 		fmt.Fprintf(o.f.Out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
+	}
+}
+
+// printBothLists prints who waits for a permit of the semaphore, and which tasks wait for a worker, and why.
+func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
+	line := func(what string, texts []string, more int) {
+		if more > 0 {
+			texts = append(texts, fmt.Sprintf("and %d more", more))
+		}
+		if len(texts) > 0 {
+			fmt.Fprintln(o.f.Out, words.Cell(what+": "+strings.Join(texts, ", ")))
+		}
+	}
+	line("In its queue", words.Mapped(folded(r.GetWaiters()), func(w *waiting) string {
+		text := w.who() + " in " + w.GetIdentity().GetGroup()
+		if w.GetWeight() != 1 {
+			text += " with weight " + words.Number(w.GetWeight())
+		}
+		if w.GetPlace() == 0 {
+			return text + ", idle"
+		}
+		return text
+	}), int(r.GetWaiterCount())-len(r.GetWaiters()))
+	var tasks []string
+	unnamed := int(r.GetTaskCount())
+	for _, t := range r.GetTasks() {
+		tasks = append(tasks, fmt.Sprintf("%d of job %s", t.GetTasks(), t.GetJob()))
+		unnamed -= int(t.GetTasks())
+	}
+	line("Tasks that wait for a worker", tasks, unnamed)
+	if r.GetWhyTasksWait() != "" {
+		fmt.Fprintln(o.f.Out, words.Cell("They wait: "+r.GetWhyTasksWait()))
 	}
 }
 

@@ -18,6 +18,7 @@ func TestJSON_OfSee_StaysWhatItIs(t *testing.T) {
 			"holders --at", heldAt{Items: []ui.Message{}, At: "2026-01-31T02:00:00Z", HistoryBegins: "2026-01-31T03:00:00Z"},
 			`{"items":[],"at":"2026-01-31T02:00:00Z","history_begins":"2026-01-31T03:00:00Z"}`,
 		},
+		{"waiters", bothLists{Items: []ui.Message{}, Tasks: []ui.Message{}}, `{"items":[],"tasks":[]}`},
 	} {
 		got, err := ui.ToJSON(c.got)
 		if err != nil || string(got) != c.want {

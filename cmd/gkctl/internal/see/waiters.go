@@ -2,6 +2,9 @@ package see
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +29,10 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
-		Short:   "Show who waits for a permit, and at which place",
+		Short:   "Show who waits for a permit, and at which place, and which tasks wait for a worker",
+		Long: `Shows who waits for a permit, and at which place, and below it which jobs have tasks that wait for a worker, in the order in which they are
+handed out. The slots of a worker are one line, with the place of the first; slots without a task are idle, and have no place. gkctl explain NAME
+says why tasks wait.`,
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
 		ValidArgsFunction: f.CompleteNames,
@@ -41,33 +47,126 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 	return cmd
 }
 
+// bothLists is what -o json has: callers and workers that wait, and tasks.
+type bothLists struct {
+	Items []ui.Message `json:"items"`
+	Tasks []ui.Message `json:"tasks"`
+}
+
 func (o *waitersOptions) run(ctx context.Context) error {
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+		req := &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels, Group: o.group}
 		waiters := []*gatekeeperv1.Waiter{}
-		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels, Group: o.group}) {
+		for w, err := range c.AllWaiters(ctx, req) {
 			if err != nil {
 				return err
 			}
 			waiters = append(waiters, w)
 		}
-		if err := lookup.RefuseUnknown(ctx, c, o.globs, words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
+		tasks, err := c.WaitingTasks(ctx, req)
+		if err != nil {
 			return err
 		}
-		return o.f.Print(o.output, ui.Listing{
-			Headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
-			More:    []string{"HOLDER", "REQUEST", "WORKER"},
-			Rows: words.Mapped(waiters, func(w *gatekeeperv1.Waiter) ui.Row {
-				return ui.Row{
-					Name: w.GetSemaphore(),
-					Cells: []string{
-						w.GetSemaphore(), words.Number(w.GetPlace()), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(),
-						words.Number(w.GetWeight()), words.Brief(w.GetWaiting().AsDuration()),
-					},
-					More: []string{w.GetIdentity().GetHolderId(), w.GetRequestId(), map[bool]string{true: "yes"}[w.GetWorker()]},
-				}
-			}),
-			Object: ui.Items(ui.Messages(waiters)),
-			Empty:  "Nobody waits.",
-		})
+		met := append(words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore), words.Mapped(tasks, (*gatekeeperv1.WaitingTasks).GetSemaphore)...)
+		if err := lookup.RefuseUnknown(ctx, c, o.globs, met); err != nil {
+			return err
+		}
+		return o.print(waiters, tasks)
 	})
+}
+
+// print prints both lists, each as a table if it is not empty.
+func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeeperv1.WaitingTasks) error {
+	list := ui.Listing{
+		Headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
+		More:    []string{"HOLDER", "REQUEST", "WORKER"},
+		Rows:    words.Mapped(folded(waiters), (*waiting).row),
+		Object:  bothLists{ui.Messages(waiters), ui.Messages(tasks)},
+		Empty:   "Nobody waits.",
+	}
+	asTable := o.output.Is(ui.Table) || o.output.Is(ui.Wide)
+	if len(tasks) == 0 || !asTable {
+		return o.f.Print(o.output, list)
+	}
+	if len(waiters) > 0 {
+		if err := o.f.Print(o.output, list); err != nil {
+			return err
+		}
+		fmt.Fprintln(o.f.Out)
+	}
+	return o.f.Print(o.output, ui.Listing{
+		Headers: []string{"SEMAPHORE", "JOB", "PRIORITY", "TASKS"},
+		Rows: words.Mapped(tasks, func(t *gatekeeperv1.WaitingTasks) ui.Row {
+			return ui.Row{Cells: []string{t.GetSemaphore(), t.GetJob(), strconv.Itoa(int(t.GetPriority())), words.Number(t.GetTasks())}}
+		}),
+	})
+}
+
+// waiting is a caller that waits, or the slots of a worker that do, or that are idle, in the place of the first.
+type waiting struct {
+	*gatekeeperv1.Waiter
+	slots int
+}
+
+// folded takes the slots of each worker together.
+func folded(waiters []*gatekeeperv1.Waiter) []*waiting {
+	type key struct {
+		semaphore, group, acquirer, holder string
+		idle                               bool
+	}
+	var out []*waiting
+	workers := make(map[key]*waiting)
+	for _, w := range waiters {
+		if !w.GetWorker() {
+			out = append(out, &waiting{w, 1})
+			continue
+		}
+		k := key{w.GetSemaphore(), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(), workerID(w), w.GetPlace() == 0}
+		if workers[k] == nil {
+			workers[k] = &waiting{Waiter: w}
+			out = append(out, workers[k])
+		}
+		workers[k].slots++
+	}
+	return out
+}
+
+// workerID is the holder id of a worker: behind it, a slot has a part that is drawn for it.
+func workerID(w *gatekeeperv1.Waiter) string {
+	id := w.GetIdentity().GetHolderId()
+	if i := strings.LastIndexByte(id, '/'); w.GetWorker() && i >= 0 {
+		return id[:i]
+	}
+	return id
+}
+
+// who names a caller by its acquirer, and a worker with its slots.
+func (w *waiting) who() string {
+	who := w.GetIdentity().GetAcquirer()
+	if w.GetWorker() {
+		who = fmt.Sprintf("worker %s (%s)", who, words.Plural(w.slots, "slot", "slots"))
+	}
+	return who
+}
+
+// place is that of the first slot of a worker.
+func (w *waiting) place() string {
+	if w.GetPlace() == 0 {
+		return "idle"
+	}
+	return words.Number(w.GetPlace())
+}
+
+func (w *waiting) row() ui.Row {
+	worker := ""
+	if w.GetWorker() {
+		worker = "yes"
+	}
+	return ui.Row{
+		Name: w.GetSemaphore(),
+		Cells: []string{
+			w.GetSemaphore(), w.place(), w.GetIdentity().GetGroup(), w.who(), words.Number(w.GetWeight()), words.Brief(w.GetWaiting().AsDuration()),
+		},
+		More: []string{workerID(w.Waiter), w.GetRequestId(), worker},
+	}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -49,24 +48,13 @@ func tokenCommand(
 			}
 		}
 		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			var failed []error
-			done := []tokenDone{}
-			for _, t := range all {
+			return change.Each(ctx, f.IO, output, all, func(t uint64) (change.Done, error) {
 				d, err := each(ctx, c, t)
 				if d.Token = t; err != nil {
-					failed = append(failed, err)
 					d.Error = ui.Sentence(err)
 				}
-				done = append(done, d)
-				printToken(f, output, &d)
-			}
-			if output.Is(ui.JSON) || output.Is(ui.YAML) {
-				failed = append(failed, f.PrintObject(output, ui.Items(done)))
-			}
-			if len(failed) == 1 {
-				return failed[0]
-			}
-			return errors.Join(failed...)
+				return change.Done{Object: d, Name: words.Number(t), Text: d.text}, err
+			})
 		})
 	}
 	return cmd
@@ -78,17 +66,6 @@ func actionIf(err error, action string) string {
 		return ""
 	}
 	return action
-}
-
-// printToken prints what was done to one token as soon as it is done: a later one may take long.
-func printToken(f *conn.Factory, o ui.Output, d *tokenDone) {
-	switch {
-	case d.Error != "":
-	case o.Is(ui.Table):
-		fmt.Fprintln(f.Out, d.text)
-	case o.Is(ui.Name):
-		fmt.Fprintln(f.Out, d.Token)
-	}
 }
 
 // completeTokens completes the tokens of permits, and shows who holds them.

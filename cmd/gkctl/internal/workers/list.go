@@ -26,7 +26,7 @@ waits), waiting (for a permit: tasks wait), draining, or denied, with the reason
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() >= 0 {
-				return ui.Usagef("`gkctl work list` lists workers, and takes no command")
+				return ui.Usagef("`gkctl work list` lists workers, and takes no command; for a semaphore of that name: gkctl work --semaphore list -- COMMAND")
 			}
 			semaphore := ""
 			if len(args) > 0 {

@@ -41,7 +41,7 @@ func newWork(f *conn.Factory, run func(*workOptions, context.Context) error) *co
 	o := &workOptions{f: f}
 	cmd := &cobra.Command{
 		GroupID: ui.GroupWork,
-		Use:     "work SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
+		Use:     "work SEMAPHORE|--semaphore NAME [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Execute tasks of jobs by a command; `work list` shows workers",
 		Long: `Makes a worker of any program: takes tasks of the semaphore's jobs, and runs the command for each. The task's payload is the command's
 standard input, what it prints on standard output is the result, and its exit code says how the task has ended:
@@ -75,15 +75,25 @@ GK_ACQUIRER and GK_PERMIT_FILE.`,
 		Example: `  gkctl work resize --parallel 4 -- convert - -resize 200x200 jpg:-
   gkctl work count-words -- wc -w
   gkctl work mails --shell -- 'sendmail -t && echo sent'`,
-		Args: held.Line("work"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.semaphore == "" {
+				return held.Line("work")(cmd, args)
+			}
+			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
+				return ui.Usagef("with --semaphore give nothing but -- and a command")
+			}
+			return nil
+		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
+			if len(args) > 0 || o.semaphore != "" {
 				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
 			}
 			return f.CompleteNames(cmd, args, begun)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.semaphore, o.line = args[0], args[1:]
+			if o.line = args; o.semaphore == "" {
+				o.semaphore, o.line = args[0], args[1:]
+			}
 			if !cmd.Flags().Changed("grace") {
 				o.grace = work.GraceUnlimited
 			} else if o.grace < 0 {
@@ -94,6 +104,8 @@ GK_ACQUIRER and GK_PERMIT_FILE.`,
 	}
 	o.RegisterAsker(cmd)
 	flags := cmd.Flags()
+	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, for one that is named as a command below work: --semaphore list")
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
 	flags.IntVarP(&o.parallel, "parallel", "p", 1, "execute at most `N` tasks at a time")
 	flags.Uint32Var(&o.weight, "weight", 1, "how much of the permits each task takes")
 	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default as long as they take")

@@ -38,6 +38,8 @@ type Proposal struct {
 	// Confirm is why the servers want a person to agree; always asks without a reason too.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
+	// Loses says what stops or is lost, of a change that the servers do not preview. It asks, too.
+	Loses string
 	// Notes are shown below the effect.
 	Notes []string
 }
@@ -45,7 +47,7 @@ type Proposal struct {
 // Agree asks a person whether a change should be made when it needs that, after showing what the change would do. Without a terminal it
 // shows the same and refuses. asked is whether the effect was shown.
 func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
-	if flag.Yes || len(p.Confirm) == 0 && !p.Always {
+	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loses == "" {
 		return false, nil
 	}
 	toStderr := *s
@@ -69,7 +71,18 @@ func (p *Proposal) reasons() string {
 	if p.Always && !slices.ContainsFunc(p.Confirm, stopsHolders) {
 		texts = append([]string{StopText(p.Effects)}, texts...)
 	}
+	if p.Loses != "" {
+		texts = append(texts, p.Loses)
+	}
 	return strings.Join(texts, "; ")
+}
+
+// SomeNotes are the first of so many notes, and how many more there are.
+func SomeNotes(notes []string) []string {
+	if more := len(notes) - SomeOf; more > 0 {
+		return append(notes[:SomeOf:SomeOf], fmt.Sprintf("... and %d more", more))
+	}
+	return notes
 }
 
 // confirmTexts are the servers' reasons, a sentence each.

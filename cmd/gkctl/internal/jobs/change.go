@@ -15,135 +15,169 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// eachJob is a command that does something to each of its jobs. All of them must be there before anything is done.
+// jobDone is what a command did to one job or its tasks, as -o json has it.
+type jobDone struct {
+	ID string `json:"id"`
+	// Action is cancelled, retried, dropped, deleted or unchanged; empty when it was refused, and then Error says why.
+	Action string `json:"action,omitempty"`
+	// Tasks is how many tasks were retried or dropped.
+	Tasks uint32 `json:"tasks,omitempty"`
+	// Job is the job as it is now, if it is there.
+	Job   ui.Message `json:"job,omitzero"`
+	Error string     `json:"error,omitempty"`
+
+	// text is the line for a person.
+	text string
+}
+
+// doJob changes a job that was shown as it is.
+type doJob func(context.Context, *client.Client, *gatekeeperv1.Job) (jobDone, error)
+
+// carryOut changes each job, and prints what was done.
+func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, jobs []*gatekeeperv1.Job, do doJob) error {
+	return change.Each(ctx, f.IO, output, jobs, func(j *gatekeeperv1.Job) (change.Done, error) {
+		ctx, cancel := f.Bounded(ctx)
+		defer cancel()
+		d, err := do(ctx, c, j)
+		if err != nil {
+			err = refused(err)
+			d = jobDone{Error: ui.Sentence(err)}
+		}
+		d.ID = j.GetSpec().GetId()
+		return change.Done{Object: d, Name: d.ID, Text: words.Cell(d.ID + d.text)}, err
+	})
+}
+
+// eachJob is a command that does something to each of its jobs.
 type eachJob struct {
-	f      *conn.Factory
+	choice
 	yes    change.YesFlag
 	dryRun bool
 	output ui.Output
-	verb   string
-	// asks says whether a person must agree.
-	asks func([]*gatekeeperv1.Job) bool
-	// do changes a job, and returns what it did and how the job is now, if it is still there.
-	do func(context.Context, *client.Client, *gatekeeperv1.Job) (string, *gatekeeperv1.Job, error)
+	do     doJob
+	// verb says what the command does, and loses what stops or is lost; nil: it does not ask.
+	verb  string
+	loses func([]*gatekeeperv1.Job) string
 }
 
 func (o *eachJob) register(cmd *cobra.Command) *cobra.Command {
-	cmd.Args, cmd.ValidArgsFunction = ui.AtLeastOne("the ids of jobs"), completeJobs(o.f)
+	cmd.Use += " ID...|--semaphore NAME|-l LABELS|--state STATE,..."
+	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, completeJobs(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
-	o.yes.Register(cmd)
+	o.choice.register(cmd)
+	if o.loses != nil {
+		o.yes.Register(cmd)
+	}
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the jobs; do nothing")
-	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *eachJob) run(ctx context.Context, ids []string) error {
+	if (len(ids) > 0) == o.given() {
+		return ui.Usagef("give the ids of jobs, or choose jobs with --semaphore, -l and --state")
+	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		jobs, err := o.find(ctx, c, ids)
+		jobs, err := o.mustFind(ctx, c, ids)
 		if err != nil {
 			return err
 		}
 		if o.dryRun {
 			return o.f.Print(o.output, listing(jobs, ui.Items(ui.Messages(jobs))))
 		}
-		if o.asks(jobs) {
-			held := uint32(0)
-			for _, j := range jobs {
-				held += j.GetHeld()
-			}
+		if o.loses != nil {
 			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
-				What:     fmt.Sprintf("this will %s %s; %s", o.verb, words.Plural(len(jobs), "job", "jobs"), words.Plural(int(held), "running task stops", "running tasks stop")),
-				Question: "Do it?", Declined: "nothing was done", Always: true,
-				Notes: words.Mapped(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) }),
+				What:     fmt.Sprintf("this %s %s", o.verb, words.Plural(len(jobs), "job", "jobs")),
+				Question: "Do it?", Declined: "nothing was done", Loses: o.loses(jobs),
+				Notes: change.SomeNotes(words.Mapped(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) })),
 			}, o.yes); err != nil {
 				return err
 			}
 		}
-		now := []*gatekeeperv1.Job{}
-		for _, j := range jobs {
-			text, after, err := o.one(ctx, c, j)
-			if err != nil {
-				return refused(err)
-			}
-			if after != nil {
-				now = append(now, after)
-			}
-			if o.output.Is(ui.Table) {
-				fmt.Fprintln(o.f.Out, words.Cell(text))
-			}
-		}
-		if o.output.Is(ui.Table) {
-			return nil
-		}
-		return o.f.PrintObject(o.output, ui.Items(ui.Messages(now)))
+		return carryOut(ctx, o.f, c, o.output, jobs, o.do)
 	})
 }
-
-func (o *eachJob) find(ctx context.Context, c *client.Client, ids []string) ([]*gatekeeperv1.Job, error) {
-	ctx, cancel := o.f.Bounded(ctx)
-	defer cancel()
-	jobs := make([]*gatekeeperv1.Job, len(ids))
-	for i, id := range ids {
-		var err error
-		if jobs[i], err = work.Get(ctx, c, id); err != nil {
-			return nil, refused(err)
-		}
-	}
-	return jobs, nil
-}
-
-func (o *eachJob) one(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (string, *gatekeeperv1.Job, error) {
-	ctx, cancel := o.f.Bounded(ctx)
-	defer cancel()
-	return o.do(ctx, c, j)
-}
-
-func several(jobs []*gatekeeperv1.Job) bool { return len(jobs) > 1 }
 
 func newCancel(f *conn.Factory) *cobra.Command {
-	o := &eachJob{f: f, verb: "cancel"}
-	o.asks = func(jobs []*gatekeeperv1.Job) bool {
+	o := &eachJob{choice: choice{f: f}, verb: "cancels"}
+	o.loses = func(jobs []*gatekeeperv1.Job) string {
+		waiting, held := 0, 0
 		for _, j := range jobs {
-			if j.GetHeld() > 0 {
-				return true
+			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_CANCELLED {
+				waiting, held = waiting+int(j.GetWaiting()), held+int(j.GetHeld())
 			}
 		}
-		return several(jobs)
-	}
-	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (string, *gatekeeperv1.Job, error) {
-		id := j.GetSpec().GetId()
-		r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: f.Global.Who(), Reason: f.Global.Reason})
-		if r.GetRepeated() {
-			return id + " was over, or cancelled, before", r.GetJob(), err
+		if waiting+held == 0 {
+			return ""
 		}
-		return id + " cancelled: " + countText(r.GetJob()), r.GetJob(), err
+		return words.Plural(waiting, "waiting task is not executed", "waiting tasks are not executed") + ", and " +
+			words.Plural(held, "running task stops", "running tasks stop")
+	}
+	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
+		r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: j.GetSpec().GetId(), Author: f.Global.Who(), Reason: f.Global.Reason})
+		if r.GetRepeated() {
+			return jobDone{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: " was over, or cancelled, before"}, err
+		}
+		return jobDone{Action: "cancelled", Job: ui.Message{Message: r.GetJob()}, text: " cancelled: " + countText(r.GetJob())}, err
 	}
 	return o.register(&cobra.Command{
-		Use: "cancel ID... [--yes]", Short: "Hand out no more tasks of jobs, and stop those that run",
-		Long:    "Hands out no more tasks of jobs, and has the workers of running tasks stop. It asks first, or in a script needs --yes, when tasks run or it takes several jobs.",
-		Example: "  gkctl job cancel nightly-thumbnails --reason 'wrong bucket'",
+		Use: "cancel", Short: "Hand out no more tasks of jobs, and stop those that run",
+		Long:    "Hands out no more tasks of jobs, and has the workers of running tasks stop. It shows the effect and asks, or in a script needs --yes.",
+		Example: "  gkctl job cancel nightly-thumbnails --reason 'wrong bucket'\n  gkctl job cancel --semaphore resize --state open --dry-run",
 	})
+}
+
+// changeTasks hands failed tasks out again, or drops them: those of the indexes, or all. It leaves tasks alone that have failed since the job was
+// shown.
+func changeTasks(drop bool, indexes []uint32) doJob {
+	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
+		var r interface {
+			GetJob() *gatekeeperv1.Job
+			GetTasks() uint32
+		}
+		var err error
+		id, asOf := j.GetSpec().GetId(), j.GetRevision()
+		action, one, many := "retried", "failed task waits again", "failed tasks wait again"
+		if drop {
+			action, one, many = "dropped", "failed task dropped", "failed tasks dropped"
+			r, err = c.Work().DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: indexes, AsOf: asOf})
+		} else {
+			r, err = c.Work().RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: indexes, AsOf: asOf})
+		}
+		if r.GetTasks() == 0 {
+			action = "unchanged"
+		}
+		return jobDone{
+			Action: action, Tasks: r.GetTasks(), Job: ui.Message{Message: r.GetJob()}, text: ": " + words.Plural(int(r.GetTasks()), one, many),
+		}, err
+	}
 }
 
 func newRetry(f *conn.Factory) *cobra.Command {
-	o := &eachJob{f: f, verb: "retry", asks: func([]*gatekeeperv1.Job) bool { return false }}
-	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (string, *gatekeeperv1.Job, error) {
-		r, err := c.Work().RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: j.GetSpec().GetId()})
-		return fmt.Sprintf("%s: %s", j.GetSpec().GetId(), words.Plural(int(r.GetTasks()), "failed task waits again", "failed tasks wait again")), r.GetJob(), err
-	}
+	o := &eachJob{choice: choice{f: f}, do: changeTasks(false, nil)}
 	return o.register(&cobra.Command{
-		Use: "retry ID...", Short: "Hand all failed tasks of jobs out again", Example: "  gkctl job retry nightly-thumbnails",
+		Use: "retry", Short: "Hand all failed tasks of jobs out again", Example: "  gkctl job retry nightly-thumbnails",
 	})
 }
 
+// deleteJob removes a job, and leaves one alone that was submitted under its id since it was shown.
+func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
+	return jobDone{Action: "deleted", text: " deleted"}, work.DeleteSubmitted(ctx, c, j)
+}
+
 func newDelete(f *conn.Factory) *cobra.Command {
-	o := &eachJob{f: f, verb: "delete", asks: several}
-	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (string, *gatekeeperv1.Job, error) {
-		return j.GetSpec().GetId() + " deleted", nil, work.Delete(ctx, c, j.GetSpec().GetId())
+	o := &eachJob{choice: choice{f: f}, verb: "deletes", do: deleteJob}
+	o.loses = func(jobs []*gatekeeperv1.Job) string {
+		done, failed := 0, 0
+		for _, j := range jobs {
+			done, failed = done+int(j.GetDone()), failed+int(j.GetFailed())
+		}
+		return words.Plural(done, "result", "results") + " and " + words.Plural(failed, "failed task", "failed tasks") + " are lost"
 	}
 	return o.register(&cobra.Command{
-		Use: "delete ID... [--yes]", Short: "Remove jobs that are over, with their results",
-		Long:    "Removes jobs that are over, with their results. It asks first, or in a script needs --yes, when it takes several jobs.",
-		Example: "  gkctl job delete nightly-thumbnails",
+		Use: "delete", Short: "Remove jobs that are over, with their results",
+		Long: `Removes jobs that are over, with their results. It shows the effect and asks, or in a script needs --yes. A job that was submitted again under the
+same id meanwhile stays.`,
+		Example: "  gkctl job delete nightly-thumbnails\n  gkctl job delete -l team=web --state ended,cancelled --yes",
 	})
 }

@@ -25,7 +25,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	task := &cobra.Command{
 		GroupID: ui.GroupWork, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
 	}
-	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskChange(f, retryTasks()), newTaskChange(f, dropTasks()))
+	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskRetry(f), newTaskDrop(f))
 	return []*cobra.Command{job, task}
 }
 
@@ -92,52 +92,6 @@ func listing(jobs []*gatekeeperv1.Job, object any) ui.Listing {
 		More:    []string{"PRIORITY", "DROPPED", "CANCELLED", "BYTES", "AUTHOR", "LABELS"},
 		Rows:    words.Mapped(jobs, jobRow), Object: object, Empty: "No job matches.",
 	}
-}
-
-func newList(f *conn.Factory) *cobra.Command {
-	var output ui.Output
-	var states []string
-	req := new(gatekeeperv1.ListJobsRequest)
-	cmd := &cobra.Command{
-		Use:   "list [-l LABELS] [--state STATE,...]",
-		Short: "Show jobs, in the order of their submission",
-		Example: `  gkctl job list
-  gkctl job list --semaphore resize --state open -o wide`,
-		Args: ui.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if req.States, err = enums[gatekeeperv1.JobState](states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
-				return err
-			}
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				jobs := []*gatekeeperv1.Job{}
-				for j, err := range work.List(ctx, c, req) {
-					if err != nil {
-						return err
-					}
-					jobs = append(jobs, j)
-				}
-				return f.Print(output, listing(jobs, ui.Items(ui.Messages(jobs))))
-			})
-		},
-	}
-	cmd.Flags().StringVar(&req.Semaphore, "semaphore", "", "only jobs of this `NAME`")
-	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
-	cmd.Flags().StringSliceVar(&states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
-	ui.RegisterSelector(cmd, &req.Labels, "only jobs with these labels")
-	output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
-	return cmd
-}
-
-// enums reads words as values of an enumeration.
-func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
-	for _, name := range names {
-		v, ok := values[prefix+strings.ToUpper(name)]
-		if !ok || v == 0 {
-			return nil, ui.Usagef("--state %q is not a state: see --help", name)
-		}
-		out = append(out, E(v))
-	}
-	return out, nil
 }
 
 func newShow(f *conn.Factory) *cobra.Command {

@@ -3,8 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -36,6 +36,23 @@ func read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequ
 	return tasks, nil
 }
 
+func taskListing(tasks []*gatekeeperv1.Task) ui.Listing {
+	return ui.Listing{
+		Headers: []string{"INDEX", "STATE", "ATTEMPTS", "WORKER", "PROGRESS", "FAILURE"}, More: []string{"GROUP", "TOKEN"},
+		Rows: words.Mapped(tasks, func(t *gatekeeperv1.Task) ui.Row {
+			return ui.Row{
+				Name: words.Number(t.GetIndex()),
+				Cells: []string{
+					words.Number(t.GetIndex()), words.Word(t.GetState(), "TASK_STATE_"), words.Number(t.GetAttempts()), t.GetWorker().GetAcquirer(),
+					words.Progress(t.GetProgress()), t.GetFailure(),
+				},
+				More: []string{t.GetWorker().GetGroup(), token(t)},
+			}
+		}),
+		Object: ui.Items(ui.Messages(tasks)), Empty: "No task matches.",
+	}
+}
+
 func newTaskList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var states []string
@@ -52,20 +69,7 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return f.Print(output, ui.Listing{
-					Headers: []string{"INDEX", "STATE", "ATTEMPTS", "WORKER", "PROGRESS", "FAILURE"}, More: []string{"GROUP", "TOKEN"},
-					Rows: words.Mapped(tasks, func(t *gatekeeperv1.Task) ui.Row {
-						return ui.Row{
-							Name: words.Number(t.GetIndex()),
-							Cells: []string{
-								words.Number(t.GetIndex()), words.Word(t.GetState(), "TASK_STATE_"), words.Number(t.GetAttempts()), t.GetWorker().GetAcquirer(),
-								words.Progress(t.GetProgress()), t.GetFailure(),
-							},
-							More: []string{t.GetWorker().GetGroup(), token(t)},
-						}
-					}),
-					Object: ui.Items(ui.Messages(tasks)), Empty: "No task matches.",
-				})
+				return f.Print(output, taskListing(tasks))
 			})
 		},
 	}
@@ -120,108 +124,86 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// taskChange is what is done to failed tasks.
+// taskChange is a command that changes failed tasks of one job.
 type taskChange struct {
-	name, short, one, many string
-	do                     func(context.Context, *client.Client, string, ...uint32) (int, error)
+	f      *conn.Factory
+	drop   bool
+	yes    change.YesFlag
+	dryRun bool
+	output ui.Output
 }
 
-func retryTasks() taskChange {
-	return taskChange{"retry", "Hand failed tasks out again", "failed task waits again", "failed tasks wait again", work.Retry}
+func newTaskRetry(f *conn.Factory) *cobra.Command {
+	o := &taskChange{f: f}
+	return o.register(&cobra.Command{
+		Use: "retry JOB-ID [INDEX...]", Short: "Hand failed tasks out again",
+		Long:    "Hands failed tasks out again: those of the indexes, or without indexes all of the job.",
+		Example: "  gkctl task retry nightly-thumbnails 17 18",
+	})
 }
 
-func dropTasks() taskChange {
-	return taskChange{"drop", "Give failed tasks up; their payloads are removed", "failed task dropped", "failed tasks dropped", work.Drop}
+func newTaskDrop(f *conn.Factory) *cobra.Command {
+	o := &taskChange{f: f, drop: true}
+	return o.register(&cobra.Command{
+		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Give failed tasks up; their payloads are removed",
+		Long: `Gives failed tasks up, and removes their payloads: those of the indexes, or without indexes all of the job. It shows the tasks and asks, or in
+a script needs --yes.`,
+		Example: "  gkctl task drop nightly-thumbnails 17 18",
+	})
 }
 
-func newTaskChange(f *conn.Factory, t taskChange) *cobra.Command {
-	return &cobra.Command{
-		Use: t.name + " JOB-ID [INDEX...]", Short: t.short, Long: t.short + ": those of the indexes, or without indexes all of the job.",
-		Example: "  gkctl task " + t.name + " nightly-thumbnails 17 18",
-		Args:    ui.AtLeastOne("the id of a job, and indexes of tasks"), ValidArgsFunction: firstJob(f),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			indexes := make([]uint32, len(args)-1)
-			for i, arg := range args[1:] {
-				var err error
-				if indexes[i], err = index(arg); err != nil {
-					return err
-				}
+func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
+	cmd.Args, cmd.ValidArgsFunction = ui.AtLeastOne("the id of a job, and indexes of tasks"), firstJob(o.f)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		indexes := make([]uint32, len(args)-1)
+		for i, arg := range args[1:] {
+			var err error
+			if indexes[i], err = index(arg); err != nil {
+				return err
 			}
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				n, err := t.do(ctx, c, args[0], indexes...)
-				if err != nil {
-					return refused(err)
-				}
-				fmt.Fprintln(f.Out, words.Plural(n, t.one, t.many))
-				return nil
-			})
-		},
+		}
+		return o.run(cmd.Context(), args[0], indexes)
 	}
-}
-
-func newResults(f *conn.Factory) *cobra.Command {
-	var output ui.Output
-	var raw, wait bool
-	var dir string
-	cmd := &cobra.Command{
-		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print the results of a job in the order of its tasks",
-		Long: `Prints the results of a job in the order of its tasks, one per line; with --raw as they are, one behind the other; with --dir each into
-a file with the task's index as its name. It ends with 1 if a task has no result.`,
-		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
-		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if raw && dir != "" {
-				return ui.Usagef("--raw does not go with --dir")
-			}
-			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				if wait {
-					if _, err := work.Wait(ctx, c, args[0]); err != nil {
-						return refused(err)
-					}
-				}
-				tasks, err := read(ctx, c, &gatekeeperv1.ListTasksRequest{Job: args[0], Results: true})
-				if err == nil && dir != "" {
-					err = os.MkdirAll(dir, 0o777)
-				}
-				if err != nil {
-					return err
-				}
-				lacking := 0
-				for _, t := range tasks {
-					switch result, err := work.Result(args[0], t); {
-					case err != nil:
-						lacking++
-						f.Say("gkctl: %s", words.Cell(err.Error()))
-					case !output.Is(ui.Table):
-					case dir != "":
-						if err := os.WriteFile(filepath.Join(dir, words.Number(t.GetIndex())), result, 0o666); err != nil {
-							return err
-						}
-					default:
-						if n := len(result); !raw && (n == 0 || result[n-1] != '\n') {
-							result = append(result, '\n')
-						}
-						if _, err := f.Out.Write(result); err != nil {
-							return err
-						}
-					}
-				}
-				if !output.Is(ui.Table) {
-					if err := f.PrintObject(output, ui.Items(ui.Messages(tasks))); err != nil {
-						return err
-					}
-				}
-				if lacking > 0 {
-					return ui.WithHint(fmt.Errorf("%s of job %s", words.Plural(lacking, "task has no result", "tasks have no result"), args[0]),
-						"--wait waits until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(args[0]))
-				}
-				return nil
-			})
-		},
+	if o.drop {
+		o.yes.Register(cmd)
 	}
-	cmd.Flags().BoolVar(&raw, "raw", false, "print results as they are, one behind the other")
-	cmd.Flags().StringVar(&dir, "dir", "", "write each result into a file of this `FOLDER`")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the job is over")
-	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the tasks; do nothing")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
+}
+
+func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		j, tasks, err := o.failed(ctx, c, id, indexes)
+		if err != nil {
+			return refused(err)
+		}
+		if o.dryRun {
+			return o.f.Print(o.output, taskListing(tasks))
+		}
+		if o.drop && len(tasks) > 0 {
+			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+				What:     fmt.Sprintf("this drops %s of job %s", words.Plural(len(tasks), "failed task", "failed tasks"), id),
+				Question: "Do it?", Declined: "nothing was done", Loses: "what they were submitted with is lost",
+				Notes: change.SomeNotes(words.Mapped(tasks, func(t *gatekeeperv1.Task) string { return fmt.Sprintf("task %d: %s", t.GetIndex(), t.GetFailure()) })),
+			}, o.yes); err != nil {
+				return err
+			}
+		}
+		return carryOut(ctx, o.f, c, o.output, []*gatekeeperv1.Job{j}, changeTasks(o.drop, indexes))
+	})
+}
+
+// failed reads a job, and those of its tasks that have failed: of the indexes, or all.
+func (o *taskChange) failed(ctx context.Context, c *client.Client, id string, indexes []uint32) (*gatekeeperv1.Job, []*gatekeeperv1.Task, error) {
+	ctx, cancel := o.f.Bounded(ctx)
+	defer cancel()
+	j, err := work.Get(ctx, c, id)
+	if err != nil || !o.drop && !o.dryRun {
+		return j, nil, err
+	}
+	tasks, err := read(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, States: []gatekeeperv1.TaskState{gatekeeperv1.TaskState_TASK_STATE_FAILED}})
+	return j, slices.DeleteFunc(tasks, func(t *gatekeeperv1.Task) bool {
+		return t.GetRevision() > j.GetRevision() || len(indexes) > 0 && !slices.Contains(indexes, t.GetIndex())
+	}), err
 }

@@ -63,15 +63,15 @@ func ownExits(command string) []exitText {
 			{ui.ExitFailure, "refused, or not all of it: see docs/gkctl.md"},
 			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
-	case "job list":
-		return []exitText{bad}
-	case "work list":
+	case "job list", "work list":
 		return []exitText{bad, {ui.ExitNoSuch, "no such definition"}}
 	case "job submit":
 		return []exitText{{ui.ExitFailure, "the servers refused; or with --wait, a task was not done"}, bad, noSuch}
 	case "job follow", "job results":
 		return []exitText{{ui.ExitFailure, "a task was not done, or has no result"}, bad, {ui.ExitNoSuch, "no such job"}}
-	case "job show", "job cancel", "job retry", "job delete", "task list", "task show", "task retry", "task drop":
+	case "job cancel", "job retry", "job delete":
+		return []exitText{{ui.ExitFailure, "one of them was refused; the others were done"}, bad, {ui.ExitNoSuch, "no such job, or none matches: nothing was done"}}
+	case "job show", "task list", "task show", "task retry", "task drop":
 		return []exitText{{ui.ExitFailure, "the servers refused"}, bad, {ui.ExitNoSuch, "no such job or task"}}
 	case "diff":
 		return []exitText{{ui.ExitOK, "no differences"}, {ui.ExitFailure, "differences were found"},

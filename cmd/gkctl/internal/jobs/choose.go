@@ -1,0 +1,112 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// choice is the flags that choose jobs.
+type choice struct {
+	f      *conn.Factory
+	req    gatekeeperv1.ListJobsRequest
+	states []string
+}
+
+func (o *choice) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs of this `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", o.f.CompleteNames) // its only error: no such flag
+	cmd.Flags().StringSliceVar(&o.states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
+	ui.RegisterSelector(cmd, &o.req.Labels, "only jobs with these labels")
+}
+
+// given says whether a flag chooses jobs.
+func (o *choice) given() bool {
+	return o.req.GetSemaphore() != "" || o.req.GetLabels() != "" || len(o.states) > 0
+}
+
+// find reads the jobs that the flags choose, all without flags.
+func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Job, error) {
+	var err error
+	if o.req.States, err = enums[gatekeeperv1.JobState](o.states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
+		return nil, err
+	}
+	jobs := []*gatekeeperv1.Job{}
+	for j, err := range work.List(ctx, c, &o.req) {
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	if len(jobs) == 0 && o.req.GetSemaphore() != "" {
+		return jobs, lookup.RefuseUnknown(ctx, c, []string{o.req.GetSemaphore()}, nil)
+	}
+	return jobs, nil
+}
+
+// mustFind is find for a command that changes jobs: it fails when none matches. With ids it reads the jobs of these ids, and fails unless all are
+// there.
+func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (jobs []*gatekeeperv1.Job, err error) {
+	ctx, cancel := o.f.Bounded(ctx)
+	defer cancel()
+	for _, id := range ids {
+		j, err := work.Get(ctx, c, id)
+		if err != nil {
+			return nil, refused(err)
+		}
+		jobs = append(jobs, j)
+	}
+	if len(ids) > 0 {
+		return jobs, nil
+	}
+	jobs, err = o.find(ctx, c)
+	if err == nil && len(jobs) == 0 {
+		err = &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New("no job matches"), Hint: "Nothing was changed. `gkctl job list -o wide` shows the jobs and their labels."}
+	}
+	return jobs, err
+}
+
+// enums reads words as values of an enumeration.
+func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
+	for _, name := range names {
+		v, ok := values[prefix+strings.ToUpper(name)]
+		if !ok || v == 0 {
+			return nil, ui.Usagef("--state %q is not a state: see --help", name)
+		}
+		out = append(out, E(v))
+	}
+	return out, nil
+}
+
+func newList(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	o := &choice{f: f}
+	cmd := &cobra.Command{
+		Use:   "list [--semaphore NAME] [-l LABELS] [--state STATE,...]",
+		Short: "Show jobs, in the order of their submission",
+		Example: `  gkctl job list
+  gkctl job list --semaphore resize --state open -o wide`,
+		Args: ui.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				jobs, err := o.find(ctx, c)
+				if err != nil {
+					return err
+				}
+				return f.Print(output, listing(jobs, ui.Items(ui.Messages(jobs))))
+			})
+		},
+	}
+	o.register(cmd)
+	output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
+	return cmd
+}

@@ -1,0 +1,170 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/work"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type resultsOptions struct {
+	f         *conn.Factory
+	output    ui.Output
+	raw, wait bool
+	dir       string
+}
+
+func newResults(f *conn.Factory) *cobra.Command {
+	o := &resultsOptions{f: f}
+	cmd := &cobra.Command{
+		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print the results of a job in the order of its tasks",
+		Long: `Prints the results of a job in the order of its tasks, one per line; with --raw as they are, one behind the other; with --dir each into
+a file with the task's index as its name. With --wait each comes when its task and all before it have ended. It ends with 1 if a task has no result.`,
+		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
+		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.raw && o.dir != "" {
+				return ui.Usagef("--raw does not go with --dir")
+			}
+			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { return o.run(ctx, c, args[0]) })
+		},
+	}
+	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results as they are, one behind the other")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file of this `FOLDER`")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the job is over")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}
+
+func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) error {
+	if o.dir != "" {
+		if err := os.MkdirAll(o.dir, 0o777); err != nil {
+			return err
+		}
+	}
+	tasks := work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, Results: true})
+	if o.wait {
+		tasks = awaited(ctx, c, id)
+	}
+	lacking, items := 0, []*gatekeeperv1.Task{}
+	for t, err := range tasks {
+		if err != nil {
+			return refused(err)
+		}
+		if !o.output.Is(ui.Table) {
+			items = append(items, t) // they are one object
+		}
+		result, err := work.Result(id, t)
+		if err != nil {
+			lacking++
+			o.f.Say("gkctl: %s", words.Cell(err.Error()))
+		} else if err := o.put(t.GetIndex(), result); err != nil {
+			return err
+		}
+	}
+	if !o.output.Is(ui.Table) {
+		if err := o.f.PrintObject(o.output, ui.Items(ui.Messages(items))); err != nil {
+			return err
+		}
+	}
+	if lacking > 0 {
+		return ui.WithHint(fmt.Errorf("%s of job %s", words.Plural(lacking, "task has no result", "tasks have no result"), id),
+			"--wait waits until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
+	}
+	return nil
+}
+
+// put writes one result.
+func (o *resultsOptions) put(index uint32, result []byte) error {
+	if o.dir != "" {
+		return os.WriteFile(filepath.Join(o.dir, words.Number(index)), result, 0o666)
+	}
+	if !o.output.Is(ui.Table) {
+		return nil
+	}
+	if n := len(result); !o.raw && (n == 0 || result[n-1] != '\n') {
+		result = append(result, '\n')
+	}
+	_, err := o.f.Out.Write(result)
+	return err
+}
+
+// awaited yields the tasks of a job in their order, each when it and all before it have ended, until the job is over. In contrast to
+// work.Results it keeps in memory which tasks have ended, and reads their results, a page at a time, when it is their turn.
+func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
+	return func(yield func(*gatekeeperv1.Task, error) bool) {
+		ended, next, over := make(map[uint32]bool), uint32(0), false
+		for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if r.GetJob() != nil {
+				over = r.GetJob().GetOver()
+			}
+			for _, t := range r.GetTasks() {
+				if hasEnded(t) {
+					ended[t.GetIndex()] = true
+				}
+			}
+			for ended[next] {
+				page, err := c.Work().ListTasks(ctx, &gatekeeperv1.ListTasksRequest{Job: id, From: next, PageSize: runFrom(ended, next), Results: true})
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if len(page.GetTasks()) == 0 { // another job has the id by now; the stream ends
+					break
+				}
+				for _, t := range page.GetTasks() {
+					delete(ended, next)
+					if !hasEnded(t) { // it was retried meanwhile, and ends again
+						break
+					}
+					if next++; !yield(t, nil) {
+						return
+					}
+				}
+			}
+		}
+		if !over {
+			err := ctx.Err()
+			if err == nil {
+				err = client.ErrClosed
+			}
+			yield(nil, err)
+			return
+		}
+		for t, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, From: next, Results: true}) { // those that were cancelled
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// maxRun is the most results that are read at a time; the servers also end a page by its bytes.
+const maxRun = 1000
+
+// runFrom counts the tasks from an index on that have ended, up to maxRun.
+func runFrom(ended map[uint32]bool, index uint32) (n uint32) {
+	for n < maxRun && ended[index+n] {
+		n++
+	}
+	return n
+}
+
+// hasEnded says whether a task waits no more and no worker has it.
+func hasEnded(t *gatekeeperv1.Task) bool {
+	return t.GetState() != gatekeeperv1.TaskState_TASK_STATE_WAITING && t.GetState() != gatekeeperv1.TaskState_TASK_STATE_HELD
+}

@@ -31,15 +31,21 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied && !d.Reason.Passes() {
 		return d.Sentence(&request, &facts), nil
 	}
-	offering, admitted, denials, err := s.offers(ctx, sem)
+	all := s.room.Workers(sem)
+	offering := slices.DeleteFunc(slices.Clone(all), func(w work.Info) bool { return w.Draining })
+	if len(offering) == 0 {
+		text := fmt.Sprintf("No worker offers to work for semaphore %q.", sem)
+		if len(all) > 0 {
+			text += plural(len(all), " 1 worker is draining.", " %d workers are draining.")
+		}
+		return text, nil
+	}
+	admitted, denials, err := s.admitted(ctx, offering)
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case offering == 0:
-		return fmt.Sprintf("No worker offers to work for semaphore %q.", sem), nil
-	case len(admitted) == 0:
-		return deniedText(offering, denials), nil
+	if len(admitted) == 0 {
+		return deniedText(len(offering), denials), nil
 	}
 	weight, ahead, queued := s.reader.FirstWorker(sem)
 	if !queued {
@@ -47,7 +53,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	}
 	request.Weight = weight
 	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied {
-		return d.Sentence(&request, &facts), nil
+		return d.Sentence(&request, &facts) + withoutHolder(state, sem), nil
 	}
 	held := 0
 	for _, w := range admitted {
@@ -70,22 +76,20 @@ type denial struct {
 	workers int
 }
 
-// offers counts the workers that offer to work for a semaphore, and returns those that it lets in and why it does not let the others in.
-func (s *definitionService) offers(ctx context.Context, sem string) (offering int, admitted []work.Info, denials []denial, err error) {
-	for _, w := range s.room.Workers(sem) {
-		if w.Draining {
-			continue
-		}
-		offering++
+// admitted returns the workers that are let in, and why the others are not.
+func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (admitted []work.Info, denials []denial, err error) {
+	for _, w := range workers {
 		if w.Denied == semaphore.NoReason {
 			admitted = append(admitted, w)
 			continue
 		}
 		i := slices.IndexFunc(denials, func(d denial) bool { return d.reason == w.Denied })
 		if i < 0 {
-			_, d, text, _, err := s.keeper.Explain(ctx, &semaphore.Request{Semaphore: sem, Identity: w.Offer.Identity, Weight: w.Offer.Weight, Worker: true})
+			_, d, text, _, err := s.keeper.Explain(ctx, &semaphore.Request{
+				Semaphore: w.Offer.Semaphore, Identity: w.Offer.Identity, Weight: w.Offer.Weight, Worker: true,
+			})
 			if err != nil {
-				return 0, nil, nil, err
+				return nil, nil, err
 			}
 			if d.Reason != w.Denied { // it was denied before an edit, and asks again soon
 				admitted = append(admitted, w)
@@ -95,7 +99,28 @@ func (s *definitionService) offers(ctx context.Context, sem string) (offering in
 		}
 		denials[i].workers++
 	}
-	return offering, admitted, denials, nil
+	return admitted, denials, nil
+}
+
+// withoutHolder counts permits that take slots although nobody holds them any more.
+func withoutHolder(state *fsm.State, sem string) (text string) {
+	cooling, held := 0, 0
+	for p := range state.Holders(sem) {
+		switch p.State {
+		case semaphore.Cooling:
+			cooling++
+		case semaphore.Held:
+			held++
+		case semaphore.Live:
+		}
+	}
+	if cooling > 0 {
+		text += plural(cooling, " 1 permit is cooling.", " %d permits are cooling.")
+	}
+	if held > 0 {
+		text += plural(held, " 1 permit is held until an operator clears it.", " %d permits are held until an operator clears them.")
+	}
+	return text
 }
 
 // deniedText says of workers that are all denied why.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -13,7 +15,7 @@ import (
 )
 
 // worker opens a worker that has a slot in the queue, or none.
-func (g *gate) worker(t *testing.T, group string, slots uint32) gatekeeperv1.WorkServiceClient {
+func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse] {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(g.conn)
 	stream := must(jobs.Work(ctx(t)))(t)
@@ -30,7 +32,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) gatekeeperv1.Wor
 		}
 		return false
 	})
-	return jobs
+	return stream
 }
 
 func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
@@ -59,6 +61,15 @@ func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
 		{"paused", `The semaphore "s" is paused (disk full).`, func(_ *testing.T, g *gate) { g.keeper.do(pause) }},
 		{"without permits", `The semaphore "s" has 0 permits and admits nobody.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
 		{"no worker", `No worker offers to work for semaphore "s".`, func(*testing.T, *gate) {}},
+		{"draining", `No worker offers to work for semaphore "s". 1 worker is draining.`, func(t *testing.T, g *gate) {
+			if err := g.worker(t, "default", 1).Send(&gatekeeperv1.WorkRequest{Frame: 2, Kind: &gatekeeperv1.WorkRequest_Drain{}}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it drains", func() bool {
+				r := must(gatekeeperv1.NewWorkServiceClient(g.conn).ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
+				return r.GetWorkers()[0].GetDraining()
+			})
+		}},
 		{"one denied", "The only worker is denied: Group west is not let in.", func(t *testing.T, g *gate) { g.worker(t, "west", 1) }},
 		{"all denied", "All 3 workers are denied. 2 of them: Group west is not let in. 1 of them: Cordoned.", func(t *testing.T, g *gate) {
 			g.worker(t, "west", 1)
@@ -79,6 +90,10 @@ func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
 			g.worker(t, "west", 1)
 			g.worker(t, "default", 0)
 			g.grant(t, "s", "other")
+		}},
+		{"cooling", `The only permit of semaphore "s" is taken. 1 permit is cooling.`, func(t *testing.T, g *gate) {
+			g.worker(t, "default", 1)
+			g.keeper.do(fsm.Release{Token: g.grant(t, "s", "other").Token, Cooling: time.Minute, At: time.Unix(5, 0).UTC()})
 		}},
 		{"busy", "The only worker has as many tasks as it takes: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
 		{"callers ahead", "2 other callers are ahead of the workers in the queue.", func(t *testing.T, g *gate) {

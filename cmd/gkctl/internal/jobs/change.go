@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -61,6 +62,9 @@ type eachJob struct {
 }
 
 func (o *eachJob) register(cmd *cobra.Command) *cobra.Command {
+	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + `
+
+It takes the jobs of the ids, or all that match --semaphore, -l and --state. It continues after a job that is refused, and then exits with 1.`
 	cmd.Use += " ID...|--semaphore NAME|-l LABELS|--state STATE,..."
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, completeJobs(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }

@@ -184,7 +184,7 @@ func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error
 		if o.drop && len(tasks) > 0 {
 			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this drops %s of job %s", words.Plural(len(tasks), "failed task", "failed tasks"), id),
-				Question: "Do it?", Declined: "nothing was done", Loses: "what they were submitted with is lost",
+				Question: "Do it?", Declined: "nothing was done", Loses: "payloads are lost",
 				Notes: change.SomeNotes(words.Mapped(tasks, func(t *gatekeeperv1.Task) string { return fmt.Sprintf("task %d: %s", t.GetIndex(), t.GetFailure()) })),
 			}, o.yes); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/work"
@@ -20,9 +21,11 @@ type choice struct {
 	f      *conn.Factory
 	req    gatekeeperv1.ListJobsRequest
 	states []string
+	flags  *pflag.FlagSet
 }
 
 func (o *choice) register(cmd *cobra.Command) {
+	o.flags = cmd.Flags()
 	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs of this `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", o.f.CompleteNames) // its only error: no such flag
 	cmd.Flags().StringSliceVar(&o.states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
@@ -36,6 +39,10 @@ func (o *choice) given() bool {
 
 // find reads the jobs that the flags choose, all without flags.
 func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Job, error) {
+	// An empty value would choose everything, and is what a script passes when its variable is not set.
+	if o.flags.Changed("semaphore") && o.req.GetSemaphore() == "" || o.flags.Changed("state") && len(o.states) == 0 {
+		return nil, ui.Usagef("--semaphore and --state must not be empty: leave them out, or give values")
+	}
 	var err error
 	if o.req.States, err = enums[gatekeeperv1.JobState](o.states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
 		return nil, err

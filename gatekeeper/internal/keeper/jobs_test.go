@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
@@ -277,6 +279,54 @@ func TestTimers_OfJobs(t *testing.T) {
 	})
 }
 
+// The time of a job that was over does not count for the job that is retried.
+func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
+		end := fsm.Release{Token: w.wait1(works("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+		if _, err := w.Release(context.Background(), end, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Minute)
+		if _, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Minute)
+		synctest.Wait()
+		if j := w.machine.State().Job("j"); j.State != work.Open {
+			t.Fatalf("%+v", j)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if j := w.machine.State().Job("j"); j.State != work.Cancelled {
+			t.Fatalf("%+v", j)
+		}
+	})
+}
+
+// A submission stays unfinished whose submitter acquires again meanwhile.
+func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.define("mine", nil)
+		call := askFor("mine", "submitter", "1")
+		p := w.granted(call)
+		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Digest = p.Token, "" }, "x")
+		again := w.reacquired(askFor("mine", "submitter", "2"), p.Token)
+		if j := w.machine.State().Job("j"); j.Submitter != again.Token {
+			t.Fatalf("%+v", j)
+		}
+		for range 4 { // its permit is kept alive
+			time.Sleep(20 * time.Second)
+			w.wantStatus(again.Token, StatusRefreshed)
+		}
+		if w.machine.State().Job("j") != nil {
+			t.Fatal("half a submission is kept")
+		}
+	})
+}
+
 func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -436,5 +486,33 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 		if err != nil || !r.Applied || r.Tasks != 5 || r.Job.Returned != 5 {
 			t.Errorf("retried: %+v, %v", r, err)
 		}
+	})
+}
+
+// A waiter that is woken at the moment at which the leadership ends finds its place gone. A call that is never repeated must not be answered with
+// a request to repeat it.
+func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		const workers = 200
+		failed := make(chan error, workers)
+		for i := range workers {
+			go func() {
+				a, err := w.Acquire(context.Background(), works(fmt.Sprint("w", i)), func(Place) error { return nil })
+				if err == nil {
+					t.Errorf("answered %+v", a)
+				}
+				failed <- err
+			}()
+		}
+		synctest.Wait()
+		w.tell(map[string]struct{}{"job": {}})
+		w.demote()
+		for range workers {
+			if err := <-failed; !errors.As(err, new(*consensus.NotLeaderError)) {
+				t.Fatalf("%v", err)
+			}
+		}
+		w.promote(w.term + 1)
 	})
 }

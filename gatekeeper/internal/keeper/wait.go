@@ -170,6 +170,8 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 			return failed(&RequestEndedError{cancelled(call)}).leaving(true)
 		case superseded:
 			return failed(ErrSuperseded)
+		case call.UntilAnswered: // its place is gone because the leadership is
+			return failed(k.notLeader()).leaving(true)
 		default:
 			return round{answer: Answer{Repeat: &told, RepeatRevision: call.knownSince()}}
 		}

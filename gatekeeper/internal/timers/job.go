@@ -11,14 +11,16 @@ import (
 const SubmissionTimeout = time.Minute
 
 // ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an instant. A job that is
-// retried after its timeout has it in full again.
+// retried after it was over has its timeout in full again. An unfinished submission is known by the number of its tasks: the revision of its job
+// also changes when its submitter acquires again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
-		t.note(end{kind: submissionEnd, change: j.Revision, job: j.Number}, t.from(j.Revision, now).Add(SubmissionTimeout), time.Time{})
+		t.note(end{kind: submissionEnd, change: uint64(j.Tasks), job: j.Number}, t.from(j.Revision, now).Add(SubmissionTimeout), time.Time{})
 	case j.State == work.Open && j.Timeout > 0:
 		t.note(end{kind: jobTimeout, job: j.Number}, now.Add(j.Timeout), time.Time{})
 	case j.Over():
+		delete(t.known, end{kind: jobTimeout, job: j.Number})
 		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
 		if j.EndedAt.IsZero() { // the command that cancelled it bore no time
 			t.note(retention, t.from(j.Revision, now).Add(j.KeptFor()), time.Time{})
@@ -38,7 +40,7 @@ func (e end) ofJob(state *fsm.State) bool {
 	case j == nil:
 		return false
 	case e.kind == submissionEnd:
-		return j.State == work.Receiving && j.Revision == e.change
+		return j.State == work.Receiving && uint64(j.Tasks) == e.change
 	case e.kind == jobTimeout:
 		return j.State == work.Open
 	case e.kind == jobRetention:

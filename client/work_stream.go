@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,8 +21,10 @@ const (
 	maxBeat = 5 * time.Second
 	// progressEvery is the least time between two reports of progress.
 	progressEvery = 250 * time.Millisecond
-	// keptFrames is how many frames are remembered by the time at which they were sent. A server remembers fewer.
-	keptFrames = 256
+	// keptFrames is how many frames are remembered by the time at which they were sent, and frameGap the least time between two of them. A busy
+	// worker sends one for each task. Together they go back 10 s, twice as long as a server goes back.
+	keptFrames = 512
+	frameGap   = 20 * time.Millisecond
 	// maxWaited is more than any server says that a grant has waited since the last frame.
 	maxWaited = time.Hour
 	// closeTimeout bounds the wait for the end of a stream that was closed here.
@@ -94,8 +97,8 @@ type WorkStream struct {
 
 	mu     sync.Mutex // guards everything below
 	queue  []*gatekeeperv1.WorkRequest
-	frame  uint64                   // the last one that was sent
-	sent   map[uint64]time.Duration // frames -> the clock's reading before they were handed to the transport
+	frame  uint64 // the last one that was sent
+	sent   []stampedFrame
 	ends   map[uint64]chan *gatekeeperv1.TaskEnded
 	beat   time.Duration
 	closed bool
@@ -105,10 +108,15 @@ type WorkStream struct {
 	progressAt time.Duration                     // from when on the next one may be
 }
 
+// stampedFrame is the number of a frame, and the clock's reading before it was handed to the transport.
+type stampedFrame struct {
+	number uint64
+	at     time.Duration
+}
+
 func newWorkStream(ctx context.Context, c *Client, offer *acquisition) *WorkStream {
 	w := &WorkStream{
 		client: c, offer: offer, wake: make(chan struct{}, 1), beat: maxBeat,
-		sent:     make(map[uint64]time.Duration),
 		ends:     make(map[uint64]chan *gatekeeperv1.TaskEnded),
 		progress: make(map[uint64]*gatekeeperv1.Progress),
 	}
@@ -277,13 +285,33 @@ func (w *WorkStream) stamp(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkReques
 	return w.stampLocked(m)
 }
 
-// stampLocked numbers a message that is about to be sent, and remembers when. The caller holds mu.
+// stampLocked numbers a message that is about to be sent, and remembers when, unless another one was sent shortly before. The caller holds mu.
 func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkRequest {
 	w.frame++
 	m.Frame = w.frame
-	w.sent[w.frame] = w.client.settings.clock.Now()
-	delete(w.sent, w.frame-keptFrames)
+	now := w.client.settings.clock.Now()
+	if n := len(w.sent); n > 0 && now-w.sent[n-1].at < frameGap {
+		return m
+	}
+	if len(w.sent) == keptFrames {
+		w.sent = slices.Delete(w.sent, 0, 1)
+	}
+	w.sent = append(w.sent, stampedFrame{w.frame, now})
 	return m
+}
+
+// sentBefore returns when the frame was sent or, if that is not remembered, the one before it; ok is false if neither is, or there was no such
+// frame. The caller holds mu.
+func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
+	if frame > w.frame {
+		return 0, false
+	}
+	for _, s := range slices.Backward(w.sent) {
+		if s.number <= frame {
+			return s.at, true
+		}
+	}
+	return 0, false
 }
 
 // denied passes a denial on, or logs what somebody must act on. A full semaphore is how work is held back.
@@ -301,7 +329,7 @@ func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	p := g.GetGrant().GetPermit()
 	w.mu.Lock()
-	sent, known := w.sent[g.GetFrame()]
+	sent, known := w.sentBefore(g.GetFrame())
 	if d := p.GetDuration().AsDuration(); d > 0 {
 		w.beat = min(max(d, minBeat), maxBeat)
 	}

@@ -482,6 +482,57 @@ func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *te
 	})
 }
 
+// A worker with many slots sends hundreds of frames while the entry of a grant is committed. The grant is counted from a frame that came before
+// the entry, all the same.
+func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := NewRoom(&leader{}).Open(t.Context(), offer())
+		defer w.Close()
+		frames := uint64(0)
+		during := func(d, gap time.Duration) {
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(gap) {
+				frames++
+				w.Received(frames, time.Now())
+			}
+		}
+		during(time.Second, 10*time.Millisecond)
+		last, handed := frames, time.Now()
+		time.Sleep(time.Millisecond)
+		during(4*time.Second, time.Millisecond/2)
+		g := w.counted(handed, keeper.Answer{})
+		if g.Frame == 0 || g.Frame > last || g.Waited > 50*time.Millisecond {
+			t.Errorf("counted from frame %d of %d, which came %v before", g.Frame, last, g.Waited)
+		}
+		if len(w.frames) > keptFrames {
+			t.Errorf("%d frames are kept", len(w.frames))
+		}
+	})
+}
+
+func TestWorker_SlotThatShallAskAgain_AsksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+			if asked++; asked == 1 {
+				return keeper.Answer{Repeat: &keeper.Place{}}, nil
+			}
+			<-ctx.Done()
+			return keeper.Answer{}, ctx.Err()
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		w := NewRoom(l).Open(ctx, offer())
+		if err := w.Take(1); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if asked != 2 {
+			t.Errorf("asked %d times", asked)
+		}
+		cancel()
+		w.Close()
+	})
+}
+
 // A refused end changes nothing: the worker keeps the task, and takes no other in its place, however often it asks.
 func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
 	for name, late := range map[string]bool{"the slot waits": false, "the slot gets a task all the same": true} {

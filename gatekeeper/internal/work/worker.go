@@ -25,8 +25,10 @@ const MaxHolderID = 200
 const (
 	// askAgain is how long a worker that was denied waits at least before it asks again, and half of the most.
 	askAgain = 500 * time.Millisecond
-	// keptFrames is how many frames of a stream are known by the time at which they came.
-	keptFrames = 64
+	// keptFrames is how many frames of a stream are known by the time at which they came, and frameGap the least time between two of them.
+	// A busy worker sends one for each task. Together they go back 5 s, longer than a grant takes to be committed on any disk that is of use.
+	keptFrames = 256
+	frameGap   = 20 * time.Millisecond
 )
 
 // Keeper is what a room asks; a *keeper.Keeper is one.
@@ -202,12 +204,16 @@ func (w *Worker) Failed() <-chan error { return w.failed }
 // Settled waits until all ends that were taken in are answered and no task is being taken.
 func (w *Worker) Settled() { w.calls.Wait() }
 
-// Received notes that a frame has come. Call it first.
+// Received notes that a frame has come. Call it first. One that comes shortly after another is passed over: a grant is then counted from the
+// other one, and ends that much earlier for the worker.
 func (w *Worker) Received(number uint64, at time.Time) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
+	if n := len(w.frames); n > 0 && at.Sub(w.frames[n-1].at) < frameGap {
+		return
+	}
 	if len(w.frames) == keptFrames {
-		w.frames = append(w.frames[:0], w.frames[1:]...)
+		w.frames = slices.Delete(w.frames, 0, 1)
 	}
 	w.frames = append(w.frames, frame{number, at})
 }
@@ -294,6 +300,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 		case err != nil:
 			w.fail(err)
 			return
+		case a.Repeat != nil: // asks again
 		case a.Outcome == semaphore.Denied:
 			placed()
 			if !w.wait(ctx, a.Denial) {

@@ -1,0 +1,46 @@
+package client
+
+import (
+	"testing"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A permit is counted from the frame that a grant names, or from an earlier one. A worker that sends hundreds of frames a second remembers few of
+// them, and a grant may name one that was sent seconds ago.
+func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
+	clock := &stepClock{}
+	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
+	const each = time.Millisecond / 2
+	sent := map[uint64]time.Duration{}
+	for range 60_000 {
+		clock.now += each
+		w.stampLocked(new(gatekeeperv1.WorkRequest))
+		sent[w.frame] = clock.now
+	}
+	for back := range uint64(16_000) { // 8 s
+		frame := w.frame - back
+		at, ok := w.sentBefore(frame)
+		if !ok || at > sent[frame] || at < sent[frame]-frameGap {
+			t.Fatalf("frame %d, sent at %v: counted from %v, %v", frame, sent[frame], at, ok)
+		}
+	}
+	for _, unknown := range []uint64{0, 1, w.frame + 1} {
+		if at, ok := w.sentBefore(unknown); ok {
+			t.Errorf("frame %d: counted from %v", unknown, at)
+		}
+	}
+	if len(w.sent) > keptFrames {
+		t.Errorf("%d frames are remembered", len(w.sent))
+	}
+}
+
+// stepClock shows the time that a test sets.
+type stepClock struct {
+	Clock
+
+	now time.Duration
+}
+
+func (c *stepClock) Now() time.Duration { return c.now }

@@ -19,17 +19,17 @@ type opening struct {
 
 // openings are those of an entry's commands, in their order, if they are applied to that state. They never say that more is free than will be:
 // else a heavy waiter could be refused for the lack of space, and a lighter one behind it granted. So a permit counts as freed only if no command
-// ahead of its release ends or supersedes it, and every grant counts as taken, although that of a waiter is counted in the queue too.
-func openings(state *fsm.State, cmds []fsm.Command) []opening {
-	var all []opening
+// ahead of its release ends or supersedes it, and every grant counts as taken, although that of a waiter is counted in the queue too. Tasks may be
+// fewer than they say; then a worker keeps its place.
+func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
+	place := make(map[string]int)
 	at := func(sem string) *opening {
-		for i := range all {
-			if all[i].semaphore == sem {
-				return &all[i]
-			}
+		i, ok := place[sem]
+		if !ok {
+			i = len(all)
+			place[sem], all = i, append(all, opening{semaphore: sem})
 		}
-		all = append(all, opening{semaphore: sem})
-		return &all[len(all)-1]
+		return &all[i]
 	}
 	ended := make(map[uint64]struct{})
 	for _, cmd := range cmds {
@@ -50,9 +50,7 @@ func openings(state *fsm.State, cmds []fsm.Command) []opening {
 				at(j.Semaphore).tasks += uint64(j.Tasks) + uint64(len(c.Tasks))
 			}
 		case fsm.Grant:
-			if token = c.Supersedes; token == 0 {
-				at(c.Semaphore).taken += uint64(c.Weight)
-			}
+			token = c.Supersedes
 		case fsm.Cancel:
 			token = c.Token
 		case fsm.Expire:
@@ -62,7 +60,15 @@ func openings(state *fsm.State, cmds []fsm.Command) []opening {
 		case fsm.Revoke:
 			token = c.Token
 		}
-		ended[token] = struct{}{}
+		if token != 0 {
+			ended[token] = struct{}{}
+		}
+	}
+	for _, cmd := range cmds {
+		c, ok := cmd.(fsm.Grant)
+		if i, opens := place[c.Semaphore]; ok && opens && c.Supersedes == 0 {
+			all[i].taken += uint64(c.Weight)
+		}
 	}
 	return all
 }
@@ -81,9 +87,6 @@ func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	state := k.cfg.Machine.State()
 	var grants []batcher.Call
 	for _, o := range openings(state, cmds) {
-		if o.freed == 0 && o.tasks == 0 {
-			continue
-		}
 		grants = append(grants, k.handOver(t, state, o, maxHandOver-len(grants))...)
 	}
 	return grants

@@ -182,7 +182,7 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 
 // reported completes the result of a release with what it did to a task. A failure is recorded only if it is the one that this report has: a
 // task whose last worker was lost has failed too. When the token finds no task, another worker has it or its job is gone. Then the first release
-// of that token recorded what this one repeats.
+// of that token recorded what this one repeats; of a caller that said something else before, that is not known any more.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -193,7 +193,8 @@ func (d *draft) reported(c Release, r ReleaseResult) Result {
 	case c.Job == semaphore.JobDone:
 		r.Recorded = t.State == work.Done
 	default:
-		r.Recorded = t.Failure == c.Failure && (t.State == work.Failed || t.State == work.Waiting && released)
+		ended := t.State == work.Failed || t.State == work.Dropped
+		r.Recorded = t.Failure == c.Failure && (ended || t.State == work.Waiting && (released || c.Failure != ""))
 	}
 	return r
 }

@@ -222,6 +222,36 @@ func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
 	}
 }
 
+// The failure of an attempt comes late, while the slot of the lost worker cools. Its task waits for the next attempt with that failure.
+func TestRelease_LateFailureOfATaskThatMayBeRetried_IsRecorded(t *testing.T) {
+	l := newWorkLog(t)
+	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
+	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
+	failed.Token, _ = l.take("w")
+	l.apply(fsm.Expire{Token: failed.Token, Term: l.term, Cooling: time.Minute, At: at(8)})
+	if r := one[fsm.ReleaseResult](l, failed); !r.Recorded || r.Task.State != work.Waiting || r.Task.Failure != "f" {
+		t.Errorf("%+v, %+v", r, r.Task)
+	}
+	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
+		t.Errorf("a repeat: %+v", r)
+	}
+}
+
+func TestRelease_RepeatedWhenItsFailedTaskWasDropped_IsRecorded(t *testing.T) {
+	l := newWorkLog(t)
+	j := l.submit("j", tasks("a"))
+	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
+	failed.Token, _ = l.take("w")
+	l.apply(failed, fsm.ChangeTasks{Job: j.Number, Drop: true, At: at(10)})
+	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
+		t.Errorf("%+v", r)
+	}
+	failed.Failure = "another"
+	if r := unchanged[fsm.ReleaseResult](l, failed); r.Recorded {
+		t.Errorf("another failure: %+v", r)
+	}
+}
+
 // What the cluster stores never exceeds the limit, however tasks end: room for a result, or for the text of a failure, is there from the
 // submission on.
 func TestWorkBytes_NoEndOfATaskRaisesThem(t *testing.T) {

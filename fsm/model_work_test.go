@@ -236,7 +236,8 @@ func (m *model) reported(c fsm.Release, r fsm.ReleaseResult) fsm.Result {
 		now := t.Task
 		r.Task = &now
 		same := failed && t.Failure == c.Failure
-		r.Recorded = done && t.State == work.Done || same && t.State == work.Failed || same && t.State == work.Waiting && (r.Released || repeat)
+		r.Recorded = done && t.State == work.Done || same && (t.State == work.Failed || t.State == work.Dropped) ||
+			same && t.State == work.Waiting && (c.Failure != "" || r.Released || repeat)
 		return r
 	}
 	r.Recorded = (done || failed) && repeat

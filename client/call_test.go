@@ -190,7 +190,8 @@ func TestCall_NobodyAnswers_NamesEveryEndpoint(t *testing.T) {
 // What may be repeated after which failure: the table of retry safety.
 func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
-		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended)}
+		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
+		refused(codes.Aborted, reasonSubmissionLost)}
 	unknown := []error{refused(codes.Unavailable, reasonOutcomeUnknown), refused(codes.Unavailable, reasonNotConfirmed),
 		refused(codes.Unavailable, reasonShuttingDown), status.Error(codes.Unavailable, "reset"), status.Error(codes.Canceled, "reset")}
 	final := []error{refused(codes.InvalidArgument, reasonInvalidField), refused(codes.Aborted, reasonStaleVersion),

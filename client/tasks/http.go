@@ -71,8 +71,12 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 	defer m.mu.Unlock()
 	_, a.Running = m.running[token]
 	for _, e := range m.entries {
-		asking := e.current != nil && e.current.state != Running && m.settings.semaphore(e.name) == semaphore
-		a.Asking = a.Asking || asking
+		if m.settings.semaphore(e.name) != semaphore {
+			continue
+		}
+		for _, attempt := range []*attempt{e.current, e.missed} {
+			a.Asking = a.Asking || attempt != nil && attempt.state != Running
+		}
 	}
 	return a
 }

@@ -68,6 +68,9 @@ func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, 
 // releaseAtEnd releases the permit when it must not be counted on any more, because the job is over and its semaphore was deleted for example. Nobody
 // else would, and it would take its slot until it expires.
 func (o *ownSemaphore) releaseAtEnd() {
+	if o.permit == nil {
+		return
+	}
 	held := o.permit.Context()
 	context.AfterFunc(held, func() {
 		if errors.Is(context.Cause(held), client.ErrStopped) {

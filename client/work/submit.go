@@ -78,6 +78,10 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 		spec.OwnSemaphore, spec.SubmitterToken = own.name, own.token
 	}
 	r, err := c.SubmitJob(ctx, spec, payloads)
+	if own != nil && given && errors.Is(err, client.ErrUnavailable) {
+		own.releaseAtEnd() // the job may be stored; the same call again continues with this permit
+		return nil, err
+	}
 	if own != nil && (err != nil || r.GetJob().GetOver() || r.GetJob().GetSpec().GetOwnSemaphore() != own.name) {
 		own.remove(ctx, c)
 		permit = nil
@@ -85,7 +89,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 	if err != nil {
 		return nil, err
 	}
-	if own != nil && permit != nil {
+	if permit != nil && own != nil {
 		own.releaseAtEnd()
 	}
 	return &Submitted{ID: job.ID, Job: r.GetJob(), Repeated: r.GetRepeated(), Submitter: permit}, nil

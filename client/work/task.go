@@ -20,7 +20,7 @@ func (t *Task) Index() int { return int(t.held.Task.GetIndex()) }
 // Payload is what was submitted. It must not be changed.
 func (t *Task) Payload() []byte { return t.held.Task.GetPayload() }
 
-// Attempt is 1 for the first worker that has the task, and counts neither workers that returned it unfinished.
+// Attempt is 1 for the first worker that has the task. Workers that returned it unfinished do not count.
 func (t *Task) Attempt() int { return int(t.held.Task.GetAttempts()) }
 
 // MaxResult is the most bytes that the result may have.

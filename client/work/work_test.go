@@ -457,6 +457,37 @@ func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *test
 	})
 }
 
+// The answer to a submission is lost. The error says that the same call again finds out, so the permit of the submitter must last until then.
+func TestSubmit_SubmitterCancel_AnswerIsLost_SameCallAgainContinues(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		job := work.Job{ID: "j", Semaphore: "resize", OnSubmitterLoss: work.SubmitterCancel}
+		ctx, cancel := context.WithTimeout(s.Context(), 3*time.Second)
+		defer cancel()
+		_, err := work.SubmitSeq(ctx, s.c, job, func(yield func([]byte, error) bool) {
+			s.srv.SlowDown(s.T, time.Minute, s.c)
+			yield([]byte("7"), nil)
+		})
+		if !errors.Is(err, client.ErrUnavailable) {
+			s.Fatalf("%v", err)
+		}
+		s.srv.SlowDown(s.T, 0, s.c)
+		s.srv.Advance(s.T, 2*time.Minute)
+		again, err := work.Submit(s.Context(), s.c, job, [][]byte{[]byte("7")})
+		if err != nil || again.Job.GetOver() {
+			s.Fatalf("%v, %v", again, err)
+		}
+		s.worker("w", work.Worker{Handle: square})
+		if got := s.results("j"); got[0] != "49" {
+			s.Errorf("%v", got)
+		}
+		s.srv.Await(s.T, "the semaphore of the job is free and gone", func() bool {
+			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: "submitter/j"})
+			return err != nil && len(s.srv.Holders(s.T, "submitter/j")) == 0
+		})
+	})
+}
+
 func TestSubmit_SubmitterCancel_JobIsOver_ReleasesThePermitOfItsSubmitter(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {

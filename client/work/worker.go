@@ -302,7 +302,7 @@ func (r *run) free(held *client.WorkTask) (next bool) {
 func (r *run) end(held *client.WorkTask, e client.WorkEnd) error {
 	err := held.End(r.ends, e)
 	if _, tooMuch := errors.AsType[*client.WorkLimitError](err); tooMuch {
-		e = client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: err.Error()}
+		e = client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: err.Error(), Next: e.Next}
 		err = held.End(r.ends, e)
 	}
 	if err != nil {

@@ -1,0 +1,36 @@
+package tasks
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+)
+
+// A task that makes up for a missed due time asks for a permit as any other does. If the answer to a probe did not say so, a host that lost the
+// claim would judge the holder dead before that has heard of its grant.
+func TestAnswer_TaskAsksForADueTime_SaysSoAlsoOfAMissedOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, err := NewManager(gktest.Start(t, "job").Dial(t, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = m.Close(context.Background()) }()
+		e := newEntry(m, "job", Func("job", gocron.CronJob("0 6 * * *", false), func(context.Context) error { return nil }))
+		m.entries["job"] = e
+		for _, missed := range []bool{false, true} {
+			a, err := e.enter(missed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.end = func(error) {}
+			if !m.answer("job", 7).Asking || m.answer("other", 7).Asking {
+				t.Errorf("missed %v: %+v, and at another semaphore %+v", missed, m.answer("job", 7), m.answer("other", 7))
+			}
+			a.leave()
+		}
+	})
+}

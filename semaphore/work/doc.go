@@ -9,5 +9,5 @@
 // order of workers is that of the semaphore's queue; priority does not change it.
 //
 // A task is executed at least once and its result is recorded exactly once. The token of the permit guards the result: of two workers that
-// believe to hold a task, only the one with the latest token can record one.
+// both believe they hold a task, only the one with the latest token can record one.
 package work

@@ -180,7 +180,7 @@ func (b *Batcher) enqueue(call Call) error {
 	b.waiting.push(call)
 	b.mu.Unlock()
 	if first {
-		// Whoever finds the backlog empty wakes; run does not sleep before it has seen an empty backlog.
+		// A caller that finds the backlog empty wakes run; run does not sleep before it has seen an empty backlog.
 		select {
 		case b.wake <- struct{}{}:
 		default:

@@ -26,7 +26,7 @@
 // every earlier entry has been applied by then, so the state shows all that counts except the entry's own commands. They are
 // decided again when they are applied, behind those commands: a wrong guess is refused there, and its waiter keeps its place. The grant is
 // entrusted to the call that waits, which hears of its outcome as if it had proposed it itself, and gives it back if it has left. Every other
-// end of a permit, and a release that cools first, is noticed when it was applied, and only then do the waiters propose: two commits.
+// end of a permit, and a release that cools first, is noticed once it has been applied, and only then do the waiters propose: two commits.
 //
 // # One acquisition, several calls
 //

@@ -131,7 +131,7 @@ func stateOf(p *semaphore.Permit) string {
 // stopped believing in it; and a repeat of the acquire never grants.
 //
 // A permit that another request of the identity was granted is left alone, also one that has superseded this request's. The firing is not
-// claimed any more, for nothing ran: whoever has begun releases by token instead. The slot cools as after a release.
+// claimed any more, for nothing ran: a holder that has begun releases by token instead. The slot cools as after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {

@@ -5,7 +5,7 @@
 //
 // # First come, first served
 //
-// Each semaphore has a line of its own. Nobody is skipped: when what is free is too little for the first, it is kept until
+// Each semaphore has a separate line. Nobody is skipped: when what is free is too little for the first, it is kept until
 // it is enough, because a heavy request would otherwise wait for ever behind light ones. Fairness is promised within one
 // leadership; the lines die with it.
 //
@@ -14,7 +14,7 @@
 // A waiter is one acquisition: an identity and a request id. Waiting takes long and one call does not: it ends after a
 // minute, to be repeated, or its connection breaks. So a place belongs to the waiter and a call is only attached to it. A
 // place whose call has ended is kept for Linger. Meanwhile the waiter is absent: it keeps its place and its weight on those
-// who come anew, but it is offered nothing, since nobody would hear of the grant; those behind it are served. A second call
+// who come later, but it is offered nothing, since nobody would hear of the grant; those behind it are served. A second call
 // of a waiter takes the place of the first, which is handed back so that it can be told.
 //
 // # Workers
@@ -27,7 +27,7 @@
 //
 // To offer is to mark a waiter as being proposed. What is offered counts against what is free until the waiter leaves
 // (it was granted) or is returned to its place (the grant was refused when it was applied). For a moment a grant can be
-// counted twice, as used and as offered. That errs on the side of waiting, so whoever lets a waiter leave offers again.
+// counted twice, as used and as offered. That errs on the side of waiting, so a caller that lets a waiter leave offers again.
 //
 // # After a fail-over
 //

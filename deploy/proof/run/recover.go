@@ -74,7 +74,7 @@ func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 
 // jobsEnd lets all workers in, and waits until every job is over.
 func jobsEnd(ctx context.Context, a *fault.Arena) error {
-	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+	ctx, cancel := context.WithTimeout(ctx, jobsTime)
 	defer cancel()
 	if err := a.Clients.Open(ctx); err != nil {
 		return err

@@ -75,6 +75,8 @@ const Recover check.Promise = "the cluster works again when faults are over"
 const (
 	// recoverTime is for the cluster to work again.
 	recoverTime = 30 * time.Second
+	// jobsTime is how long the tasks that are left may take. Some run for seconds one after another, and callers stand between them.
+	jobsTime = 3 * time.Minute
 	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its semaphores, with crowds
 	// and with mutants among them; the rest is for a machine that is busy.
 	modelTime = time.Minute

@@ -21,7 +21,7 @@ func carrying(h *history.History) map[uint64]*grant {
 		if t.Semaphore == "" || all[t.Token] != nil {
 			continue
 		}
-		r := history.Request{Kind: history.Acquire, Semaphore: t.Semaphore, Identity: t.Identity, Weight: 1, Wait: true}
+		r := history.Request{Kind: history.Acquire, Semaphore: t.Semaphore, Identity: t.Identity, Weight: max(t.Weight, 1), Wait: true}
 		all[t.Token] = &grant{
 			token: t.Token, semaphore: t.Semaphore, identity: t.Identity, request: r, call: submitted[t.Job], known: t.At, fresh: true, task: true,
 		}

@@ -46,6 +46,30 @@ func TestShared_WorkersAndCallersTakeTurns_Holds(t *testing.T) {
 	s.holds()
 }
 
+func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
+	for weight, other := range map[uint32]bool{2: true, 3: false} {
+		three := one()
+		three.Permits = 3
+		s := newStory(t, three)
+		s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
+		s.task(history.Handed{Weight: weight, Token: 1})
+		s.counted("w", 1)
+		s.grant("a", 2)
+		if other {
+			s.holds()
+		} else {
+			s.breaks(Linear, "granted token 2")
+		}
+	}
+}
+
+// task hands the first task to worker w.
+func (s *story) task(h history.Handed) {
+	s.at += 10 * time.Millisecond
+	h.Semaphore, h.Identity, h.Job, h.Content = "s", workerSlot("w", h.Token), "j", "a"
+	history.NewRecorder("w", s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(h)
+}
+
 func TestShared_HolderBesideAWorker_IsCaught(t *testing.T) {
 	for name, tell := range map[string]func(*story){
 		"TaskBesideAHolder": func(s *story) {

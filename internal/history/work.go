@@ -74,9 +74,10 @@ type Handed struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
 	Token  uint64        `json:"token"`
-	// Semaphore and Identity are those of the permit, whose weight is 1. The model leaves out a permit without a semaphore.
+	// Semaphore, Identity and Weight are those of the permit; a weight of 0 is 1. The model leaves out a permit without a semaphore.
 	Semaphore string   `json:"semaphore,omitempty"`
 	Identity  Identity `json:"identity,omitzero"`
+	Weight    uint32   `json:"weight,omitempty"`
 	Job       string   `json:"job"`
 	Index     uint32   `json:"index"`
 	// Content is that of the payload.

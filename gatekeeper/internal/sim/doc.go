@@ -13,6 +13,7 @@
 //
 // Submitters and workers share tasks (submitters_test.go, workers_test.go): they are killed and hang, use their identities and job ids again, cut submissions,
 // repeat them with the same content and with other content, and send results late. What jobs may store is so little that submissions meet the limit.
+// Of the semaphores whose permits carry tasks one is paused and moved, one cools, and one limits how long a task may take and keeps lost permits for an operator.
 //
 // # What is checked
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -25,12 +26,17 @@ const (
 	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
 	timed    = "timed"    // pauses and edits that end by themselves
 	shares   = "shares"   // whose permits carry tasks
+	resting  = "resting"  // carries tasks too, and cools after each, longer after a loss
+	guarded  = "guarded"  // carries tasks too, each for a limited time, and is held for an operator after a loss
 	owners   = "owners"   // whose permits keep jobs from being cancelled
 )
 
 func semaphores() []string {
 	return []string{single, several, lockstep, fires, handed, judged, slack, timed}
 }
+
+// workplaces are the semaphores whose permits carry tasks.
+func workplaces() []string { return []string{shares, resting, guarded} }
 
 func modelled(name string) bool { return name != timed && name != shares }
 
@@ -57,6 +63,12 @@ func definition(name string) *gatekeeperv1.Definition {
 		d.Permits, d.MaxHold, d.GroupPattern = proto.Uint32(2), durationpb.New(3*time.Second), proto.String("prod")
 	case shares:
 		d.Permits, d.Duration, d.GroupPattern = proto.Uint32(4), durationpb.New(600*time.Millisecond), proto.String("prod")
+	case resting:
+		d.Permits, d.Duration = proto.Uint32(3), durationpb.New(600*time.Millisecond)
+		d.MinHold, d.LossDelay = durationpb.New(300*time.Millisecond), durationpb.New(700*time.Millisecond)
+	case guarded:
+		d.Permits, d.Duration, d.MaxHold = proto.Uint32(3), durationpb.New(600*time.Millisecond), durationpb.New(1200*time.Millisecond)
+		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
 	case owners:
 		d.Permits = proto.Uint32(50)
 	}
@@ -86,7 +98,7 @@ type operator struct {
 
 // create makes the definitions.
 func (o *operator) create() {
-	for _, name := range append(semaphores(), shares, owners) {
+	for _, name := range slices.Concat(semaphores(), workplaces(), []string{owners}) {
 		o.edit(name, 0, definition(name), 0, 0)
 	}
 }
@@ -237,7 +249,7 @@ func (o *operator) revoke(ctx context.Context, drain time.Duration) {
 
 // clear frees what is held for an operator.
 func (o *operator) clear(ctx context.Context) {
-	for _, p := range o.holders(ctx, slack) {
+	for _, p := range o.holders(ctx, slack, guarded) {
 		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 			continue
 		}

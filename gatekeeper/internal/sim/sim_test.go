@@ -158,6 +158,7 @@ func (w *world) check() (broken []string, undecided int) {
 	w.paths.lost(w)
 	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Successors(h), check.Firings(h), check.Work(h), check.States(h))
 	h.Operations = slices.DeleteFunc(h.Operations, func(o history.Operation) bool { return !modelled(o.Request.Semaphore) })
+	h.Handed = slices.DeleteFunc(h.Handed, func(t history.Handed) bool { return !modelled(t.Semaphore) })
 	linear := check.Linearizable(h, modelTime)
 	for _, v := range append(violations, linear.Violations...) {
 		broken = append(broken, v.String())

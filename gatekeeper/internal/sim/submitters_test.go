@@ -43,7 +43,7 @@ func (p *program) submits(end <-chan struct{}) {
 // submitsOne submits a job until the outcome is known, each time from the process that lives then.
 func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	spec := &gatekeeperv1.JobSpec{
-		Id: id, Semaphore: shares, MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[luck.IntN(4)], RetryFailed: luck.IntN(2) == 0, Priority: luck.Int32N(3),
+		Id: id, Semaphore: workplaces()[luck.IntN(3)], MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[luck.IntN(4)], RetryFailed: luck.IntN(2) == 0, Priority: luck.Int32N(3),
 	}
 	size := 10
 	if luck.IntN(5) == 0 {
@@ -122,7 +122,7 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, l
 	}
 	w, job := p.world, history.JobOf(spec, tasks)
 	job.Cut = cut
-	answered := p.record.Call(history.Request{Kind: history.Submit, Semaphore: shares, Job: job})
+	answered := p.record.Call(history.Request{Kind: history.Submit, Semaphore: spec.GetSemaphore(), Job: job})
 	first := true
 	for left := tasks; first || len(left) > 0; first = false {
 		n := min(len(left), 1+luck.IntN(4))
@@ -179,7 +179,7 @@ type followed struct {
 // follows hears of a job until it is over, from one server after another.
 func (p *process) follows(id string, submitted uint64, luck *rand.Rand) {
 	f, after := followed{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
-	answered := p.record.Call(history.Request{Kind: history.FollowJob, Semaphore: shares, Job: &history.Job{ID: id}})
+	answered := p.record.Call(history.Request{Kind: history.FollowJob, Job: &history.Job{ID: id}})
 	for !closed(p.world.life.Done()) {
 		over, gone := p.followsOnce(&f, &after, id, submitted, luck)
 		switch {
@@ -261,7 +261,7 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 
 // changes notes what an operator does to a job, and reports whether it was done.
 func (p *process) changes(what history.Kind, id string, act func() error) bool {
-	answered := p.record.Call(history.Request{Kind: what, Semaphore: shares, Job: &history.Job{ID: id}})
+	answered := p.record.Call(history.Request{Kind: what, Job: &history.Job{ID: id}})
 	err := act()
 	switch {
 	case p.isCrashed():
@@ -281,6 +281,7 @@ func (w *world) jobsEnd() {
 		pass(time.Second)
 		c, hangUp := w.judge.to(luck)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		w.operator.clear(ctx)
 		r, err := c.ListJobs(ctx, &gatekeeperv1.ListJobsRequest{PageSize: 1000})
 		if err == nil && !slices.ContainsFunc(r.GetJobs(), func(j *gatekeeperv1.Job) bool { return !j.GetOver() }) {
 			err = w.judge.readsJobs(ctx, c)
@@ -306,7 +307,7 @@ func (p *process) readsJobs(ctx context.Context, c gatekeeperv1.WorkServiceClien
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		answered := p.record.Call(history.Request{Kind: history.JobEnd, Semaphore: shares, Job: &history.Job{ID: id}})
+		answered := p.record.Call(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: id}})
 		r, err := c.ListTasks(ctx, &gatekeeperv1.ListTasksRequest{Job: id, Results: true, PageSize: 1000})
 		switch {
 		case status.Code(err) == codes.NotFound:

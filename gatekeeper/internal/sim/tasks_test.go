@@ -27,6 +27,7 @@ type shared struct {
 
 	contents map[string][][]string // by job id: the task lists whose submissions came to their last message
 	said     map[taskEnd]bool      // what workers said
+	stopped  map[uint64]bool       // tokens whose workers said that they have stopped
 }
 
 // made is a job of the log.
@@ -46,10 +47,14 @@ func newShared(tr *truth, h *history.History) *shared {
 	s := &shared{
 		truth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskEnd), all: make(map[uint64]taskEnd),
 		jobs: make(map[uint64]made), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), attempts: make(map[uint64]string),
-		contents: make(map[string][][]string), said: make(map[taskEnd]bool),
+		contents: make(map[string][][]string), said: make(map[taskEnd]bool), stopped: make(map[uint64]bool),
 	}
 	for i := range h.Operations {
-		switch r := h.Operations[i].Request; {
+		r := h.Operations[i].Request
+		if r.Kind == history.EndTask {
+			s.stopped[r.Token] = true
+		}
+		switch {
 		case r.Kind == history.Submit && !r.Job.Cut:
 			s.contents[r.Job.ID] = append(s.contents[r.Job.ID], r.Job.Tasks)
 		case r.Kind == history.EndTask && !r.NotRun && !r.CutShort:
@@ -72,6 +77,14 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	case fsm.Granted:
 		if e.Task != nil {
 			s.handOut(e.Job, e.Task, l, state)
+		}
+	case fsm.HeldEvent:
+		if _, ok := s.handed[e.Permit.Token]; ok {
+			s.world.paths.met(taskHeldForOperator)
+		}
+	case fsm.CoolingEvent:
+		if _, ok := s.handed[e.Permit.Token]; ok {
+			s.cools(e.Permit, state)
 		}
 	case fsm.TaskSettled:
 		s.settled(e.Job, e.Task, l, state)
@@ -136,8 +149,8 @@ func (s *shared) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 		s.breaks("entry %d hands task %v to token %d in attempt %d of %d, and its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
 	}
 	if before := s.last[t.Ref]; before != nil {
-		if live(state, before.Token) {
-			s.breaks("entry %d hands task %v to token %d, while token %d is live", l.Index, t.Ref, t.Token, before.Token)
+		if why := s.runs(state, before.Token); why != "" {
+			s.breaks("entry %d hands task %v to token %d, while token %d %s", l.Index, t.Ref, t.Token, before.Token, why)
 		}
 		s.world.paths.met(taskAgain)
 		if s.ended[before.Token].kind == fsm.Expired {
@@ -160,8 +173,8 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	end := taskEnd{t.Token, t.State == work.Failed, string(t.Result)}
 	switch {
 	case t.State == work.Waiting:
-		if live(state, t.Token) {
-			s.breaks("entry %d has task %v wait again, while token %d is live", l.Index, t.Ref, t.Token)
+		if why := s.runs(state, t.Token); why != "" {
+			s.breaks("entry %d has task %v wait again, while token %d %s", l.Index, t.Ref, t.Token, why)
 		}
 		if t.Failure == "" {
 			s.world.paths.met(taskReturned)
@@ -239,9 +252,26 @@ func (s *shared) heardOf(id string, j *history.JobState) {
 	}
 }
 
-func live(state *fsm.State, token uint64) bool {
-	p := state.Permit(token)
-	return p != nil && p.State == semaphore.Live
+// cools notes that the slot of a task cools.
+func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
+	switch t := state.TaskOf(p.Token); {
+	case p.Ended == semaphore.EndReleased:
+		s.world.paths.met(taskCooled)
+	case t != nil && t.State == work.Held:
+		s.world.paths.met(lostTaskCooled)
+	}
+}
+
+// runs says why a worker may still be running a task, if it may: its permit is live, or it was lost and its slot is kept.
+func (s *shared) runs(state *fsm.State, token uint64) string {
+	switch p := state.Permit(token); {
+	case p == nil:
+	case p.State == semaphore.Live:
+		return "is live"
+	case p.Ended != semaphore.EndReleased && !s.stopped[token]:
+		return "is lost and its slot is " + p.State.String()
+	}
+	return ""
 }
 
 func resultOf(token uint64, luck int) string { return fmt.Sprintf("%d by %d", luck, token) }

@@ -81,11 +81,12 @@ func closed(c <-chan struct{}) bool {
 // working is one stream of a worker.
 type working struct {
 	*process
-	stream grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
-	mu     sync.Mutex // guards what follows, and sending
-	frames []time.Duration
-	said   map[uint64]func(*gatekeeperv1.TaskEnded) // notes what became of the end of a task
-	until  map[uint64]time.Duration                 // which tokens are counted on
+	semaphore string
+	stream    grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
+	mu        sync.Mutex // guards what follows, and sending
+	frames    []time.Duration
+	said      map[uint64]func(*gatekeeperv1.TaskEnded) // notes what became of the end of a task
+	until     map[uint64]time.Duration                 // which tokens are counted on
 }
 
 func (k *working) send(m *gatekeeperv1.WorkRequest) error {
@@ -106,10 +107,10 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	if err != nil {
 		return
 	}
-	k := &working{process: p, stream: stream, said: make(map[uint64]func(*gatekeeperv1.TaskEnded)), until: make(map[uint64]time.Duration)}
+	k := &working{process: p, semaphore: workplaces()[luck.IntN(3)], stream: stream, said: make(map[uint64]func(*gatekeeperv1.TaskEnded)), until: make(map[uint64]time.Duration)}
 	slots := 1 + luck.Uint32N(2)
 	if err := k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{
-		Semaphore: shares, Slots: slots, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: "w"},
+		Semaphore: k.semaphore, Slots: slots, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: "w"},
 	}}}); err != nil {
 		return
 	}
@@ -151,11 +152,11 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 
 // does works on a task for a while, refreshing its permit, or hangs for longer than that lives, and then ends it.
 func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
-	token, w := g.GetTask().GetToken(), wish{semaphore: shares, weight: 1}
-	duration := g.GetGrant().GetPermit().GetDuration().AsDuration()
+	permit := g.GetGrant().GetPermit()
+	token, w, duration := permit.GetToken(), wish{semaphore: k.semaphore, weight: permit.GetWeight()}, permit.GetDuration().AsDuration()
 	id := g.GetJob().GetId()
 	k.record.Handed(history.Handed{
-		Token: token, Job: id, Index: g.GetTask().GetIndex(), Content: history.Content(g.GetTask().GetPayload()), Attempt: g.GetTask().GetAttempts(),
+		Token: token, Semaphore: k.semaphore, Identity: identityOf(permit), Weight: w.weight, Job: id, Index: g.GetTask().GetIndex(), Content: history.Content(g.GetTask().GetPayload()), Attempt: g.GetTask().GetAttempts(),
 	})
 	k.mu.Lock()
 	if f := g.GetFrame(); f > 0 && f <= uint64(len(k.frames)) {
@@ -190,7 +191,7 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	case 2:
 		end.Outcome, result = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, ""
 	}
-	asked := history.Ending(shares, id, token, strings.TrimPrefix(end.Outcome.String(), "RELEASE_OUTCOME_"), result)
+	asked := history.Ending(k.semaphore, id, token, strings.TrimPrefix(end.Outcome.String(), "RELEASE_OUTCOME_"), result)
 	end.Result, end.Failure = []byte(result), asked.Failure
 	answered := k.record.Call(asked)
 	k.mu.Lock()
@@ -214,6 +215,11 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	}
 }
 
+func identityOf(p *gatekeeperv1.Permit) history.Identity {
+	id := p.GetIdentity()
+	return history.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
+}
+
 // endOf is the answer to the end of a task.
 func endOf(asked history.Request, recorded bool) history.Response {
 	switch {
@@ -235,6 +241,9 @@ func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
 		return true // nothing is known
 	}
 	if r.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		if r.GetResults()[0].GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_HELD_TOO_LONG {
+			k.world.paths.met(taskOverheld)
+		}
 		return false
 	}
 	k.counts(w, token, sent+time.Duration(float64(r.GetResults()[0].GetDuration().AsDuration())*0.98/k.rate))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,11 +40,12 @@ func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineInd
 // lives makes several acquisitions under one identity, one after the other. Calls of an earlier one may still be on their way, and
 // its holder may still believe.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
+	w.guise = false
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
 	if luck.IntN(4) > 0 && w.due.IsZero() && firingPeriod(self.home) == 0 {
 		w.semaphore = self.home
 	}
-	if w.weight = 1; w.semaphore == several {
+	if w.weight = 1; w.semaphore == several || slices.Contains(workplaces(), w.semaphore) {
 		w.weight = self.weight
 	}
 	for range 1 + luck.IntN(4) {

@@ -54,6 +54,7 @@ func (w *world) replay(h *history.History) []string {
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
 	runs, tasks := newRuns(tr), newShared(tr, h)
+	turns := newTurns(tr, tasks, h)
 	upTo := w.indexes[w.members[0].id]
 	entries := tr.commonLog(upTo)
 	machine := fsm.New(w.clusterID)
@@ -80,7 +81,9 @@ func (w *world) replay(h *history.History) []string {
 		for i := range applied.Events {
 			tr.event(&applied.Events[i], l, at)
 			tasks.event(&applied.Events[i], l, applied.State)
+			turns.event(&applied.Events[i], l)
 		}
+		turns.entry(commands, results, l)
 		for i := range commands {
 			w.paths.command(commands[i], results[i], l, before, tr)
 			runs.command(commands[i], results[i], l)

@@ -73,6 +73,10 @@ const (
 	taskAgain           path = "a task was handed out again"
 	taskAgainLater      path = "a task was handed out again under a later leadership"
 	taskLostForGood     path = "the last attempt of a task was lost"
+	heavyTask           path = "a task took several permits"
+	workerToCaller      path = "the permit of a task was handed over to a caller that waited"
+	callerToWorker      path = "the permit of a caller was handed over to a worker"
+	asWorker            path = "a caller was granted a permit under the identity of a worker"
 	taskCooled          path = "a slot cooled after its task"
 	lostTaskCooled      path = "a lost task stayed held while its slot cooled"
 	taskHeldForOperator path = "the permit of a lost task was held for an operator"
@@ -112,7 +116,7 @@ func required() []path {
 		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, batched, leftOpen, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 		failedRun, cutShortRun, lateEnd, handedOver, handedOverTaken, lastAttempt, takenOver, takeOverForbidden, takeOverMetRelease, takeOverMetExpiry, takeOverEnded, awaitedLater,
 		taskDone, taskFailed, taskFailedAttempt, taskReturned, taskLostAgain, taskAgain, taskAgainLater, taskLostForGood, taskRetried, taskDropped, oldResult, lateResult,
-		workerKilled, workerDrained, workerHung, taskCooled, lostTaskCooled, taskHeldForOperator, taskOverheld, jobCancelled, jobTimedOut, jobTimedOutLater, jobDeleted, jobDiffers, jobRepeated, submitterGone,
+		workerKilled, workerDrained, workerHung, heavyTask, workerToCaller, callerToWorker, asWorker, taskCooled, lostTaskCooled, taskHeldForOperator, taskOverheld, jobCancelled, jobTimedOut, jobTimedOutLater, jobDeleted, jobDiffers, jobRepeated, submitterGone,
 		submissionCut, submissionDropped, storageFull, submittedInParts, submittedAgain, followedToEnd,
 	}
 	for _, k := range faultKinds() {

@@ -163,6 +163,7 @@ type wish struct {
 	identity  history.Identity
 	requestID string
 	leaves    bool // does not cancel a request whose outcome is unknown
+	guise     bool // the identity is that of a worker
 }
 
 // run makes one acquisition and holds what it gets. unknown: it does not know how the acquisition ended.
@@ -182,6 +183,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 	}
 	asked = w.asked(w.requestID)
 	asked.Replaces = p.lastOf(w) // the library may say so
+	asked.Wait = w.wait > 0
 	ctx, cancel := context.WithTimeout(context.Background(), max(w.wait, 3*time.Second))
 	defer cancel()
 	answered := p.record.Call(asked)
@@ -203,6 +205,9 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		answered(history.Refused, history.Response{}, err)
 	case err == nil:
 		p.setLast(w, permit.Token())
+		if w.guise {
+			p.world.paths.met(asWorker)
+		}
 		p.world.granted(w.semaphore, permit.Token(), w.hold, luck)
 		answered(history.Known, history.Response{Result: history.Granted, Token: permit.Token(), SafeUntil: p.believes(permit)}, nil)
 		p.hold(permit, w)

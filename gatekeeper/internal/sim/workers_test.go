@@ -30,6 +30,16 @@ func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
 	return gatekeeperv1.NewWorkServiceClient(conn), func() { _ = conn.Close() }
 }
 
+// workerID is the holder id of all workers, to which the servers add a part for each task.
+const workerID = "w"
+
+// sawWorker notes under which identity a task was handed out.
+func (w *world) sawWorker(id history.Identity) {
+	w.seenMu.Lock()
+	defer w.seenMu.Unlock()
+	w.worker = id
+}
+
 // workers run on a machine, one life after another, under one identity.
 func (w *world) workers(index int, end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, fmt.Sprint("worker ", index))
@@ -108,9 +118,12 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 		return
 	}
 	k := &working{process: p, semaphore: workplaces()[luck.IntN(3)], stream: stream, said: make(map[uint64]func(*gatekeeperv1.TaskEnded)), until: make(map[uint64]time.Duration)}
-	slots := 1 + luck.Uint32N(2)
+	slots, weight := 1+luck.Uint32N(2), uint32(1)
+	if luck.IntN(3) == 0 {
+		weight += luck.Uint32N(3)
+	}
 	if err := k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{
-		Semaphore: k.semaphore, Slots: slots, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: "w"},
+		Semaphore: k.semaphore, Slots: slots, Weight: weight, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: workerID},
 	}}}); err != nil {
 		return
 	}
@@ -155,6 +168,7 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	permit := g.GetGrant().GetPermit()
 	token, w, duration := permit.GetToken(), wish{semaphore: k.semaphore, weight: permit.GetWeight()}, permit.GetDuration().AsDuration()
 	id := g.GetJob().GetId()
+	k.world.sawWorker(identityOf(permit))
 	k.record.Handed(history.Handed{
 		Token: token, Semaphore: k.semaphore, Identity: identityOf(permit), Weight: w.weight, Job: id, Index: g.GetTask().GetIndex(), Content: history.Content(g.GetTask().GetPayload()), Attempt: g.GetTask().GetAttempts(),
 	})

@@ -41,7 +41,8 @@ type world struct {
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
 	failed []string                 // what did not work that always must
 
-	recents []recent // tokens
+	recents []recent         // tokens
+	worker  history.Identity // under which a task was handed out last
 
 	indexes   map[string]uint64 // by member: how far its log was applied in the end
 	clusterID string
@@ -267,7 +268,7 @@ func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
 
 // wish draws what a job wants.
 func (w *world) wish(luck *rand.Rand) wish {
-	names := semaphores()
+	names := append(semaphores(), workplaces()...)
 	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, outcome: outcomeOf(luck)}
 	if luck.IntN(4) == 0 {
 		got.hold = between(luck, time.Second, 8*time.Second)
@@ -279,11 +280,29 @@ func (w *world) wish(luck *rand.Rand) wish {
 	switch got.semaphore {
 	case several:
 		got.weight = 1 + luck.Uint32N(3)
+	case shares, resting, guarded:
+		got.weight = 1 + luck.Uint32N(3)
+		if luck.IntN(4) == 0 {
+			got.identity = w.guise(luck)
+			got.guise = got.identity.HolderID != ""
+		}
 	}
 	if period := firingPeriod(got.semaphore); period > 0 { // for which all machines ask
 		got.due = w.start.Add(w.now().Truncate(period)).UTC()
 	}
 	return got
+}
+
+// guise draws an identity of a worker: the one under which it offers to work, or the one of its last task, which no other caller may have before the task
+// has ended. It is empty when no task was handed out yet.
+func (w *world) guise(luck *rand.Rand) history.Identity {
+	w.seenMu.Lock()
+	defer w.seenMu.Unlock()
+	id := w.worker
+	if id.HolderID != "" && luck.IntN(2) == 0 {
+		id.HolderID = workerID
+	}
+	return id
 }
 
 // outcome says what the caller of a failed call knows.

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// turns are those in which the log grants permits to callers and workers, which stand in one queue.
+type turns struct {
+	*truth
+	tasks *shared
+	waits map[request]bool
+	used  map[string]uint64 // weight, by semaphore
+}
+
+// request is an acquisition by its id.
+type request struct{ semaphore, id string }
+
+func newTurns(tr *truth, tasks *shared, h *history.History) *turns {
+	ts := &turns{truth: tr, tasks: tasks, waits: make(map[request]bool), used: make(map[string]uint64)}
+	for i := range h.Operations {
+		if r := h.Operations[i].Request; r.Kind == history.Acquire && r.Wait {
+			ts.waits[request{r.Semaphore, r.RequestID}] = true
+		}
+	}
+	return ts
+}
+
+// event counts what is taken, and finds grants beyond the permits of the definition in force.
+func (ts *turns) event(e *fsm.Event, l raft.Log) {
+	switch e.Kind {
+	case fsm.Granted:
+		ts.used[e.Semaphore] += uint64(e.Permit.Weight)
+		rule := ts.rules[e.Semaphore]
+		if rule != nil && ts.used[e.Semaphore] > uint64(rule.Definition.Permits) {
+			ts.breaks("entry %d grants token %d of %s, and then %d of %d permits are taken",
+				l.Index, e.Permit.Token, e.Semaphore, ts.used[e.Semaphore], rule.Definition.Permits)
+		}
+	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely, fsm.CoolingEnded:
+		ts.used[e.Semaphore] -= uint64(e.Permit.Weight)
+	}
+}
+
+// entry finds waiters that were overtaken: what is free was too little for one, and a lighter one behind it in the same entry got it.
+func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
+	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
+	refused := make(map[string]*fsm.Grant) // the last waiter for which too little was free
+	for i := range commands {
+		switch c := commands[i].(type) {
+		case fsm.Release:
+			if r, ok := results[i].(fsm.ReleaseResult); ok && r.Released && c.Cooling == 0 {
+				freed[r.Permit.Semaphore] = c.Token
+				delete(refused, r.Permit.Semaphore)
+			}
+		case fsm.Grant:
+			r, ok := results[i].(fsm.GrantResult)
+			waiter := c.Worker || ts.waits[request{c.Semaphore, c.RequestID}]
+			switch {
+			case !ok || !waiter:
+			case r.Outcome == fsm.GrantDenied && r.Decision.Reason == semaphore.NoFreePermit:
+				refused[c.Semaphore] = &c
+			case r.Outcome == fsm.GrantGranted:
+				if heavy := refused[c.Semaphore]; heavy != nil {
+					ts.breaks("entry %d grants token %d of %s with weight %d to %v, which overtakes %v with weight %d",
+						l.Index, r.Permit.Token, c.Semaphore, c.Weight, c.Identity, heavy.Identity, heavy.Weight)
+				}
+				ts.handedOver(freed[c.Semaphore], &c)
+			}
+		default: // it may free something
+			clear(refused)
+		}
+	}
+}
+
+// handedOver counts grants in the entry of the release that made room for them.
+func (ts *turns) handedOver(freed uint64, c *fsm.Grant) {
+	if c.Worker && c.Weight > 1 {
+		ts.world.paths.met(heavyTask)
+	}
+	if freed == 0 {
+		return
+	}
+	switch _, task := ts.tasks.handed[freed]; {
+	case task && !c.Worker:
+		ts.world.paths.met(workerToCaller)
+	case !task && c.Worker:
+		ts.world.paths.met(callerToWorker)
+	}
+}

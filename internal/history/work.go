@@ -49,6 +49,10 @@ const (
 // Job is as much of a job as the checkers know.
 type Job struct {
 	ID string `json:"id"`
+	// Indexes are the tasks that RetryTasks and DropTasks name; none: all that have failed.
+	Indexes []uint32 `json:"indexes,omitempty"`
+	// Submission is the revision of the only one that DeleteJob removes; 0: any.
+	Submission uint64 `json:"submission,omitempty"`
 	// Tasks are the contents of its payloads, in their order. Only Submit has them, and what follows.
 	Tasks []string `json:"tasks,omitempty"`
 	// MaxAttempts is how many workers may begin a task, without those that return it; 0: 3.

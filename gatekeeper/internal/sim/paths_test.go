@@ -74,6 +74,11 @@ const (
 	taskAgainLater      path = "a task was handed out again under a later leadership"
 	taskLostForGood     path = "the last attempt of a task was lost"
 	heavyTask           path = "a task took several permits"
+	waiterRefused       path = "a waiter was refused because too little was free"
+	staleDelete         path = "a deletion named a submission that was there no more"
+	repeatedChange      path = "a change of tasks was repeated as of a revision"
+	jobFollowed         path = "an open job followed its submitter to another token"
+	submissionFollowed  path = "an unfinished submission followed its submitter to another token"
 	workerToCaller      path = "the permit of a task was handed over to a caller that waited"
 	callerToWorker      path = "the permit of a caller was handed over to a worker"
 	asWorker            path = "a caller was granted a permit under the identity of a worker"
@@ -116,7 +121,7 @@ func required() []path {
 		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, batched, leftOpen, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 		failedRun, cutShortRun, lateEnd, handedOver, handedOverTaken, lastAttempt, takenOver, takeOverForbidden, takeOverMetRelease, takeOverMetExpiry, takeOverEnded, awaitedLater,
 		taskDone, taskFailed, taskFailedAttempt, taskReturned, taskLostAgain, taskAgain, taskAgainLater, taskLostForGood, taskRetried, taskDropped, oldResult, lateResult,
-		workerKilled, workerDrained, workerHung, heavyTask, workerToCaller, callerToWorker, asWorker, taskCooled, lostTaskCooled, taskHeldForOperator, taskOverheld, jobCancelled, jobTimedOut, jobTimedOutLater, jobDeleted, jobDiffers, jobRepeated, submitterGone,
+		workerKilled, workerDrained, workerHung, staleDelete, repeatedChange, jobFollowed, submissionFollowed, heavyTask, workerToCaller, callerToWorker, asWorker, taskCooled, lostTaskCooled, taskHeldForOperator, taskOverheld, jobCancelled, jobTimedOut, jobTimedOutLater, jobDeleted, jobDiffers, jobRepeated, submitterGone,
 		submissionCut, submissionDropped, storageFull, submittedInParts, submittedAgain, followedToEnd,
 	}
 	for _, k := range faultKinds() {

@@ -45,8 +45,8 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	spec := &gatekeeperv1.JobSpec{
 		Id: id, Semaphore: workplaces()[luck.IntN(3)], MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[luck.IntN(4)], RetryFailed: luck.IntN(2) == 0, Priority: luck.Int32N(3),
 	}
-	size := 10
-	if luck.IntN(5) == 0 {
+	size, submitter, again := 10, luck.IntN(4) == 0, luck.IntN(2) == 0
+	if luck.IntN(5) == 0 || submitter && again {
 		size = 60_000 // several entries
 	}
 	var tasks [][]byte
@@ -56,15 +56,19 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	if luck.IntN(8) == 0 {
 		spec.Timeout = durationpb.New(between(luck, time.Second, 10*time.Second))
 	}
-	if luck.IntN(4) == 0 {
+	if submitter {
 		asked := wish{semaphore: owners, weight: 1, identity: history.Identity{Group: now.group, Acquirer: now.acquirer, HolderID: "submitter"}}
 		got, ok := now.ask(asked, fmt.Sprintf("r%x", luck.Uint64()), 0, luck)
 		if !ok {
 			return
 		}
 		spec.SubmitterToken = got.token
-		if luck.IntN(2) == 0 { // it acquires again, and the job follows it
-			now.ask(asked, fmt.Sprintf("r%x", luck.Uint64()), 0, luck)
+		if again { // it acquires again, and the submission or the job follows it
+			asking, own, after := now, rand.New(rand.NewPCG(luck.Uint64(), 2)), between(luck, 10*time.Millisecond, 500*time.Millisecond)
+			p.late.Go(func() {
+				pass(after)
+				asking.ask(asked, fmt.Sprintf("r%x", own.Uint64()), 0, own)
+			})
 		}
 	}
 	cut := luck.IntN(6) == 0
@@ -228,20 +232,55 @@ func (p *process) changesJob(id string, luck *rand.Rand) {
 	defer cancel()
 	switch luck.IntN(5) {
 	case 0:
-		p.changes(history.CancelJob, id, func() error {
+		p.changes(history.CancelJob, &history.Job{ID: id}, func() error {
 			_, err := c.CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: "ops", Reason: "sim"})
 			return err
 		})
 	case 1, 2:
-		p.changes(history.RetryTasks, id, func() error {
-			_, err := c.RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id})
-			return err
-		})
+		var indexes []uint32
+		if luck.IntN(3) == 0 {
+			indexes = []uint32{luck.Uint32N(4), luck.Uint32N(4)}
+		}
+		p.changesTasks(ctx, c, history.RetryTasks, id, indexes, luck)
 	default:
-		p.changes(history.DropTasks, id, func() error {
-			_, err := c.DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{luck.Uint32N(4)}})
+		p.changesTasks(ctx, c, history.DropTasks, id, []uint32{luck.Uint32N(4)}, luck)
+	}
+}
+
+// changesTasks retries or drops failed tasks, often only those that had failed when it looked, and then again: the repeat must change nothing.
+func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, luck *rand.Rand) {
+	asOf := uint64(0)
+	if luck.IntN(3) > 0 {
+		seen, err := c.GetJob(ctx, &gatekeeperv1.GetJobRequest{Id: id})
+		if err != nil {
+			return
+		}
+		asOf = seen.GetJob().GetRevision()
+		pass(between(luck, 0, 500*time.Millisecond))
+	}
+	change := func() (tasks uint32, done bool) {
+		done = p.changes(what, &history.Job{ID: id, Indexes: indexes}, func() error {
+			if what == history.RetryTasks {
+				r, err := c.RetryTasks(ctx, &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: indexes, AsOf: asOf})
+				tasks = r.GetTasks()
+				return err
+			}
+			r, err := c.DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: indexes, AsOf: asOf})
+			tasks = r.GetTasks()
 			return err
 		})
+		return tasks, done
+	}
+	if _, done := change(); !done || asOf == 0 {
+		return
+	}
+	pass(between(luck, 0, 500*time.Millisecond))
+	switch tasks, done := change(); {
+	case !done || p.isCrashed():
+	case tasks > 0:
+		p.world.wrong("a repeat of %s as of revision %d changed %d tasks of job %q", what, asOf, tasks, id)
+	default:
+		p.world.paths.met(repeatedChange)
 	}
 }
 
@@ -250,8 +289,12 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	defer hangUp()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	deleted := p.changes(history.DeleteJob, id, func() error {
-		_, err := c.DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id})
+	submitted, before := p.submissionOf(ctx, c, id, luck)
+	deleted := p.changes(history.DeleteJob, &history.Job{ID: id, Submission: submitted}, func() error {
+		_, err := c.DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id, SubmittedRevision: submitted})
+		if before && reasonOf(err) == "NO_SUCH_JOB" {
+			p.world.paths.met(staleDelete)
+		}
 		return err
 	})
 	if deleted {
@@ -259,9 +302,34 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	}
 }
 
+// submissionOf draws which submission of an id shall be deleted: any of them, which is 0, or the one that is there, or, as a late call would, the one
+// that was there before it.
+func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceClient, id string, luck *rand.Rand) (revision uint64, before bool) {
+	draw := luck.IntN(3)
+	if draw == 0 {
+		return 0, false
+	}
+	w := p.world
+	w.seenMu.Lock()
+	was := w.submissions[id]
+	w.seenMu.Unlock()
+	r, err := c.GetJob(ctx, &gatekeeperv1.GetJobRequest{Id: id})
+	is := r.GetJob().GetSubmittedRevision()
+	if err != nil || is == 0 {
+		return 0, false
+	}
+	w.seenMu.Lock()
+	w.submissions[id] = max(w.submissions[id], is)
+	w.seenMu.Unlock()
+	if draw == 1 && was != 0 && was < is {
+		return was, true
+	}
+	return is, false
+}
+
 // changes notes what an operator does to a job, and reports whether it was done.
-func (p *process) changes(what history.Kind, id string, act func() error) bool {
-	answered := p.record.Call(history.Request{Kind: what, Job: &history.Job{ID: id}})
+func (p *process) changes(what history.Kind, job *history.Job, act func() error) bool {
+	answered := p.record.Call(history.Request{Kind: what, Job: job})
 	err := act()
 	switch {
 	case p.isCrashed():

@@ -25,6 +25,8 @@ type shared struct {
 	terms    map[work.Ref]uint64
 	attempts map[uint64]string // failures of attempts after which a task waits again, by token
 
+	deleted  map[uint64]bool       // by the revision of the submission
+	deletes  map[string][]uint64   // by job id: the submissions that deletions named
 	contents map[string][][]string // by job id: the task lists whose submissions came to their last message
 	said     map[taskEnd]bool      // what workers said
 	stopped  map[uint64]bool       // tokens whose workers said that they have stopped
@@ -48,11 +50,15 @@ func newShared(tr *truth, h *history.History) *shared {
 		truth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskEnd), all: make(map[uint64]taskEnd),
 		jobs: make(map[uint64]made), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), attempts: make(map[uint64]string),
 		contents: make(map[string][][]string), said: make(map[taskEnd]bool), stopped: make(map[uint64]bool),
+		deleted: make(map[uint64]bool), deletes: make(map[string][]uint64),
 	}
 	for i := range h.Operations {
 		r := h.Operations[i].Request
-		if r.Kind == history.EndTask {
+		switch r.Kind {
+		case history.EndTask:
 			s.stopped[r.Token] = true
+		case history.DeleteJob:
+			s.deletes[r.Job.ID] = append(s.deletes[r.Job.ID], r.Job.Submission)
 		}
 		switch {
 		case r.Kind == history.Submit && !r.Job.Cut:
@@ -118,7 +124,14 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	case fsm.JobDeleted:
 		if e.Job.State == work.Receiving {
 			s.world.paths.met(submissionDropped)
+			return
 		}
+		s.deleted[e.Job.Submitted] = true
+		if named := s.deletes[e.Job.ID]; !slices.Contains(named, 0) && !slices.Contains(named, e.Job.Submitted) {
+			s.breaks("entry %d deletes job %q of revision %d, and deletions named %v", l.Index, e.Job.ID, e.Job.Submitted, named)
+		}
+	case fsm.SupersededEvent:
+		s.superseded(e.Permit, state)
 	}
 }
 
@@ -215,6 +228,8 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 			if made, ok := s.jobs[answer.Revision]; !ok || made.id != r.Job.ID || !slices.Equal(made.tasks, r.Job.Tasks) {
 				s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
 			}
+		case r.Kind == history.DeleteJob && r.Job.Submission != 0 && !s.deleted[r.Job.Submission]:
+			s.breaks("the deletion of job %q of revision %d was acknowledged, and the log does not have it", r.Job.ID, r.Job.Submission)
 		case answer.Result == history.Recorded:
 			if got := s.all[r.Token]; got != endIn(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
 				s.breaks("a worker heard that %+v is recorded, and the log has %+v", endIn(r), got)
@@ -248,6 +263,19 @@ func (s *shared) heardOf(id string, j *history.JobState) {
 	for _, t := range j.Tasks {
 		if end, ok := s.all[t.Token]; t.State == "DONE" && (!ok || history.Content([]byte(end.result)) != t.Content) {
 			s.breaks("a caller heard that task %d of job %q ended with %q, and the log has %+v", t.Index, id, t.Content, end)
+		}
+	}
+}
+
+// superseded counts what has followed a submitter to its new token.
+func (s *shared) superseded(p *semaphore.Permit, state *fsm.State) {
+	for j := range state.Jobs(0) {
+		switch {
+		case j.Submitter != p.Token:
+		case j.State == work.Open:
+			s.world.paths.met(jobFollowed)
+		case j.State == work.Receiving:
+			s.world.paths.met(submissionFollowed)
 		}
 	}
 }

@@ -44,7 +44,8 @@ func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	}
 }
 
-// entry finds waiters that were overtaken: what is free was too little for one, and a lighter one behind it in the same entry got it.
+// entry finds waiters that were overtaken: an entry frees a permit and hands it over, that is too little for the first waiter, and a lighter one behind it
+// gets it. A grant that was decided before the entry was made is none of a hand-over: its caller may not be in the queue yet.
 func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
 	refused := make(map[string]*fsm.Grant) // the last waiter for which too little was free
@@ -61,7 +62,10 @@ func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log)
 			switch {
 			case !ok || !waiter:
 			case r.Outcome == fsm.GrantDenied && r.Decision.Reason == semaphore.NoFreePermit:
-				refused[c.Semaphore] = &c
+				ts.world.paths.met(waiterRefused)
+				if freed[c.Semaphore] != 0 && c.At.Sub(ts.world.start) == ts.world.writtenAt(l) {
+					refused[c.Semaphore] = &c
+				}
 			case r.Outcome == fsm.GrantGranted:
 				if heavy := refused[c.Semaphore]; heavy != nil {
 					ts.breaks("entry %d grants token %d of %s with weight %d to %v, which overtakes %v with weight %d",

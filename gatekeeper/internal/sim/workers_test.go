@@ -122,6 +122,9 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	if luck.IntN(3) == 0 {
 		weight += luck.Uint32N(3)
 	}
+	if luck.IntN(4) == 0 {
+		slots = 3 + luck.Uint32N(98)
+	}
 	if err := k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{
 		Semaphore: k.semaphore, Slots: slots, Weight: weight, Identity: &gatekeeperv1.Identity{Group: p.group, Acquirer: p.acquirer, HolderId: workerID},
 	}}}); err != nil {

@@ -41,6 +41,8 @@ type world struct {
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
 	failed []string                 // what did not work that always must
 
+	submissions map[string]uint64 // by job id, the revision of the newest that was seen
+
 	recents []recent         // tokens
 	worker  history.Identity // under which a task was handed out last
 
@@ -51,7 +53,7 @@ type world struct {
 }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
+	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration), submissions: make(map[string]uint64)}
 	w.life, w.die = context.WithCancel(context.Background())
 	w.log = w.serverLog.logger()
 	for i := range p.members {

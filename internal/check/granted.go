@@ -104,6 +104,7 @@ func (st *step) put(s *state, p slot) bool {
 	s.granted++
 	p.grant, p.weight, p.holder, p.moments = st.grant, st.weight, st.holder, s.before[token]
 	p.cooled = p.cooled || !st.cools || st.early.cooled
+	p.lapsed, p.free = p.lapsed || st.early.lapsed, p.free || st.early.free // of a task on which nobody counted
 	p.haunted = p.haunted || st.early.haunted
 	p.replaced = p.replaced || st.early.replaced
 	delete(s.before, token)

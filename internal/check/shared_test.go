@@ -63,6 +63,13 @@ func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
 	}
 }
 
+func TestShared_TaskOnWhichNobodyCounted_MayHaveExpired(t *testing.T) {
+	s := newSharedStory(t)
+	s.handed("killed", 0, 1)
+	s.grant("a", 2)
+	s.holds()
+}
+
 // task hands the first task to worker w.
 func (s *story) task(h history.Handed) {
 	s.at += 10 * time.Millisecond

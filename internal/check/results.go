@@ -70,12 +70,20 @@ func (s *shared) results(h *history.History) {
 	s.twice(ends)
 	for f := range finals {
 		for _, again := range s.all[f.task] {
-			retried := f.failed && s.may(history.RetryTasks, f.job, again.At)
+			retried := f.failed && s.retried(f.task, s.said(f.token), again.At) > 0
 			if again.Token > f.token && !retried && !s.reborn(f.task, again.At) {
 				s.breaks(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, again.Client, again.Token, f.token)
 			}
 		}
 	}
+}
+
+// said is when a worker began to say how its task has ended; 0 if it never did.
+func (s *shared) said(token uint64) time.Duration {
+	if all := s.ends[token]; len(all) > 0 {
+		return all[0].At // they are in the order of their calls
+	}
+	return 0
 }
 
 // retries says whether a failure of the task may only have ended its attempt.

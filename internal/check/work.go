@@ -87,6 +87,19 @@ func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
 }
 
+// retried counts the retries that may have handed out a task again: those that name it or all that have failed, began before a time, and had not ended at
+// another, since when it may have failed.
+func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
+	for _, op := range s.changed[t.job] {
+		r := op.Request
+		named := len(r.Job.Indexes) == 0 || slices.Contains(r.Job.Indexes, t.index)
+		if r.Kind == history.RetryTasks && named && op.At < before && (op.Outcome() == history.Unknown || op.Return.At > since) {
+			n++
+		}
+	}
+	return n
+}
+
 // ids finds ids that name two jobs.
 func (s *shared) ids(id string, all []*history.Operation) {
 	for i, op := range all {
@@ -163,10 +176,14 @@ func (s *shared) executions(t task, all []history.Handed) {
 		for _, op := range from {
 			most = max(most, op.Request.Job.Attempts())
 		}
+		if h.Attempt > most { // the servers count from the last retry
+			s.breaks(TaskAttempts, "%v was handed to %s with token %d in attempt %d, and max_attempts is %d", t, h.Client, h.Token, h.Attempt, most)
+		}
 		if s.returned(h.Token) {
 			continue
 		}
-		if begun++; begun == most+1 && !s.may(history.RetryTasks, t.job, h.At) && !s.reborn(t, h.At) {
+		allowed := most * (1 + s.retried(t, from[0].At, h.At))
+		if begun++; begun == allowed+1 && !s.reborn(t, h.At) {
 			s.breaks(TaskAttempts, "%v was begun %d times, the last time by %s with token %d, and max_attempts is %d", t, begun, h.Client, h.Token, most)
 		}
 	}

@@ -26,10 +26,13 @@ func (s *story) submit(j *history.Job, answer history.Response) {
 	s.begin(history.Request{Kind: history.Submit, Job: j})(answer)
 }
 
-func (s *story) handed(worker string, index uint32, token uint64) {
+func (s *story) handed(worker string, index uint32, token uint64) { s.attempt(worker, index, token, 0) }
+
+// attempt hands out a task, and says which attempt that is; 0 says nothing.
+func (s *story) attempt(worker string, index uint32, token uint64, attempt uint32) {
 	s.at += 10 * time.Millisecond
 	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
-		history.Handed{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index]})
+		history.Handed{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index], Attempt: attempt})
 }
 
 // workerSlot is the identity under which a worker holds a task.
@@ -41,8 +44,8 @@ func (s *story) end(token uint64, outcome, content string, result history.Result
 	s.begin(history.Ending("s", "j", token, outcome, content))(history.Response{Result: result})
 }
 
-func (s *story) operate(kind history.Kind) {
-	s.begin(history.Request{Kind: kind, Job: &history.Job{ID: "j"}})(history.Response{Result: history.Done})
+func (s *story) operate(kind history.Kind, indexes ...uint32) {
+	s.begin(history.Request{Kind: kind, Job: &history.Job{ID: "j", Indexes: indexes}})(history.Response{Result: history.Done})
 }
 
 func done(index uint32, token uint64, content string) history.TaskState {
@@ -125,6 +128,58 @@ func TestWork_AfterARetry_IsExecutedAgain(t *testing.T) {
 			s.breaks(OneResult, "token 2", "ended with token 1")
 		}
 	}
+}
+
+func TestWork_RetryOfOtherTasks_AllowsNothing(t *testing.T) {
+	s := newWorkStory(t)
+	s.handed("w", 0, 1)
+	s.end(1, "FAILED", "", history.Recorded)
+	s.operate(history.RetryTasks, 1)
+	s.handed("w", 0, 2)
+	s.breaks(OneResult, "token 2", "ended with token 1")
+
+	s = newWorkStory(t) // it came before the failure
+	s.handed("w", 0, 1)
+	s.operate(history.RetryTasks)
+	s.end(1, "FAILED", "", history.Recorded)
+	s.handed("w", 0, 2)
+	s.breaks(OneResult, "token 2", "ended with token 1")
+}
+
+func TestWork_Retry_AllowsTheAttemptsOnceMore(t *testing.T) {
+	killed := func(s *story, tokens ...uint64) {
+		for _, token := range tokens {
+			s.handed("killed", 0, token)
+		}
+	}
+	for _, indexes := range [][]uint32{nil, {0}, {1, 0}} {
+		s := newWorkStory(t)
+		killed(s, 1, 2)
+		s.operate(history.RetryTasks, indexes...)
+		killed(s, 3, 4)
+		s.holds()
+		killed(s, 5)
+		s.breaks(TaskAttempts, "begun 5 times", "max_attempts is 2")
+	}
+
+	s := newWorkStory(t)
+	killed(s, 1, 2)
+	s.operate(history.RetryTasks, 1)
+	killed(s, 3)
+	s.breaks(TaskAttempts, "begun 3 times")
+
+	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
+	s.operate(history.RetryTasks) // of an earlier job, if of any
+	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
+	killed(s, 1, 2, 3)
+	s.breaks(TaskAttempts, "begun 3 times")
+
+	s = newWorkStory(t) // it had not failed when it was retried: its attempts were counted on
+	s.attempt("killed", 0, 1, 1)
+	s.operate(history.RetryTasks)
+	s.attempt("killed", 0, 2, 2)
+	s.attempt("killed", 0, 3, 3)
+	s.breaks(TaskAttempts, "attempt 3", "max_attempts is 2")
 }
 
 func TestWork_DeletedAndSubmittedAgain_IsAnotherJob(t *testing.T) {

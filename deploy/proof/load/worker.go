@@ -20,7 +20,7 @@ import (
 const ownerName = "work/owners"
 
 // WorkWorld is the semaphores whose permits carry tasks, and that of the owners of jobs. One group is let in to work, until an operator moves
-// the work to the other one.
+// the work to the other one. The slots of one semaphore cool, after each task or only after a loss, as the seed says.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore
@@ -29,6 +29,11 @@ func WorkWorld(seed uint64) []Semaphore {
 			GroupPattern: home, AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
 			Takeover: i == 0,
 		}})
+	}
+	if cools := &all[1].Definition; random.IntN(2) == 0 {
+		cools.MinHold = 50 * time.Millisecond // it has one permit, and its jobs must end
+	} else {
+		cools.LossDelay = 300 * time.Millisecond
 	}
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
 }
@@ -92,10 +97,11 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 
 // run works until the context ends. A worker whose endpoint leads to another cluster for a while ends, and begins again.
 func (w *worker) run(ctx context.Context) error {
+	parallel := []int{3, 3, 100}[w.random.IntN(3)]
 	for {
 		err := work.Run(ctx, work.Worker{
 			Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithGroup(w.group), client.WithAcquirer(w.host), client.WithHolderID(workerID)),
-			Parallel:  3, Handle: w.handle, Ended: w.ended,
+			Parallel:  parallel, Handle: w.handle, Ended: w.ended,
 			Logger: quiet(),
 		})
 		if !errors.Is(err, client.ErrWrongCluster) || ctx.Err() != nil {

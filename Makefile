@@ -116,15 +116,15 @@ bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and Postg
 	@$(PEERS) -parts work $(ARGS)
 
 .PHONY: bench-tasks
-bench-tasks: build ## Measure tasks from submission to recorded result next to River on PostgreSQL and asynq on Redis (3 minutes)
-	@$(PEERS) -parts tasks -callers 1,16 -json $(CURDIR)/bin/tasks.json $(ARGS)
+bench-tasks: build ## Measure tasks from submission to recorded result next to River on PostgreSQL and asynq on Redis (4 minutes)
+	@$(PEERS) -parts tasks -callers 1,16 -log-stores bolt,wal -json $(CURDIR)/bin/tasks.json $(ARGS)
 
 .PHONY: bench-work
 bench-work: build ## Measure what queued, submitted and stored tasks do to everything else, on three servers (4 minutes)
 	@go -C deploy build -o $(CURDIR)/bin/deploy/bench-work ./bench/work && bin/deploy/bench-work -bin bin $(ARGS)
 
 .PHONY: bench-sharing
-bench-sharing: bench-tasks bench-work ## Measure everything about shared work, one after another (7 minutes)
+bench-sharing: bench-tasks bench-work ## Measure everything about shared work, one after another (8 minutes)
 
 .PHONY: bench-failover
 bench-failover: build ## Kill leaders of Gatekeeper and of etcd by turns, and measure when permits are granted again (5 minutes)

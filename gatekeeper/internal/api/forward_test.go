@@ -209,14 +209,14 @@ func TestForward_ElectedButNotReady_IsNoLeader(t *testing.T) {
 
 func TestForward_CallersDeadline_Ends(t *testing.T) {
 	leader, follower := pair(t)
-	reached, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+	reached, ended := make(chan struct{}, 100), make(chan struct{}, 100)
 	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		reached <- struct{}{}
 		<-ctx.Done()
 		ended <- struct{}{}
 		return keeper.Answer{}, ctx.Err()
 	}
-	// A slow machine may not reach the leader within the first deadline.
+	// On a slow machine a call may reach the leader after its deadline, or not at all.
 	for deadline := 50 * time.Millisecond; ; deadline *= 2 {
 		c, cancel := context.WithTimeout(ctx(t), deadline)
 		_, err := follower.permits.TryAcquire(c, plainRequest)

@@ -278,7 +278,7 @@ func TestRelease_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
 
 // The permit of a worker that was lost is held for an operator. The worker reports a failure late, the task goes to another worker, and the
 // first one repeats its report.
-func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
+func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsHowItEnded(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD })
@@ -307,13 +307,17 @@ func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsT
 			return r
 		}
 		reported := release()
-		if reported.GetReleased() || reported.GetEnded() != gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED {
+		if reported.GetReleased() || !reported.GetRecorded() || reported.GetEnded() != gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED {
 			s.Errorf("%v", reported)
+		}
+		if again := release(); !proto.Equal(again, reported) {
+			s.Errorf("%v, and before %v", again, reported)
 		}
 		s.worker("w2", work.Worker{Handle: handle})
 		if second := <-tokens; second <= first {
 			s.Errorf("token %d after %d", second, first)
 		}
+		reported.Recorded = false // it was late, and is not known any more
 		if again := release(); !proto.Equal(again, reported) {
 			s.Errorf("%v, and before %v", again, reported)
 		}

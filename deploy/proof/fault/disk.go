@@ -155,9 +155,13 @@ func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 		return err
 	}
 	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
+	empty()
+	// A server that has met the full disk leaves, which may take it seconds. Until then it answers nobody.
+	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
+	defer cancel()
+	_ = s.Ready(settling)
 	if code, ok := s.Exited(); ok {
 		a.Note(fmt.Sprintf("left with exit code %d", code), s.ID)
 	}
-	empty()
 	return a.start(s)
 }

@@ -2380,8 +2380,9 @@ type TaskEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// The report is recorded, by this end or, when it is a repeat, by the first one: as the end of the task, or as Task.failure of a task that
-	// waits for its next attempt, if the job has retry_failed. Nothing is recorded of NOT_RUN and CUT_SHORT. A caller that states two different
-	// ends of one token can be answered true for the second one after another worker got the task.
+	// waits for its next attempt, if the job has retry_failed. Nothing is recorded of NOT_RUN and CUT_SHORT. After another worker got
+	// the task, a caller that states two different ends of one token can be answered true for the second one, and false for a repeat of one that
+	// came late, when the permit had expired.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	// Why not, for people: another worker has the task, or its job is over or was deleted, or see refused.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`

@@ -498,20 +498,21 @@ func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 		failed := make(chan error, workers)
 		for i := range workers {
 			go func() {
-				a, err := w.Acquire(context.Background(), works(fmt.Sprint("w", i)), func(Place) error { return nil })
-				if err == nil {
-					t.Errorf("answered %+v", a)
-				}
+				_, err := w.Acquire(context.Background(), works(fmt.Sprint("w", i)), func(Place) error { return nil })
 				failed <- err
 			}()
 		}
 		synctest.Wait()
 		w.tell(map[string]struct{}{"job": {}})
 		w.demote()
+		others := 0
 		for range workers {
 			if err := <-failed; !errors.As(err, new(*consensus.NotLeaderError)) {
-				t.Fatalf("%v", err)
+				others++
 			}
+		}
+		if others > 0 {
+			t.Errorf("%d of %d were answered in another way", others, workers)
 		}
 		w.promote(w.term + 1)
 	})

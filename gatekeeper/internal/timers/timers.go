@@ -218,7 +218,7 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	}
 	now := time.Now()
 	due = take(&t.spans, due, now)
-	due = take(&t.dates, due, now.Round(0)) // the wall clock: without its monotonic reading
+	due = take(&t.dates, due, now.Round(0))         // the wall clock: without its monotonic reading
 	due = slices.DeleteFunc(due, func(e end) bool { // forgotten and perhaps noted again since, for later
 		at, ok := t.known[e]
 		return !ok || at.After(now)

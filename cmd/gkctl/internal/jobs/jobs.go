@@ -135,6 +135,15 @@ func countText(j *gatekeeperv1.Job) string {
 	return text
 }
 
+// reach asks for a job before a command follows it, so that the command fails in time if the job or a server is not there. What is followed has no
+// timeout.
+func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) error {
+	ctx, cancel := f.Bounded(ctx)
+	defer cancel()
+	_, err := work.Get(ctx, c, id)
+	return refused(err)
+}
+
 // follow shows how far a job is until it is over: a line that is overwritten on a terminal, otherwise a line whenever another twentieth has ended.
 func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string) (last *gatekeeperv1.Job, err error) {
 	shown := -1
@@ -174,6 +183,9 @@ func newFollow(f *conn.Factory) *cobra.Command {
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				if err := reach(ctx, f, c, args[0]); err != nil {
+					return err
+				}
 				j, err := follow(ctx, f, c, args[0])
 				if err == nil && !output.Is(ui.Table) {
 					err = f.PrintObject(output, j)

@@ -52,8 +52,11 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 			return err
 		}
 	}
-	tasks := work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, Results: true})
+	tasks := pages(ctx, o.f, c, id)
 	if o.wait {
+		if err := reach(ctx, o.f, c, id); err != nil {
+			return err
+		}
 		tasks = awaited(ctx, c, id)
 	}
 	lacking, items := 0, []*gatekeeperv1.Task{}
@@ -97,6 +100,30 @@ func (o *resultsOptions) put(index uint32, result []byte) error {
 	}
 	_, err := o.f.Out.Write(result)
 	return err
+}
+
+// pages yields the tasks of a job in their order. Each page has --timeout. What is done with the results has none: a pager may block it.
+func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
+	return func(yield func(*gatekeeperv1.Task, error) bool) {
+		req := &gatekeeperv1.ListTasksRequest{Job: id, PageSize: maxRun, Results: true}
+		for {
+			asking, cancel := f.Bounded(ctx)
+			page, err := c.Work().ListTasks(asking, req)
+			cancel()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, t := range page.GetTasks() {
+				if !yield(t, nil) {
+					return
+				}
+			}
+			if req.From = page.GetNext(); req.GetFrom() == 0 {
+				return
+			}
+		}
+	}
 }
 
 // awaited yields the tasks of a job in their order, each when it and all before it have ended, until the job is over. In contrast to

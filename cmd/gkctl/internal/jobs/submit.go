@@ -2,7 +2,9 @@ package jobs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -129,6 +131,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // known here, so that a submission of unknown outcome can be repeated
 	o.job.Author = o.f.Global.Who()
 	if o.cancelWithMe {
 		o.job.OnSubmitterLoss = work.SubmitterCancel
@@ -137,6 +140,10 @@ func (o *submitOptions) run(ctx context.Context) error {
 		submitting, cancel := o.f.Bounded(ctx)
 		s, err := work.Submit(submitting, c, o.job, tasks)
 		cancel()
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			hint := fmt.Sprintf("Repeat it with `--id %s`: that is the same job if it was stored.", words.ShellWord(o.job.ID))
+			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: hint}
+		}
 		if err != nil {
 			return refused(err)
 		}

@@ -86,6 +86,11 @@ func index(arg string) (uint32, error) {
 	return uint32(n), nil
 }
 
+// noTask is the error of an index that no task of a job has.
+func noTask(j *gatekeeperv1.Job, index uint32) error {
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, counted from 0", j.GetSpec().GetId(), index, j.GetTasks())}
+}
+
 func newTaskShow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
@@ -102,7 +107,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 					return refused(err)
 				}
 				if len(r.GetTasks()) == 0 || r.GetTasks()[0].GetIndex() != at {
-					return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, counted from 0", args[0], at, r.GetJob().GetTasks())}
+					return noTask(r.GetJob(), at)
 				}
 				t := r.GetTasks()[0]
 				if !output.Is(ui.Table) {
@@ -199,8 +204,16 @@ func (o *taskChange) failed(ctx context.Context, c *client.Client, id string, in
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	j, err := work.Get(ctx, c, id)
-	if err != nil || !o.drop && !o.dryRun {
-		return j, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, index := range indexes {
+		if index >= j.GetTasks() {
+			return nil, nil, noTask(j, index)
+		}
+	}
+	if !o.drop && !o.dryRun {
+		return j, nil, nil
 	}
 	tasks, err := read(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, States: []gatekeeperv1.TaskState{gatekeeperv1.TaskState_TASK_STATE_FAILED}})
 	return j, slices.DeleteFunc(tasks, func(t *gatekeeperv1.Task) bool {

@@ -38,7 +38,7 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	defer submission.Abort()
 	for {
 		if err := submission.Add(ctx, m.GetTasks()); err != nil {
-			return err
+			return noSemaphore(err)
 		}
 		if m.GetLast() {
 			break
@@ -49,9 +49,18 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	}
 	job, repeated, err := submission.Finish(ctx)
 	if err != nil {
-		return err
+		return noSemaphore(err)
 	}
 	return stream.SendAndClose(&gatekeeperv1.SubmitJobResponse{Job: toJob(job), Repeated: repeated})
+}
+
+// noSemaphore says that there is no such semaphore without the index of an edit: a submission has none. It does not say which one was likely
+// meant, because a misspelled job may be submitted very often.
+func noSemaphore(err error) error {
+	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
+		return &selector.NoDefinitionError{Name: conflict.Name}
+	}
+	return err
 }
 
 // cutShort is what a stream ends with that ended before its last message.

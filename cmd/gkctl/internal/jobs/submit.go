@@ -14,6 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/work"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -138,8 +139,13 @@ func (o *submitOptions) run(ctx context.Context) error {
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		submitting, cancel := o.f.Bounded(ctx)
+		defer cancel()
 		s, err := work.Submit(submitting, c, o.job, tasks)
-		cancel()
+		if ui.Is[*client.NoSuchDefinitionError](err) {
+			if unknown := lookup.RefuseUnknown(submitting, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
+				return unknown // it says what was likely meant
+			}
+		}
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			hint := fmt.Sprintf("Repeat it with `--id %s`: that is the same job if it was stored.", words.ShellWord(o.job.ID))
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: hint}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,10 +58,27 @@ func refused(err error) error {
 		return ui.WithHint(err, "Wait until it is over, or end it with `gkctl job cancel`.")
 	case ui.Is[*client.JobDiffersError](err):
 		return ui.WithHint(err, "Give the new job another --id.")
-	case ui.Is[*client.WorkLimitError](err):
-		return ui.WithHint(err, "`gkctl status` shows what jobs store, `gkctl cluster settings` the limits; `gkctl job delete` makes room.")
+	}
+	if e, ok := errors.AsType[*client.WorkLimitError](err); ok {
+		return ui.WithHint(err, "%s", limitHint(e.Limit))
 	}
 	return err
+}
+
+// limitHint says what helps against a limit: other jobs count only for those of a semaphore and of the cluster.
+func limitHint(limit string) string {
+	switch limit {
+	case "max_semaphore_work_bytes", "max_work_bytes":
+		return "`gkctl status` shows what jobs store, `gkctl cluster settings` the limits; `gkctl job delete` makes room."
+	case "max_task_bytes":
+		return "Store it elsewhere and submit its place, or raise max_task_bytes by `gkctl cluster settings`."
+	case "max_job_bytes":
+		return "Split it into several jobs, or raise max_job_bytes by `gkctl cluster settings`."
+	case "max_result":
+		return "Store the result elsewhere and return its place, or submit the job with a larger --max-result."
+	default: // the number of tasks, which no setting changes
+		return "Split it into several jobs."
+	}
 }
 
 func stateText(j *gatekeeperv1.Job) string {

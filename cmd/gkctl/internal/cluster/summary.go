@@ -134,6 +134,11 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		{"permits", words.Number(best.GetPermits())},
 		{"waiters", words.Number(best.GetWaiters())},
 	}
+	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a server that was started has applied nothing before it has heard from a leader
+		for i := range lines[3:] {
+			lines[3+i][1] = "not known"
+		}
+	}
 	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
 		fmt.Fprintf(w, "%s:\t%s\n", l[0], words.Cell(l[1]))
 	}

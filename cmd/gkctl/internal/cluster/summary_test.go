@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -21,6 +24,28 @@ func TestCertificateText_SaysWhatNeedsAction(t *testing.T) {
 	} {
 		if got := certificateText(c, now); !strings.Contains(got, says) || (got == "") != (says == "") {
 			t.Errorf("%q, want %q", got, says)
+		}
+	}
+}
+
+// A server that was started again has applied nothing while nobody leads: its zeros say nothing of the cluster.
+func TestStatus_NothingIsKnown_DoesNotSayZero(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status *gatekeeperv1.GetStatusResponse
+		want   string
+	}{
+		{&gatekeeperv1.GetStatusResponse{}, "permits: not known"},
+		{&gatekeeperv1.GetStatusResponse{Revision: 7}, "permits: 0"},
+		{&gatekeeperv1.GetStatusResponse{LeaderId: "gk1"}, "permits: 0"},
+	} {
+		out := new(bytes.Buffer)
+		o := &statusOptions{f: &conn.Factory{IO: &ui.IO{Out: out, Err: out}}}
+		if err := o.printLines(test.status, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, test.want) {
+			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
 }

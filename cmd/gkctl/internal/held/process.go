@@ -237,7 +237,7 @@ func (p *Process) narrateStop(stop <-chan struct{}) {
 	select {
 	case <-p.Context.Done():
 		_, text := StopReason(context.Cause(p.Context))
-		p.Narrate("to stop: %s: SIGTERM now, SIGKILL in %s at the latest", text, p.KillAfter)
+		p.Narrate("to stop: %s: SIGTERM now, SIGKILL after %s, or in a drain at its end", text, p.KillAfter)
 	case <-stop:
 	}
 }

@@ -66,7 +66,7 @@ func newRun(f *conn.Factory, run func(*runOptions, context.Context) error) *cobr
 		Short:   "Run a command under a permit",
 		Long: `Acquires a permit, runs the command while it holds it, and releases it when the command, and whatever it left running in its process
 group, has ended. The permit is kept alive meanwhile. When it is lost, or to stop, the command gets SIGTERM, and SIGKILL after
---kill-after, which is before anybody else can be granted the permit.
+--kill-after, or in a drain at its end, which is before anybody else can be granted the permit.
 
 The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
 

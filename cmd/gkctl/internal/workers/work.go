@@ -51,9 +51,9 @@ standard input, what it prints on standard output is the result, and its exit co
   other  it has failed, with the exit code and the last line of standard error as its failure
 
 A task whose output is larger than the job's max_result has failed too. Each task is held by a permit, which gkctl keeps alive. When the permit is
-lost, or must be given up, or the job is cancelled, the command and what it has started get SIGTERM, and SIGKILL after --kill-after,
-which is before another worker can have the task. Unfinished tasks go back, uncounted. What the command leaves running in its process group when it
-ends is killed. The command has no terminal.
+lost, or must be given up, or the job is cancelled, the command and what it has started get SIGTERM, and SIGKILL after --kill-after, or in
+a drain at its end, which is before another worker can have the task. Unfinished tasks go back, uncounted. What the command leaves running in its
+process group when it ends is killed. The command has no terminal.
 
 SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and ends when the running ones have ended, or after --grace. A second SIGTERM or
 SIGINT stops the commands, and their tasks go back.

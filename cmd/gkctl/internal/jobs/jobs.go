@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/client/work"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -123,7 +124,13 @@ func newShow(f *conn.Factory) *cobra.Command {
 				if err != nil {
 					return refused(err)
 				}
-				return f.Print(output, listing([]*gatekeeperv1.Job{j}, j))
+				if err := f.Print(output, listing([]*gatekeeperv1.Job{j}, j)); err != nil {
+					return err
+				}
+				if text := cancelText(j); text != "" && (output.Is(ui.Table) || output.Is(ui.Wide)) {
+					f.Say("%s", words.Cell("It was "+text+"."))
+				}
+				return nil
 			})
 		},
 	}
@@ -136,8 +143,44 @@ func outcome(j *gatekeeperv1.Job) error {
 	if !j.GetOver() || j.GetDone() == j.GetTasks() {
 		return nil
 	}
-	id := words.ShellWord(j.GetSpec().GetId())
-	return ui.WithHint(fmt.Errorf("job %s: %s", j.GetSpec().GetId(), countText(j)), "`gkctl task list %s --state failed` shows what failed, `gkctl task retry %s` tries it again.", id, id)
+	return incomplete(j, countText(j))
+}
+
+// incomplete is the error of a job that is over. text says what it lacks.
+func incomplete(j *gatekeeperv1.Job, text string) error {
+	cancelled, id, hint := cancelText(j), words.ShellWord(j.GetSpec().GetId()), ""
+	if cancelled != "" {
+		text += "; it was " + cancelled
+	}
+	if j.GetFailed() > 0 {
+		hint = fmt.Sprintf("`gkctl task list %s --state failed` shows what failed", id)
+		if cancelled == "" { // tasks of a cancelled job cannot be retried
+			hint += fmt.Sprintf(", `gkctl task retry %s` tries it again", id)
+		}
+		hint += "."
+	}
+	return &ui.CodeError{Code: ui.ExitFailure, Err: fmt.Errorf("job %s: %s", j.GetSpec().GetId(), text), Hint: hint}
+}
+
+// cancelText says who or what cancelled a job, and why; empty if nothing did.
+func cancelText(j *gatekeeperv1.Job) string {
+	text := "cancelled"
+	switch j.GetCancelCause() {
+	case gatekeeperv1.CancelCause_CANCEL_CAUSE_UNSPECIFIED:
+		return ""
+	case gatekeeperv1.CancelCause_CANCEL_CAUSE_TIMEOUT:
+		text += " after its timeout of " + deffile.FormatDuration(j.GetSpec().GetTimeout().AsDuration())
+	case gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE:
+		text += " because the permit of its submitter has ended"
+	case gatekeeperv1.CancelCause_CANCEL_CAUSE_ASKED:
+		if j.GetCancelAuthor() != "" {
+			text += " by " + j.GetCancelAuthor()
+		}
+	}
+	if j.GetCancelReason() != "" {
+		text += ": " + j.GetCancelReason()
+	}
+	return text
 }
 
 func countText(j *gatekeeperv1.Job) string {
@@ -155,11 +198,11 @@ func countText(j *gatekeeperv1.Job) string {
 
 // reach asks for a job before a command follows it, so that the command fails in time if the job or a server is not there. What is followed has no
 // timeout.
-func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) error {
+func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
-	_, err := work.Get(ctx, c, id)
-	return refused(err)
+	j, err := work.Get(ctx, c, id)
+	return j, refused(err)
 }
 
 // follow shows how far a job is until it is over: a line that is overwritten on a terminal, otherwise a line whenever another twentieth has ended.
@@ -201,7 +244,7 @@ func newFollow(f *conn.Factory) *cobra.Command {
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				if err := reach(ctx, f, c, args[0]); err != nil {
+				if _, err := reach(ctx, f, c, args[0]); err != nil {
 					return err
 				}
 				j, err := follow(ctx, f, c, args[0])

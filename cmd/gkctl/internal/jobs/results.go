@@ -54,7 +54,7 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 	}
 	tasks := pages(ctx, o.f, c, id)
 	if o.wait {
-		if err := reach(ctx, o.f, c, id); err != nil {
+		if _, err := reach(ctx, o.f, c, id); err != nil {
 			return err
 		}
 		tasks = awaited(ctx, c, id)
@@ -81,8 +81,11 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 		}
 	}
 	if lacking > 0 {
-		return ui.WithHint(fmt.Errorf("%s of job %s", words.Plural(lacking, "task has no result", "tasks have no result"), id),
-			"--wait waits until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
+		text := words.Plural(lacking, "task has no result", "tasks have no result")
+		if j, err := reach(ctx, o.f, c, id); err == nil && j.GetOver() {
+			return incomplete(j, text)
+		}
+		return ui.WithHint(fmt.Errorf("job %s: %s", id, text), "--wait waits until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
 	}
 	return nil
 }

@@ -176,9 +176,9 @@ func cancelText(j *gatekeeperv1.Job) string {
 		if j.GetCancelAuthor() != "" {
 			text += " by " + j.GetCancelAuthor()
 		}
-	}
-	if j.GetCancelReason() != "" {
-		text += ": " + j.GetCancelReason()
+		if j.GetCancelReason() != "" {
+			text += ": " + j.GetCancelReason()
+		}
 	}
 	return text
 }

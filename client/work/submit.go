@@ -21,7 +21,7 @@ type Submitted struct {
 	Job *gatekeeperv1.Job
 	// Repeated: the job had been submitted before.
 	Repeated bool
-	// Submitter is the permit whose end cancels the job. The Client keeps it alive, and releases one of its own making when the job is over. To
+	// Submitter is the permit whose end cancels the job. The Client keeps it alive, and if Submit made it releases it when the job is over. To
 	// cancel the job earlier, release it. It is nil under SubmitterKeep, for a job that is over, and if this Client had submitted the job before.
 	Submitter *client.Permit
 }

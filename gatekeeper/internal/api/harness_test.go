@@ -221,7 +221,7 @@ func (k *fakeKeeper) DropSubmission(number uint64) {
 	k.do(fsm.DeleteJob{Job: number, Term: k.machine.State().Term()})
 }
 
-func (k *fakeKeeper) CancelJob(_ context.Context, id, author, reason string) (fsm.JobResult, error) {
+func (k *fakeKeeper) CancelJob(_ context.Context, id string, _ uint64, author, reason string) (fsm.JobResult, error) {
 	return k.ofJob(id, func(j uint64) fsm.Command {
 		return fsm.CancelJob{Job: j, Cause: work.CancelAsked, Author: author, Reason: reason}
 	})

@@ -86,7 +86,7 @@ type operatorKeeper interface {
 type workKeeper interface {
 	work.Keeper
 	work.Submitter
-	CancelJob(ctx context.Context, id, author, reason string) (fsm.JobResult, error)
+	CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error)
 	ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error)
 	DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error)
 }

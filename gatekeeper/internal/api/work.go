@@ -176,7 +176,7 @@ func (s *workService) CancelJob(ctx context.Context, m *gatekeeperv1.CancelJobRe
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.keeper.CancelJob(ctx, m.GetId(), author, reason)
+	r, err := s.keeper.CancelJob(ctx, m.GetId(), m.GetSubmittedRevision(), author, reason)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,9 @@ func (k *Keeper) DropSubmission(number uint64) {
 }
 
 // CancelJob cancels a job because somebody asks for it. A job that is over, or was cancelled before, is left as it is, and Applied is false.
-func (k *Keeper) CancelJob(ctx context.Context, id, author, reason string) (fsm.JobResult, error) {
-	j, err := k.job(ctx, id)
+// submitted is as in DeleteJob.
+func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
+	j, err := k.submission(ctx, id, submitted)
 	if err != nil {
 		return fsm.JobResult{}, err
 	}
@@ -113,10 +114,7 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32
 // DeleteJob removes a job that is over; else it returns a *JobNotOverError. Unless submitted is 0, it is the revision of the job's submission: a
 // job that was submitted under the id since is left alone, and the error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
-	j, err := k.job(ctx, id)
-	if err == nil && submitted != 0 && j.Submitted != submitted {
-		err = &NoSuchJobError{id}
-	}
+	j, err := k.submission(ctx, id, submitted)
 	if err != nil {
 		return fsm.JobResult{}, err
 	}
@@ -137,6 +135,15 @@ func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
 		return j, nil
 	}
 	return nil, &NoSuchJobError{id}
+}
+
+// submission is job, but finds only the job of one submission; of any, if submitted is 0.
+func (k *Keeper) submission(ctx context.Context, id string, submitted uint64) (*work.Job, error) {
+	j, err := k.job(ctx, id)
+	if err == nil && submitted != 0 && j.Submitted != submitted {
+		return nil, &NoSuchJobError{id}
+	}
+	return j, err
 }
 
 func (k *Keeper) jobResult(ctx context.Context, j *work.Job, cmd fsm.Command) (fsm.JobResult, error) {

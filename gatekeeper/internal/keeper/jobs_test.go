@@ -230,7 +230,7 @@ func TestCancelJob_TheHolderIsToldToStop(t *testing.T) {
 		w.define("job", nil)
 		w.submit("j", nil, "x", "y")
 		a := w.wait1(works("w1")).wantTask(t, "x")
-		if _, err := w.CancelJob(context.Background(), "j", "ann", "wrong input"); err != nil {
+		if _, err := w.CancelJob(context.Background(), "j", 0, "ann", "wrong input"); err != nil {
 			t.Fatal(err)
 		}
 		if r := w.refresh1(a.Permit.Token); r.Status != StatusStopping || r.Stop != semaphore.StopTaskCancelled || !strings.Contains(r.Message, "wrong input") {
@@ -243,13 +243,40 @@ func TestCancelJob_TheHolderIsToldToStop(t *testing.T) {
 	})
 }
 
+func TestCancelAndDelete_OfAnEarlierSubmission_ChangeNothing(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		ctx := context.Background()
+		w.define("job", nil)
+		w.submit("j", nil, "x")
+		seen := w.machine.State().Job("j").Submitted
+		if _, err := w.CancelJob(ctx, "j", seen, "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.DeleteJob(ctx, "j", seen); err != nil {
+			t.Fatal(err)
+		}
+		w.submit("j", nil, "y")
+		before := w.machine.State().Revision()
+		_, cancelled := w.CancelJob(ctx, "j", seen, "ann", "")
+		_, deleted := w.DeleteJob(ctx, "j", seen)
+		for _, err := range []error{cancelled, deleted} {
+			if _, none := errors.AsType[*NoSuchJobError](err); !none {
+				t.Errorf("got %v, want a NoSuchJobError", err)
+			}
+		}
+		if s := w.machine.State(); s.Job("j").State != work.Open || s.Revision() != before {
+			t.Error("a call that names an earlier submission changed the job that has its id now")
+		}
+	})
+}
+
 func TestTimers_OfJobs(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("late", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
 		w.submit("cut", func(c *fsm.SubmitJob) { c.Digest = "" }, "x")
 		w.submit("old", func(c *fsm.SubmitJob) { c.Spec.Retention = time.Hour }, "x")
-		if _, err := w.CancelJob(context.Background(), "old", "ann", ""); err != nil {
+		if _, err := w.CancelJob(context.Background(), "old", 0, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(59 * time.Second)
@@ -421,7 +448,7 @@ func TestTimers_JobRetriedAfterItsTimeout_HasItInFull(t *testing.T) {
 func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 	for name, gone := range map[string]func(w *world, lost uint64) error{
 		"cancelled": func(w *world, _ uint64) error {
-			_, err := w.CancelJob(context.Background(), "j", "ann", "wrong input")
+			_, err := w.CancelJob(context.Background(), "j", 0, "ann", "wrong input")
 			return err
 		},
 		"its lost worker has finished it": func(w *world, lost uint64) error {

@@ -1324,12 +1324,14 @@ func (x *FollowJobResponse) GetTasks() []*Task {
 }
 
 type CancelJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Author        string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// As in DeleteJobRequest.
+	SubmittedRevision uint64 `protobuf:"varint,4,opt,name=submitted_revision,json=submittedRevision,proto3" json:"submitted_revision,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *CancelJobRequest) Reset() {
@@ -1381,6 +1383,13 @@ func (x *CancelJobRequest) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *CancelJobRequest) GetSubmittedRevision() uint64 {
+	if x != nil {
+		return x.SubmittedRevision
+	}
+	return 0
 }
 
 type CancelJobResponse struct {
@@ -2821,11 +2830,12 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x11FollowJobResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12$\n" +
 	"\x03job\x18\x02 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\x12)\n" +
-	"\x05tasks\x18\x03 \x03(\v2\x13.gatekeeper.v1.TaskR\x05tasks\"R\n" +
+	"\x05tasks\x18\x03 \x03(\v2\x13.gatekeeper.v1.TaskR\x05tasks\"\x81\x01\n" +
 	"\x10CancelJobRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"U\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12-\n" +
+	"\x12submitted_revision\x18\x04 \x01(\x04R\x11submittedRevision\"U\n" +
 	"\x11CancelJobResponse\x12$\n" +
 	"\x03job\x18\x01 \x01(\v2\x12.gatekeeper.v1.JobR\x03job\x12\x1a\n" +
 	"\brepeated\x18\x02 \x01(\bR\brepeated\"R\n" +

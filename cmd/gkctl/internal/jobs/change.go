@@ -118,7 +118,9 @@ func newCancel(f *conn.Factory) *cobra.Command {
 			words.Plural(held, "running task stops", "running tasks stop")
 	}
 	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
-		r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: j.GetSpec().GetId(), Author: f.Global.Who(), Reason: f.Global.Reason})
+		r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{
+			Id: j.GetSpec().GetId(), Author: f.Global.Who(), Reason: f.Global.Reason, SubmittedRevision: j.GetSubmittedRevision(),
+		})
 		if r.GetRepeated() {
 			return jobDone{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: " was over, or cancelled, before"}, err
 		}

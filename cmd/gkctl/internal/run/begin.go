@@ -65,10 +65,10 @@ func (o *runOptions) showPlace() func(client.Place) {
 }
 
 // notBegun gives the reason why there is no permit its exit code, and its words.
-func (o *runOptions) notBegun(err error) error {
+func (o *runOptions) notBegun(err error, firing firingClaim) error {
 	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		o.status.denied(d)
-		return o.denied(d)
+		return o.denied(d, firing)
 	}
 	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
 		o.status.Reason = "TOO_BRIEF"
@@ -81,14 +81,14 @@ func (o *runOptions) notBegun(err error) error {
 }
 
 // denied decides what a denial means to who started gkctl.
-func (o *runOptions) denied(d *client.DeniedError) error {
+func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 	tell := o.verbose || o.f.ErrTTY
 	switch d.Reason {
 	case client.ReasonFiringClaimed, client.ReasonFiringDone:
-		// The work is done, or being done: no news.
 		systemLog(d.Error())
-		if tell {
-			o.f.Say("gkctl: %s", d)
+		if tell || !firing.clocked { // of a timetable it is no news: cron would mail it from each host but one
+			o.f.Say("gkctl: %s The command was not run. `gkctl firings show %s %s` shows when the firing was claimed.",
+				d, words.ShellWord(o.semaphore), words.ShellWord(firing.String()))
 		}
 		return nil
 	}

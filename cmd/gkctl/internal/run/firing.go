@@ -24,6 +24,8 @@ const (
 type firingClaim struct {
 	name string
 	due  time.Time // zero: the name says it all
+	// clocked: due comes from the clock. Hosts with the same timetable then ask for the same firing, and all but one are denied.
+	clocked bool
 }
 
 // runFiring reads --firing and --tz.
@@ -42,7 +44,7 @@ func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error
 		return firingClaim{}, ui.Usagef("firing %q has no name", s)
 	case isCron:
 		due, err := cronFiring(spec, zone, started)
-		return firingClaim{name, due}, err
+		return firingClaim{name: name, due: due, clocked: true}, err
 	case zone != "":
 		return firingClaim{}, ui.Usagef("--tz goes with --firing cron:SCHEDULE only")
 	case s == "":
@@ -60,7 +62,7 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	word, step, stepped := strings.Cut(at, ":")
 	if word != autoFiring {
 		name, due, err := ui.ParseFiring(s)
-		return firingClaim{name, due}, err
+		return firingClaim{name: name, due: due}, err
 	}
 	if name == "" {
 		if strings.HasPrefix(s, "@") {
@@ -75,7 +77,7 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 			return firingClaim{}, err
 		}
 	}
-	return firingClaim{name, started.UTC().Truncate(every)}, nil
+	return firingClaim{name: name, due: started.UTC().Truncate(every), clocked: true}, nil
 }
 
 // autoStep reads the step of auto:STEP and refuses one under which two runs could have one name.

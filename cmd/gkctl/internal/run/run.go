@@ -80,8 +80,8 @@ The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
   78   no such definition
   126  the command cannot be executed; 127: it was not found. Both are found out before a permit is asked for
 
-A firing that another has claimed or done ends it with 0 and without a word, but for a terminal, --verbose and the system's log:
-cron mails whatever is printed.
+A firing that another holder has claimed or run ends it with 0: the command is not run, and a line says who has the firing. With cron: and auto that
+line goes to a terminal, with --verbose, and to the system's log only, because cron would mail it from each host but one.
 
 --firing names the run, so that hosts with the same timetable run it once. cron:SCHEDULE takes the crontab's own five fields, or @daily and the
 like; the run is the latest that was due by --tz, which defaults to the host's time zone: hosts whose zones differ must give it. auto is the
@@ -185,7 +185,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 			return &ui.CodeError{Code: held.ExitCode(s)}
 		}
 		if err != nil {
-			return o.notBegun(err)
+			return o.notBegun(err, firing)
 		}
 		r := &running{runOptions: o, command: command, file: file, permit: run.Permit()}
 		return r.under(run, interrupted)

@@ -196,6 +196,15 @@ func countText(j *gatekeeperv1.Job) string {
 	return text
 }
 
+// progressText counts the tasks of a job, and says how long a job took that is over.
+func progressText(j *gatekeeperv1.Job) string {
+	text := countText(j)
+	if j.GetOver() && j.GetEndedAt() != nil {
+		text += ", " + words.Elapsed(max(0, j.GetEndedAt().AsTime().Sub(j.GetSubmittedAt().AsTime()))) + " after its submission"
+	}
+	return text
+}
+
 // reach asks for a job before a command follows it, so that the command fails in time if the job or a server is not there. What is followed has no
 // timeout.
 func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
@@ -206,8 +215,9 @@ func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*
 }
 
 // follow shows how far a job is until it is over: a line that is overwritten on a terminal, otherwise a line whenever another twentieth has ended.
-func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string) (last *gatekeeperv1.Job, err error) {
-	shown := -1
+// With endOnly it prints the last line alone.
+func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, endOnly bool) (last *gatekeeperv1.Job, err error) {
+	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
 		if err != nil {
 			return last, refused(err)
@@ -219,14 +229,14 @@ func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string) (
 		over := last.GetDone() + last.GetFailed() + last.GetDropped() + last.GetCancelled()
 		part := int(20 * uint64(over) / uint64(max(last.GetTasks(), 1)))
 		switch {
-		case f.ErrTTY:
-			fmt.Fprintf(f.Err, "\r\x1b[K[%-20s] %s", strings.Repeat("#", part), words.Cell(countText(last)))
-		case part != shown || last.GetOver():
-			f.Say("%s: %s", words.Cell(id), countText(last))
+		case bar:
+			fmt.Fprintf(f.Err, "\r\x1b[K[%-20s] %s", strings.Repeat("#", part), words.Cell(progressText(last)))
+		case part != shown && !endOnly || last.GetOver():
+			f.Say("%s: %s", words.Cell(id), progressText(last))
 		}
 		shown = part
 	}
-	if f.ErrTTY && shown >= 0 {
+	if bar && shown >= 0 {
 		fmt.Fprintln(f.Err)
 	}
 	if !last.GetOver() && ctx.Err() == nil {
@@ -247,7 +257,7 @@ func newFollow(f *conn.Factory) *cobra.Command {
 				if _, err := reach(ctx, f, c, args[0]); err != nil {
 					return err
 				}
-				j, err := follow(ctx, f, c, args[0])
+				j, err := follow(ctx, f, c, args[0], false)
 				if err == nil && !output.Is(ui.Table) {
 					err = f.PrintObject(output, j)
 				}

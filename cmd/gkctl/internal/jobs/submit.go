@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,10 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 		Use:   "submit SEMAPHORE [TASK...] [--file FILE...] [--lines FILE]",
 		Short: "Submit a job: its tasks are arguments, files, or lines",
 		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, or the contents of each --file, or the lines of the file that
---lines names; - is standard input. Submitting a job again under its --id is the same as once. With --wait or --follow gkctl ends when the job is
-over, with 1 if a task was not done.`,
+--lines names; - is standard input. Submitting a job again under its --id is the same as once.
+
+With --wait, --follow or --cancel-with-me gkctl ends when the job is over, with 1 if a task was not done. Under --cancel-with-me the servers also
+cancel a job whose submission got no answer, within 30s after gkctl has ended, unless it is submitted again under its --id before.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
 		Args: ui.AtLeastOne("the name of a semaphore"),
@@ -147,8 +150,10 @@ func (o *submitOptions) run(ctx context.Context) error {
 			}
 		}
 		if errors.Is(err, client.ErrOutcomeUnknown) {
-			hint := fmt.Sprintf("Repeat it with `--id %s`: that is the same job if it was stored.", words.ShellWord(o.job.ID))
-			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: hint}
+			if ctx.Err() != nil { // then gkctl ends without a word about err
+				o.f.Say("gkctl: interrupted, and whether job %s is stored is not known\n%s", words.Cell(o.job.ID), o.repeatHint())
+			}
+			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: o.repeatHint()}
 		}
 		if err != nil {
 			return refused(err)
@@ -161,7 +166,13 @@ func (o *submitOptions) run(ctx context.Context) error {
 			}
 			fmt.Fprintf(o.f.Out, "%s %s: %s\n", words.Cell(s.ID), text, countText(s.Job))
 		}
+		if o.waits() && !s.Job.GetOver() {
+			o.noteNoWorker(ctx, c)
+		}
 		if r.Job, err = o.watch(ctx, c, s); err != nil {
+			if !o.output.Is(ui.Table) { // nothing has named it yet
+				o.f.Say("gkctl: the wait for job %s was cut short", words.Cell(s.ID))
+			}
 			return err
 		}
 		if !o.output.Is(ui.Table) {
@@ -169,23 +180,52 @@ func (o *submitOptions) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if o.wait || o.follow || o.cancelWithMe {
+		if o.waits() {
 			return outcome(r.GetJob())
 		}
 		return nil
 	})
 }
 
+// waits says whether gkctl ends with the job.
+func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelWithMe }
+
+// repeatHint says how to go on after a submission whose outcome is unknown.
+func (o *submitOptions) repeatHint() string {
+	id := words.ShellWord(o.job.ID)
+	if o.cancelWithMe {
+		return fmt.Sprintf("If it was stored, the servers cancel it within %s, unless you repeat it before with `--id %s`.", work.SubmitterLease, id)
+	}
+	return fmt.Sprintf("Repeat it with `--id %s`: that is the same job if it was stored.", id)
+}
+
+// noteNoWorker says that nobody offers to execute the job, because the wait would have no end. It is only a remark: an error says nothing.
+func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
+	ctx, cancel := o.f.Bounded(ctx)
+	defer cancel()
+	workers, err := work.Workers(ctx, c, o.job.Semaphore)
+	if err != nil || slices.ContainsFunc(workers, func(w *gatekeeperv1.Worker) bool {
+		return !w.GetDraining() && w.GetDenied() == gatekeeperv1.Reason_REASON_UNSPECIFIED
+	}) {
+		return
+	}
+	sem := c.Semaphore(o.job.Semaphore)
+	r, err := c.Definitions().Explain(ctx, &gatekeeperv1.ExplainRequest{
+		Semaphore: sem.Name(), Identity: &gatekeeperv1.Identity{Group: sem.Group(), Acquirer: sem.Acquirer()}, Weight: 1,
+	})
+	if err == nil && r.GetWhyTasksWait() != "" {
+		name := words.ShellWord(sem.Name())
+		o.f.Say("gkctl: the tasks wait: %s\n`gkctl work %s -- COMMAND` starts a worker, `gkctl explain %s` shows why tasks wait.",
+			words.Cell(r.GetWhyTasksWait()), name, name)
+	}
+}
+
 // watch waits for the end of the job, if that was asked for, and returns the job.
 func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Submitted) (j *gatekeeperv1.Job, err error) {
-	switch {
-	case o.follow:
-		j, err = follow(ctx, o.f, c, s.ID)
-	case o.wait, o.cancelWithMe:
-		j, err = work.Wait(ctx, c, s.ID)
-	default:
+	if !o.waits() {
 		return s.Job, nil
 	}
+	j, err = follow(ctx, o.f, c, s.ID, !o.follow)
 	if ctx.Err() != nil && s.Submitter != nil {
 		last, cancel := o.f.Bounded(context.WithoutCancel(ctx))
 		defer cancel()

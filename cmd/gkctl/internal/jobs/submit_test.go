@@ -25,20 +25,9 @@ func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
-		out := new(bytes.Buffer)
-		f := &conn.Factory{IO: &ui.IO{Out: out, Err: out}}
-		f.Dial = func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
-			c := srv.Dial(t, "ops", opts...)
-			must(c.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // it is connected
-			srv.SlowDown(t, time.Hour, c)
-			return c, nil
-		}
-		cmd := newSubmit(f)
-		f.Global.Register(&cobra.Command{})
-		cmd.SetArgs([]string{"resize", "a.jpg"})
-		cmd.SilenceErrors, cmd.SilenceUsage = true, true
-		err := cmd.ExecuteContext(t.Context())
-		code, hint := ui.Classify(cmd, err)
+		s := newSubmission(t, srv, time.Hour, "resize", "a.jpg")
+		err := s.cmd.ExecuteContext(t.Context())
+		code, hint := ui.Classify(s.cmd, err)
 		m := regexp.MustCompile("^Repeat it with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
 		if !errors.Is(err, client.ErrOutcomeUnknown) || code != ui.ExitUnreachable || m == nil {
 			t.Fatalf("%v, %d, %q", err, code, hint)
@@ -47,4 +36,96 @@ func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
 			t.Error(j)
 		}
 	})
+}
+
+// Ctrl-C ends gkctl in silence, so that the command itself must say which job may be stored.
+func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
+		ctx, interrupt := context.WithCancel(t.Context())
+		s := newSubmission(t, srv, time.Hour, "resize", "a.jpg", "--id", "holiday")
+		go func() {
+			defer interrupt()
+			awaitStored(t, srv, "holiday")
+		}()
+		if err := s.cmd.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		const want = "gkctl: interrupted, and whether job holiday is stored is not known\n" +
+			"Repeat it with `--id holiday`: that is the same job if it was stored.\n"
+		if s.out.String() != want {
+			t.Errorf("%q", s.out)
+		}
+	})
+}
+
+// The permit of the submitter expires when gkctl has ended without an answer, unless a repeat of the command takes it over.
+func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t *testing.T) {
+	t.Parallel()
+	for _, repeated := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := gktest.Start(t)
+			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
+			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
+			s := newSubmission(t, srv, time.Second, args...)
+			go func() { // each answer takes a second: that to the submission is on its way when the network fails
+				awaitStored(t, srv, "holiday")
+				srv.Partition(t, s.client)
+			}()
+			err := s.cmd.ExecuteContext(t.Context())
+			_, hint := ui.Classify(s.cmd, err)
+			const want = "If it was stored, the servers cancel it within 30s, unless you repeat it before with `--id holiday`."
+			if !errors.Is(err, client.ErrOutcomeUnknown) || hint != want {
+				t.Fatalf("%v, %q", err, hint)
+			}
+			if repeated {
+				again := newSubmission(t, srv, 0, args...)
+				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // it waits for the end of the job
+			}
+			srv.Advance(t, work.SubmitterLease)
+			later := srv.Dial(t, "later")
+			j := must(work.Get(t.Context(), later, "holiday"))(t)
+			if cancelled := j.GetCancelCause() == gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE; cancelled == repeated || j.GetOver() == repeated {
+				t.Errorf("repeated %v: %v", repeated, j)
+			}
+			must(work.Cancel(t.Context(), later, "holiday", "the test ends"))(t)
+		})
+	}
+}
+
+// awaitStored waits until the servers have a job.
+func awaitStored(t *testing.T, srv *gktest.Server, id string) {
+	t.Helper()
+	c := srv.Dial(t, "observer")
+	srv.Await(t, "the job is stored", func() bool {
+		_, err := work.Get(t.Context(), c, id)
+		return err == nil
+	})
+}
+
+// submission is a command that submits a job.
+type submission struct {
+	cmd    *cobra.Command
+	out    *bytes.Buffer
+	client *client.Client // once it is connected
+}
+
+// newSubmission returns a command whose answers arrive that much late.
+func newSubmission(t *testing.T, srv *gktest.Server, late time.Duration, args ...string) *submission {
+	t.Helper()
+	s := &submission{out: new(bytes.Buffer)}
+	f := &conn.Factory{IO: &ui.IO{Out: s.out, Err: s.out}}
+	f.Dial = func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		s.client = srv.Dial(t, "ops", opts...)
+		must(s.client.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // it is connected
+		srv.SlowDown(t, late, s.client)
+		return s.client, nil
+	}
+	s.cmd = newSubmit(f)
+	f.Global.Register(&cobra.Command{})
+	s.cmd.SetArgs(args)
+	s.cmd.SilenceErrors, s.cmd.SilenceUsage = true, true
+	return s
 }

@@ -162,7 +162,10 @@ func changeTasks(drop bool, indexes []uint32) doJob {
 func newRetry(f *conn.Factory) *cobra.Command {
 	o := &eachJob{choice: choice{f: f}, do: changeTasks(false, nil)}
 	return o.register(&cobra.Command{
-		Use: "retry", Short: "Hand all failed tasks of jobs out again", Example: "  gkctl job retry nightly-thumbnails",
+		Use: "retry", Short: "Hand all failed tasks of jobs out again",
+		Long: `Hands all failed tasks of jobs out again. A task that failed because the permit of its worker was lost may kill the next workers too: look at
+its payload first, with gkctl task show.`,
+		Example: "  gkctl job retry nightly-thumbnails",
 	})
 }
 

@@ -158,6 +158,10 @@ func incomplete(j *gatekeeperv1.Job, text string) error {
 			hint += fmt.Sprintf(", `gkctl task retry %s` tries it again", id)
 		}
 		hint += "."
+		if cancelled == "" {
+			hint += fmt.Sprintf(" A task that failed because the permit of its worker was lost may kill the next workers too: look at its payload "+
+				"first, with `gkctl task show %s INDEX`.", id)
+		}
 	}
 	return &ui.CodeError{Code: ui.ExitFailure, Err: fmt.Errorf("job %s: %s", j.GetSpec().GetId(), text), Hint: hint}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -38,8 +39,8 @@ type WorkHandler struct {
 	Open func(*WorkStream) (slots int, ok bool)
 	// Task hands over a task, which used up one slot. It must be ended by WorkTask.End.
 	Task func(*WorkTask)
-	// Denied says why the semaphore does not let the worker in. It is called once for each reason; the servers ask again when something
-	// changes. It may be nil: then what somebody must act on is logged.
+	// Denied says why the semaphore does not let the worker in, or that it is paused. It is called once for each reason and each pause; the
+	// servers ask again when something changes. It may be nil: then it is logged.
 	Denied func(*DeniedError)
 }
 
@@ -314,14 +315,18 @@ func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// denied passes a denial on, or logs what somebody must act on. A full semaphore is how work is held back.
+// denied passes a denial on, or logs it. A full semaphore is not one: that is how work is held back.
 func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
-	switch {
-	case h.Denied != nil:
+	if h.Denied != nil {
 		h.Denied(d)
-	case d.NeedsAction():
-		w.client.settings.logger.Warn("gatekeeper: the worker gets no tasks", "semaphore", d.Semaphore, "reason", d.Reason, "message", d.Message)
+		return
 	}
+	level := slog.LevelWarn
+	if !d.NeedsAction() { // a pause: somebody wants it so
+		level = slog.LevelInfo
+	}
+	w.client.settings.logger.Log(w.ctx, level, "gatekeeper: the worker gets no tasks: "+d.Message, "semaphore", d.Semaphore, "reason", d.Reason,
+		"explain", d.ExplainCommand())
 }
 
 // granted begins to keep the permit of a task, and hands it over. A task that cannot be counted on goes back, and its slot is offered again

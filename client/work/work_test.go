@@ -1,11 +1,13 @@
 package work_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,9 +42,9 @@ func onStage(t *testing.T, test func(s *stage)) {
 }
 
 // worker starts a worker and returns its client, and what stops it and waits for it.
-func (s *stage) worker(name string, w work.Worker) (c *client.Client, stop func()) {
+func (s *stage) worker(name string, w work.Worker, opts ...client.Option) (c *client.Client, stop func()) {
 	s.Helper()
-	c = s.srv.Dial(s.T, name)
+	c = s.srv.Dial(s.T, name, opts...)
 	w.Semaphore, w.Logger = c.Semaphore("resize"), slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(s.Context())
 	done := make(chan error, 1)
@@ -596,21 +598,54 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 	})
 }
 
-func TestRun_DeniedByTheDefinition_SaysSoOnceAndWaits(t *testing.T) {
+func TestRun_Paused_SaysSoOnceForEachPauseAndWaits(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
-		s.srv.Pause(s.T, "resize", "night")
-		reasons := make(chan client.Reason, 10)
+		heard := make(chan string, 10)
 		s.worker("w", work.Worker{
-			Handle: square,
-			Denied: func(_ context.Context, d *client.DeniedError) { reasons <- d.Reason },
+			Handle: square, Parallel: 3,
+			Denied: func(_ context.Context, d *client.DeniedError) { heard <- string(d.Reason) + ": " + d.Message },
 		})
-		id := s.submit(work.Job{}, 1).ID
-		s.srv.Advance(s.T, time.Minute)
-		s.srv.Resume(s.T, "resize")
-		if got := s.results(id); got[0] != "0" {
-			s.Errorf("%v", got)
+		for _, why := range []string{"night", "noon"} { // idle, and with a task that waits
+			s.srv.Advance(s.T, time.Minute)
+			s.srv.Pause(s.T, "resize", why)
+			s.srv.Advance(s.T, time.Minute)
+			if got, want := <-heard, `PAUSED: The semaphore "resize" is paused (`+why+`).`; got != want || len(heard) > 0 {
+				s.Errorf("%q, want %q, and %d more", got, want, len(heard))
+			}
+			id := s.submit(work.Job{}, 1).ID
+			s.srv.Advance(s.T, time.Minute)
+			s.srv.Resume(s.T, "resize")
+			if got := s.results(id); got[0] != "0" || len(heard) > 0 {
+				s.Errorf("%v, and %d more", got, len(heard))
+			}
 		}
+	})
+}
+
+func TestRun_NoTasksForAReason_IsLoggedOnceWithTheCommandThatExplainsIt(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(s *stage) {
+		log := new(bytes.Buffer)
+		s.worker("w", work.Worker{Handle: square, Parallel: 3}, client.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+		s.srv.Advance(s.T, time.Minute)
+		check := func(level, reason, text string) {
+			s.Helper()
+			s.srv.Advance(s.T, time.Minute)
+			got := log.String()
+			log.Reset()
+			explain := `explain="gkctl explain resize --group default --acquirer w"`
+			if strings.Count(got, "\n") != 1 || !strings.Contains(got, "level="+level) || !strings.Contains(got, "reason="+reason) ||
+				!strings.Contains(got, text) || !strings.Contains(got, explain) {
+				s.Errorf("%s", got)
+			}
+		}
+		s.srv.Pause(s.T, "resize", "night")
+		check("INFO", "PAUSED", "is paused (night)")
+		s.srv.Resume(s.T, "resize")
+		prod := "prod"
+		s.srv.Define(s.T, &gatekeeperv1.Definition{Name: "resize", GroupPattern: &prod})
+		check("WARN", "GROUP_MISMATCH", "does not match the group pattern")
 	})
 }
 

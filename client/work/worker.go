@@ -42,8 +42,8 @@ type Worker struct {
 	// Grace is for how long tasks may go on after the context of Run has ended. Then their contexts end too. Default, and 0: they end at once.
 	// GraceUnlimited lets all of them finish.
 	Grace time.Duration
-	// Denied is called when the semaphore does not let the worker in, once for each reason. The worker keeps waiting. It may be nil: then
-	// what somebody must act on is logged by the Client.
+	// Denied is called when the semaphore does not let the worker in, or is paused, once for each reason and each pause. The worker keeps waiting.
+	// It may be nil: then the Client logs the denial as a warning, and a pause as information, with the gkctl command that explains it.
 	Denied func(context.Context, *client.DeniedError)
 	// Ended is called when a task has ended and its end was sent. It may be nil.
 	Ended func(context.Context, Report)

@@ -36,8 +36,8 @@ func (w *waiting) poke() {
 	}
 }
 
-// Acquire waits its turn: first come first served within one leadership. progress is told the place at first and whenever
-// it changes; its error ends the call. A call lasts at most Config.MaxWait; then Answer.Repeat is set, and the same call
+// Acquire waits its turn: first come first served within one leadership. progress gets the place at first and whenever it changes, also that of
+// a worker for which there is no task; its error ends the call. A call lasts at most Config.MaxWait; then Answer.Repeat is set, and the same call
 // with the same request id keeps the place if it comes within queue.Linger. When ctx ends first, the place is kept as long.
 //
 // Only a missing free permit is waited for, and the end of a pause, unless LeaveOnPause is set. Any other denial ends the wait, also when
@@ -128,7 +128,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 	}
 	var told Place
 	for over := false; ; {
-		if now := k.placeOf(w); now != told && now.Place > 0 {
+		if now := k.placeOf(w); now != told && (now.Place > 0 || call.Worker) {
 			told = now
 			if err := progress(now); err != nil {
 				return failed(err)

@@ -157,6 +157,7 @@ type Worker struct {
 	free     int
 	draining bool
 	denied   semaphore.Reason
+	paused   *semaphore.Pause // of which the worker has heard
 	tasks    map[uint64]*Held
 	frames   []frame // the newest last
 }
@@ -293,7 +294,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 				placed()
 			},
 		}
-		a, err := w.room.keeper.Acquire(ctx, call, func(keeper.Place) error { return nil })
+		a, err := w.room.keeper.Acquire(ctx, call, func(at keeper.Place) error { return w.notePause(ctx, &call.Request, at.Pause) })
 		switch {
 		case ctx.Err() != nil && err != nil:
 			return
@@ -331,6 +332,22 @@ func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// notePause tells the worker once that the semaphore is paused. Its slots keep their places, so no denial says so.
+func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
+	w.room.mu.Lock()
+	news := w.paused != p && p != nil
+	w.paused = p
+	w.room.mu.Unlock()
+	if !news {
+		return nil
+	}
+	d := semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.Paused}
+	w.send(ctx, Answer{Denial: &keeper.Denial{
+		Decision: d, Message: d.Sentence(req, &semaphore.Facts{Pause: p}), RetryAfter: -1, Pause: p,
+	}})
+	return ctx.Err()
 }
 
 // admitted notes that the semaphore lets the worker in: a denial for the same reason is news again.

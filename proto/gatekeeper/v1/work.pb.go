@@ -2305,7 +2305,8 @@ type WorkResponse_Ended struct {
 }
 
 type WorkResponse_Denial struct {
-	// The semaphore does not let this worker in. It is asked again when something changes; the message comes once for each reason.
+	// The semaphore does not let this worker in, or is paused. It is asked again when something changes; the message comes once for each reason,
+	// and for each pause.
 	Denial *Denial `protobuf:"bytes,3,opt,name=denial,proto3,oneof"`
 }
 

@@ -124,10 +124,7 @@ func (w *worker) work(c *client.Client) error {
 }
 
 func (w *worker) denied(_ context.Context, d *client.DeniedError) {
-	w.f.Say("gkctl: waiting: %s", d)
-	if d.NeedsAction() {
-		w.f.Say("`%s` shows how this was decided.", d.ExplainCommand())
-	}
+	w.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 }
 
 // ended says how a task has ended.

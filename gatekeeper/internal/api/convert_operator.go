@@ -66,6 +66,7 @@ func (a *API) effects(state *fsm.State, effects []preview.Effect) []*gatekeeperv
 			Admitted: toCallers(e.Admitted), TotalAdmitted: uint32(e.AdmittedCount),
 			ShutOut: toCallers(e.ShutOut), TotalShutOut: uint32(e.ShutOutCount),
 			Waiters: uint32(all), WaitingWorkers: uint32(workers), WaitingTasks: state.Work(e.Semaphore).Waiting,
+			TasksRun: e.TasksRun,
 		}
 		if e.Before != nil {
 			m.Before = toDefinition(e.Before)

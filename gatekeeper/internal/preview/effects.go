@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -59,6 +60,8 @@ type Effect struct {
 	AdmittedCount, ShutOutCount int
 	// Eligible counts the known callers whom the patterns let in after the edit.
 	Eligible int
+	// TasksRun says which workers may take the tasks that wait after the change, or that none may. Empty when none waits.
+	TasksRun string
 	// Warnings are for a person.
 	Warnings []string
 
@@ -329,6 +332,41 @@ func (w *world) stop(e *Effect, then rule) {
 		e.Warnings = append(e.Warnings,
 			"A holder that does not release keeps its slot until an operator clears it: by on_expiry its permit is held when it expires.")
 	}
+	e.TasksRun = w.tasksRun(e.Semaphore, then)
+}
+
+// tasksRun says which workers may take the waiting tasks of a semaphore under a rule: those of the groups that were seen asking.
+func (w *world) tasksRun(name string, then rule) string {
+	if w.state.Work(name).Waiting == 0 {
+		return ""
+	}
+	d := then.definition
+	switch {
+	case d == nil:
+		return "no worker gets them before it is created again"
+	case d.Permits == 0:
+		return "no worker gets them before it has permits"
+	case then.pause != nil:
+		return "no worker gets them before the pause ends"
+	}
+	var groups []string // quoted
+	last := ""
+	for _, i := range w.known.admitted(d).callers {
+		s := &w.known.all[i]
+		if len(groups) > 0 && s.Group == last || len(then.cordons(semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer})) > 0 {
+			continue
+		}
+		groups, last = append(groups, strconv.Quote(s.Group)), s.Group
+	}
+	switch {
+	case len(groups) == 1:
+		return "only workers in group " + groups[0] + " may take them"
+	case len(groups) > 1:
+		return "workers in groups " + phrase.Names(groups) + " may take them"
+	case len(w.known.all) == 0: // nobody was seen yet
+		return fmt.Sprintf("only workers in groups that match %q may take them", d.GroupPattern)
+	}
+	return fmt.Sprintf("no worker that was ever seen may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
 }
 
 // freeWithin is how long the holder of a permit that is told to stop can keep its slot. While it drains its refreshes take

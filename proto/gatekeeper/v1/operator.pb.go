@@ -435,8 +435,11 @@ type Effect struct {
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Which workers may take the waiting tasks after the change, or that none may: a sentence for a person, without its full stop. Empty when
+	// none waits.
+	TasksRun      string `protobuf:"bytes,16,opt,name=tasks_run,json=tasksRun,proto3" json:"tasks_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Effect) Reset() {
@@ -572,6 +575,13 @@ func (x *Effect) GetWaitingTasks() uint64 {
 		return x.WaitingTasks
 	}
 	return 0
+}
+
+func (x *Effect) GetTasksRun() string {
+	if x != nil {
+		return x.TasksRun
+	}
+	return ""
 }
 
 // Stopped is a holder that a change would tell to stop.
@@ -3319,7 +3329,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06digest\x18\x05 \x01(\tR\x06digest\"W\n" +
 	"\fConfirmation\x123\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1f.gatekeeper.v1.ConfirmationKindR\x04kind\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"\xd9\x04\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xf6\x04\n" +
 	"\x06Effect\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06before\x18\x02 \x01(\v2\x19.gatekeeper.v1.DefinitionR\x06before\x12/\n" +
@@ -3338,7 +3348,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x04held\x18\f \x03(\v2\x15.gatekeeper.v1.PermitR\x04held\x12\x18\n" +
 	"\awaiters\x18\r \x01(\rR\awaiters\x12'\n" +
 	"\x0fwaiting_workers\x18\x0e \x01(\rR\x0ewaitingWorkers\x12#\n" +
-	"\rwaiting_tasks\x18\x0f \x01(\x04R\fwaitingTasks\"\xae\x01\n" +
+	"\rwaiting_tasks\x18\x0f \x01(\x04R\fwaitingTasks\x12\x1b\n" +
+	"\ttasks_run\x18\x10 \x01(\tR\btasksRun\"\xae\x01\n" +
 	"\aStopped\x12-\n" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12:\n" +
 	"\vfree_within\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\n" +

@@ -87,12 +87,9 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 		if n == 0 {
 			continue
 		}
-		text := e.GetSemaphore() + ": " + words.Plural(n, "task waits for a worker, and stays", "tasks wait for a worker, and stay")
-		switch {
-		case e.GetBefore() != nil && e.GetAfter() == nil:
-			text += "; no task is handed out before it is created again"
-		case e.GetAfter() != nil && e.GetAfter().GetPermits() == 0:
-			text += "; no task is handed out before it has permits"
+		text := e.GetSemaphore() + ": " + words.Plural(n, "task waits for a worker", "tasks wait for a worker")
+		if e.GetTasksRun() != "" {
+			text += "; after this change, " + e.GetTasksRun()
 		}
 		lines = append(lines, text)
 	}

@@ -44,7 +44,8 @@ type DefinitionServiceClient interface {
 	ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error)
 	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the current one.
 	ReplaceDefinition(ctx context.Context, in *ReplaceDefinitionRequest, opts ...grpc.CallOption) (*ReplaceDefinitionResponse, error)
-	// DeleteDefinition removes a definition. Its permits live on until they are released or end, and count again should the name come back.
+	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or expire, also under a new
+	// definition of that name.
 	DeleteDefinition(ctx context.Context, in *DeleteDefinitionRequest, opts ...grpc.CallOption) (*DeleteDefinitionResponse, error)
 	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at fault.
 	BatchEdit(ctx context.Context, in *BatchEditRequest, opts ...grpc.CallOption) (*BatchEditResponse, error)
@@ -146,7 +147,8 @@ type DefinitionServiceServer interface {
 	ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error)
 	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the current one.
 	ReplaceDefinition(context.Context, *ReplaceDefinitionRequest) (*ReplaceDefinitionResponse, error)
-	// DeleteDefinition removes a definition. Its permits live on until they are released or end, and count again should the name come back.
+	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or expire, also under a new
+	// definition of that name.
 	DeleteDefinition(context.Context, *DeleteDefinitionRequest) (*DeleteDefinitionResponse, error)
 	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at fault.
 	BatchEdit(context.Context, *BatchEditRequest) (*BatchEditResponse, error)

@@ -281,11 +281,14 @@ func (o *editing) print(plan []step, out *applied) error {
 		dry = " (dry run)"
 	}
 	for _, item := range out.Items {
-		end := ""
-		if item.Action == actionReplaced {
-			end = out.end.Text()
+		more := ""
+		switch n := len(stopped[item.Name]); {
+		case item.Action == actionReplaced:
+			more = out.end.Text()
+		case item.Action == actionDeleted && n > 0:
+			more = ", " + words.Plural(n, "holder must stop", "holders must stop")
 		}
-		fmt.Fprintf(f.Out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
+		fmt.Fprintf(f.Out, "%s %s%s%s\n", item.Name, item.Action, more, dry)
 	}
 	if !out.DryRun {
 		if err := change.PrintStopped(f.Out, out.preview.GetEffects(), change.SomeOf); err != nil {
@@ -315,15 +318,4 @@ func (out *applied) foresee() {
 	}
 	out.Effects, out.Confirm = ui.Messages(out.preview.GetEffects()), ui.Messages(out.preview.GetConfirm())
 	out.Warnings = out.preview.GetWarnings()
-}
-
-// liveOn says what becomes of the permits of a definition that is gone.
-func liveOn(n uint32) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return ", 1 permit lives on until it ends"
-	}
-	return fmt.Sprintf(", %d permits live on until they end", n)
 }

@@ -203,9 +203,9 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 		GroupID:    ui.GroupChange,
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
-		Short:      "Delete definitions; their permits live on until they end",
-		Long: `Deletes definitions, all in one step, or none. Holders must stop; their permits take no new slots and live on until they
-are released or expire; with --drain holders may go on for so long first.
+		Short:      "Delete definitions; their holders must stop",
+		Long: `Deletes definitions, all in one step, or none. Their holders must stop, with --drain within that time. A slot stays taken until its holder has
+released it or the permit has expired, also if a definition of that name is created meanwhile.
 
 ` + change.AsksText,
 		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"

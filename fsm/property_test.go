@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -464,7 +463,7 @@ func checkModel(t *testing.T, jobs bool) {
 
 func same(t *rapid.T, what string, got, want any) {
 	t.Helper()
-	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(fsm.InvalidResult{}, "Why"),
+	if diff := difference(want, got, cmpopts.IgnoreFields(fsm.InvalidResult{}, "Why"),
 		cmpopts.IgnoreFields(work.LimitError{}, "Of", "Needed", "Max")); diff != "" {
 		t.Fatalf("%s (-model +machine):\n%s", what, diff)
 	}

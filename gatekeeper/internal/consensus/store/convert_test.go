@@ -149,6 +149,7 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 
 // After a crash between two steps the folder is refused as one of the old format, or is whole, and another call finishes.
 func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
+	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
 		steps := len((&conversion{}).steps())
 		for n := range steps + 1 {
@@ -218,6 +219,7 @@ func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
 }
 
 func TestConvert_Damaged_IsRefused(t *testing.T) {
+	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
 		whole := imageOf(t, oldFolder(t, kind))
 		refused := 0

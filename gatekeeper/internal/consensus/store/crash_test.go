@@ -199,6 +199,7 @@ func markAt(before, now model, was, is []byte) []byte {
 
 // After a crash at any moment of a write the file is as before the write or as after it, and is not refused. Opening a file is a write too.
 func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	t.Parallel()
 	random, writes := crashSeed(t)
 	dir, other := t.TempDir(), t.TempDir()
 	path, markPath := filepath.Join(dir, RaftFile), filepath.Join(dir, intact.MarkFile)
@@ -264,6 +265,7 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 // Every sector of every header's write, and each byte of it on a disk that writes no sector as one: there nobody can tell a header
 // that was being written from one that has rotted, and a server that takes the older one has forgotten a vote.
 func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	b, err := openAt(dir)
 	if err != nil {

@@ -170,6 +170,7 @@ func damagedOrSame(t *testing.T, what string, data []byte, want contents) (notic
 }
 
 func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
+	t.Parallel()
 	whole, want := filledFile(t, 300)
 	noticed, tried := 0, 0
 	for at := 0; at < len(whole); at += 127 { // a prime, so that it meets all places of pages and heads
@@ -187,6 +188,7 @@ func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
 
 // Heads are where one bit hides most.
 func TestOpen_FlippedBitInAHead_IsNoticedOrHarmless(t *testing.T) {
+	t.Parallel()
 	whole, want := filledFile(t, 100)
 	size := os.Getpagesize()
 	for page := 0; page < len(whole); page += size {

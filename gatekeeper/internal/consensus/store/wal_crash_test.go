@@ -89,6 +89,7 @@ func (k *killed) take() []image {
 // After a process was killed at any moment of a write the log is as before the write or as after it, and is not refused; and what is written
 // there then stays.
 func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	t.Parallel()
 	random, writes := crashSeed(t)
 	writes /= 3 // each has some moments
 	k := &killed{t: t, dir: t.TempDir()}
@@ -187,6 +188,7 @@ func torn(random *rand.Rand, before, after []byte) []byte {
 
 // After a loss of power in a write any of its sectors may be on the disk. The mark is of some time before.
 func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	t.Parallel()
 	random, writes := crashSeed(t)
 	writes /= 2 // each is opened some times
 	dir := t.TempDir()

@@ -139,6 +139,7 @@ func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
 // raft-wal takes whatever does not fit at the end for a write that a crash cut short, and forgets it.
 func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
+	t.Parallel()
 	f := wholeWAL(t, 300)
 	names := f.whole.segments()
 	if len(names) < 3 {
@@ -161,6 +162,7 @@ func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
 
 // The last batch is where a flipped bit and a torn write look alike.
 func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
+	t.Parallel()
 	f := wholeWAL(t, 30)
 	name := f.whole.segments()[0]
 	used := end(f.whole[name])

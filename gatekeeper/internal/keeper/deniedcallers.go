@@ -162,6 +162,13 @@ func (k *Keeper) cured(state *fsm.State, d *denials.Denial) bool {
 		return false // its due time comes, and the clock that was wrong stays so
 	}
 	facts := k.facts(state, &AcquireCall{Request: d.Request})
+	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
+	switch {
+	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
+		return true // its slot stands in the queue, or has had its task: no slot asks twice
+	case now.Reason == semaphore.AlreadyHeld && d.Reason != semaphore.AlreadyHeld:
+		return true // it was let in, and holds a permit
+	}
 	return !needsAction(&d.Request, semaphore.Decide(&d.Request, &facts), state)
 }
 

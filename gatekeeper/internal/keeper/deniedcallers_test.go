@@ -119,6 +119,69 @@ func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *tes
 	}
 }
 
+// What stands in the way of the same request is then a pause, a full semaphore or its own permit. None of these needs anybody to let the caller in.
+func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
+	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
+	letIn := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
+		return func(d *semaphore.Definition) {
+			d.GroupPattern, d.Duration = "prod", 10*time.Second
+			if change != nil {
+				change(d)
+			}
+		}
+	}
+	inNewWorld(t, func(w *world) {
+		cured := func(when string) {
+			t.Helper()
+			if v := w.denied1(); !v.Cured || len(w.DenyAll()) != 0 {
+				t.Errorf("%s it is not cured: %+v", when, v)
+			}
+		}
+		w.define("job", shutOut)
+		w.submit("j", nil, "x")
+		worker := works("w1")
+		w.denied(worker, semaphore.GroupMismatch)
+		if w.denied1().Cured {
+			t.Error("it is cured before the edit")
+		}
+		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })); err != nil {
+			t.Fatal(err)
+		}
+		w.pause(false, "")
+		slot := w.wait1(worker)
+		cured("in the queue of a paused semaphore")
+		w.resume()
+		slot.wantTask(t, "x")
+		cured("with a task")
+		w.sleep(time.Minute)
+		cured("with a slot that is held for an operator")
+		w.denied(works("w2"), semaphore.NoTask)
+		if err := w.replace("job", shutOut); err != nil {
+			t.Fatal(err)
+		}
+		if w.denied1().Cured {
+			t.Error("it is cured when another edit has shut it out")
+		}
+	})
+	inNewWorld(t, func(w *world) {
+		w.define("job", shutOut)
+		heavy := ask("a", "1")
+		heavy.Weight = 2
+		w.denied(heavy, semaphore.GroupMismatch)
+		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.Permits = 2 })); err != nil {
+			t.Fatal(err)
+		}
+		w.granted(ask("a", "2"))
+		if v := w.denied1(); !v.Cured {
+			t.Errorf("a caller that holds a permit is not cured: %+v", v)
+		}
+		w.denied(heavy, semaphore.AlreadyHeld)
+		if v := w.denied1(); v.Cured {
+			t.Errorf("a denial because of its own permit is cured: %+v", v)
+		}
+	})
+}
+
 func TestVain_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -33,7 +33,7 @@ type WorkEnd struct {
 	Outcome gatekeeperv1.ReleaseOutcome
 	// Result of a failure is kept if it fits with the Failure into max_result of the job, or into 256 bytes if that is more.
 	Result []byte
-	// Failure is cut to 256 bytes.
+	// Failure is why it has FAILED, or why it goes back. It is cut to 256 bytes.
 	Failure string
 	// Next asks for another task in the same message. It does nothing if the stream that brought the task has ended.
 	Next bool
@@ -72,6 +72,9 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	if ended := t.stream.settle(ctx, message, patience); ended != nil && !ended.GetRefused() {
 		p.released = true
 		return reportError(e.Outcome, ended.GetRecorded(), &EndedError{Token: p.Token(), Message: ended.GetMessage()})
+	}
+	if e.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED {
+		failure = "" // Release takes none of a job that has not failed
 	}
 	// What was refused is asked for again, because the answer to this call says by which rule.
 	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{

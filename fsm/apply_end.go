@@ -60,7 +60,10 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 		return
 	}
 	after := *claim
-	after.State, after.Failure = state, e.failure
+	after.State = state
+	if state == semaphore.ClaimFailed { // of a task, also why it goes back is a failure
+		after.Failure = e.failure
+	}
 	if !run.Began() && after.Attempts > 0 {
 		after.Attempts--
 	}

@@ -314,7 +314,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 			now.State, now.Payload, now.Result = work.Dropped, nil, nil
 		} else {
 			// Without its token, so that a repeat of the release that reported the failure does not fail it again.
-			now.State, now.Attempts, now.Token, now.Result = work.Waiting, 0, 0, nil
+			now.State, now.Attempts, now.Returns, now.Token, now.Result = work.Waiting, 0, 0, 0, nil
 		}
 		after[i] = &now
 		was += before.Stored(t)

@@ -80,17 +80,19 @@ func TestRelease_OfAWorker_SettlesItsTask(t *testing.T) {
 		end      fsm.Command
 		state    work.TaskState
 		attempts uint32
+		returns  uint32
+		failure  string
 	}{
-		"done":        {fsm.Release{Result: []byte("r")}, work.Done, 1},
-		"failed":      {fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: []byte("r")}, work.Failed, 1},
-		"not run":     {fsm.Release{Job: semaphore.JobNotRun}, work.Waiting, 0},
-		"cut short":   {fsm.Release{Job: semaphore.JobCutShort}, work.Waiting, 0},
-		"expired":     {fsm.Expire{}, work.Waiting, 1},
-		"abandoned":   {fsm.Abandon{}, work.Waiting, 0},
-		"freed":       {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1},
-		"cools, lost": {fsm.Expire{Cooling: time.Minute}, work.Held, 1},
-		"cools, done": {fsm.Release{Cooling: time.Minute}, work.Done, 1},
-		"cools, back": {fsm.Release{Job: semaphore.JobCutShort, Cooling: time.Minute}, work.Waiting, 0},
+		"done":        {fsm.Release{Result: []byte("r")}, work.Done, 1, 0, ""},
+		"failed":      {fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: []byte("r")}, work.Failed, 1, 0, "f"},
+		"not run":     {fsm.Release{Job: semaphore.JobNotRun}, work.Waiting, 0, 1, ""},
+		"cut short":   {fsm.Release{Job: semaphore.JobCutShort, Failure: "b"}, work.Waiting, 0, 1, "b"},
+		"expired":     {fsm.Expire{}, work.Waiting, 1, 0, ""},
+		"abandoned":   {fsm.Abandon{}, work.Waiting, 0, 1, ""},
+		"freed":       {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1, 0, ""},
+		"cools, lost": {fsm.Expire{Cooling: time.Minute}, work.Held, 1, 0, ""},
+		"cools, done": {fsm.Release{Cooling: time.Minute}, work.Done, 1, 0, ""},
+		"cools, back": {fsm.Release{Job: semaphore.JobCutShort, Cooling: time.Minute}, work.Waiting, 0, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newWorkLog(t)
@@ -111,7 +113,7 @@ func TestRelease_OfAWorker_SettlesItsTask(t *testing.T) {
 				l.apply(c)
 			}
 			task := l.state().Task(work.Ref{Job: l.job("j").Number})
-			if task.State != of.state || task.Attempts != of.attempts {
+			if task.State != of.state || task.Attempts != of.attempts || task.Returns != of.returns || task.Failure != of.failure {
 				t.Fatalf("task: %+v", task)
 			}
 			if ended := l.job("j").State == work.Ended; ended != task.Over() {

@@ -139,7 +139,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.Extend{Token: number("token"), Duration: anyDuration().Draw(t, "duration"), Term: number("term")}
 		case 2:
 			r := fsm.Release{Token: number("token"), Job: rapid.SampledFrom(jobEnds()).Draw(t, "job"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
-			if r.Job == semaphore.JobFailed {
+			if r.Job != semaphore.JobDone {
 				r.Failure = text("failure")
 			}
 			r.Result = rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "result")

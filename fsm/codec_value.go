@@ -101,8 +101,8 @@ func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
 	switch {
 	case in.GetNotRun() && in.GetCutShort() || in.GetFailed() && (in.GetNotRun() || in.GetCutShort()):
 		r.fail("a job ends in one way: it did not run, was cut short, or failed")
-	case in.GetFailure() != "" && !in.GetFailed():
-		r.fail("a job that did not fail has no failure")
+	case in.GetFailure() != "" && !in.GetFailed() && !in.GetNotRun() && !in.GetCutShort():
+		r.fail("a job that was done has no failure")
 	case in.GetFailed():
 		return semaphore.JobFailed
 	case in.GetNotRun():

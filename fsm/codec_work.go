@@ -79,7 +79,7 @@ func (r *reader) storedJob(in *logv1.StoredJob) *work.Job {
 func taskToProto(t *work.Task) *logv1.StoredTask {
 	return &logv1.StoredTask{
 		Ref: &logv1.TaskRef{Job: t.Job, Index: t.Index}, Attempts: t.Attempts, State: uint32(t.State), Token: t.Token, Revision: t.Revision,
-		Payload: t.Payload, Result: t.Result, Failure: t.Failure,
+		Payload: t.Payload, Result: t.Result, Failure: t.Failure, Returns: t.Returns,
 	}
 }
 
@@ -88,6 +88,7 @@ func (r *reader) task(in *logv1.StoredTask) *work.Task {
 		Ref: work.Ref{Job: in.GetRef().GetJob(), Index: in.GetRef().GetIndex()}, Attempts: in.GetAttempts(), Token: in.GetToken(),
 		State:    work.TaskState(r.small(in.GetState(), uint32(work.Waiting), uint32(work.Dropped), "task state")),
 		Revision: in.GetRevision(), Payload: bytesOf(in.GetPayload()), Result: bytesOf(in.GetResult()), Failure: in.GetFailure(),
+		Returns: in.GetReturns(),
 	}
 }
 
@@ -141,8 +142,8 @@ func (in *restoring) task(t *work.Task) {
 	}
 	in.requireRevision(t.Revision, "a task")
 	in.require(t.Revision <= before.Revision, "task %d of job %d was changed after its job", t.Index, t.Job)
-	if fresh := t.Index >= before.Fresh; fresh && (t.State != work.Waiting || t.Token != 0 || t.Attempts != 0) ||
-		!fresh && t.Token == 0 && (t.State != work.Waiting || t.Attempts != 0) || t.State == work.Held && t.Attempts == 0 {
+	if fresh := t.Index >= before.Fresh; fresh && (t.State != work.Waiting || t.Token != 0) ||
+		t.Token == 0 && (t.State != work.Waiting || t.Attempts != 0 || t.Returns != 0) || t.State == work.Held && t.Attempts == 0 {
 		in.r.fail("task %d of job %d is in state %d after %d attempts, and the job has handed out %d", t.Index, t.Job, t.State, t.Attempts, before.Fresh)
 	}
 	if t.Token != 0 && (t.Token > in.d.lastToken || in.d.TaskOf(t.Token) != nil) {

@@ -182,6 +182,10 @@ func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore
 	case !released || job == semaphore.JobNotRun || job == semaphore.JobCutShort:
 		t.State = work.Waiting
 		t.Attempts--
+		t.Returns++
+		if released && m.report.Failure != "" {
+			t.Failure = m.report.Failure
+		}
 	default:
 		m.workerSaid(j, t, job, spent)
 	}
@@ -442,7 +446,7 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 		if c.Drop {
 			t.State, t.Payload = work.Dropped, nil
 		} else {
-			t.State, t.Attempts, t.Token = work.Waiting, 0, 0
+			t.State, t.Attempts, t.Returns, t.Token = work.Waiting, 0, 0, 0
 		}
 	}
 	if n == 0 || j.State != work.Open && j.State != work.Ended {

@@ -150,7 +150,7 @@ func (d draw) command() fsm.Command {
 		r := fsm.Release{
 			Token: d.token(), Job: pick(d, "job", jobEnds()...), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour, -1), At: d.at(),
 		}
-		if r.Job == semaphore.JobFailed {
+		if r.Job == semaphore.JobFailed || d.m.level >= 4 && r.Job != semaphore.JobDone {
 			r.Failure = d.text("failure")
 		}
 		if d.m.level >= 4 && (r.Job == semaphore.JobDone || r.Job == semaphore.JobFailed || !d.likely("a result that fits")) {

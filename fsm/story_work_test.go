@@ -61,6 +61,8 @@ func storyOfWork(tb tester) *log {
 	l.apply(fsm.Release{Token: held[0], Result: []byte("r"), At: at(32)}, failed(held[2]))
 	l.apply(fsm.ChangeTasks{Job: l.job("open").Number, Drop: true, At: at(34)})
 	l.apply(failed(held[1]), fsm.Expire{Token: held[3], Term: l.term}, fsm.Expire{Token: held[4], Term: l.term, Cooling: time.Minute})
+	token, _ = l.take("returns")
+	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort, Failure: "exit code 75", At: at(35)})
 	l.submit("receiving", tasks("a"), func(c *fsm.SubmitJob) { c.Digest, c.Spec.RetryFailed = "", true })
 	return l
 }

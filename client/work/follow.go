@@ -137,7 +137,7 @@ func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 		for ; next < job.GetTasks(); next++ { // the job was cancelled
 			t := early[next]
 			if t == nil {
-				t = &gatekeeperv1.Task{Index: next, State: gatekeeperv1.TaskState_TASK_STATE_CANCELLED}
+				t = &gatekeeperv1.Task{Index: next, State: gatekeeperv1.TaskState_TASK_STATE_CANCELLED, Failure: job.GetCancelText()}
 			}
 			if !yield(t, nil) {
 				return
@@ -164,7 +164,8 @@ type TaskError struct {
 	Index    int
 	State    gatekeeperv1.TaskState
 	Attempts int
-	// Failure is what was said of the last attempt that failed; empty when nothing was.
+	// Failure is what was said of the last attempt that failed or went back; empty when nothing was. Of a task that was cancelled it says by whom, and
+	// why.
 	Failure string
 	// Result is what the last attempt returned together with its error.
 	Result []byte
@@ -175,10 +176,13 @@ func (e *TaskError) Error() string {
 	if e.State == gatekeeperv1.TaskState_TASK_STATE_FAILED {
 		text += fmt.Sprintf(" in attempt %d", e.Attempts)
 	}
-	if e.Failure != "" {
-		text += ": " + e.Failure
+	switch {
+	case e.Failure == "":
+		return text
+	case e.State == gatekeeperv1.TaskState_TASK_STATE_CANCELLED:
+		return text + " " + e.Failure
 	}
-	return text
+	return text + ": " + e.Failure
 }
 
 // Unwrap returns the sentinel of the task's state.

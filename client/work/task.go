@@ -31,7 +31,7 @@ func (t *Task) MaxResult() int {
 	return int(t.held.Job.GetMaxResult())
 }
 
-// LastFailure is what was said of the attempt before, if that has failed.
+// LastFailure is what was said of the last attempt that failed or went back.
 func (t *Task) LastFailure() string { return t.held.Task.GetFailure() }
 
 // Token is the fencing token of the task's permit. It rises with every attempt. Pass it along with what the task writes, and let the

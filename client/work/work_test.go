@@ -427,7 +427,7 @@ func TestCancel_RunningTask_StopsWithTheCause(t *testing.T) {
 			s.Errorf("cause: %v", cause)
 		}
 		for i, r := range s.results(id) {
-			if want := fmt.Sprintf("task %d of job %s: the task was cancelled", i, id); r != want {
+			if want := fmt.Sprintf("task %d of job %s: the task was cancelled by submitter: not needed", i, id); r != want {
 				s.Errorf("%q, want %q", r, want)
 			}
 		}

@@ -276,11 +276,22 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	case err == nil:
 		return client.WorkEnd{Outcome: done, Result: result}, nil
 	case errors.Is(err, client.ErrCutShort), stopped != nil && !own && !panicked:
-		return client.WorkEnd{Outcome: cutShort}, err
+		return client.WorkEnd{Outcome: cutShort, Failure: whyBack(stopped, err)}, err
 	case own:
 		err = fmt.Errorf("%w: %w", stopped, err)
 	}
 	return client.WorkEnd{Outcome: failed, Result: result, Failure: err.Error()}, err
+}
+
+// whyBack says why a task goes back. The cause of its context says more than that the context has ended.
+func whyBack(stopped, err error) string {
+	switch {
+	case stopped == nil:
+		return err.Error()
+	case errors.Is(err, context.Canceled):
+		return stopped.Error()
+	}
+	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
 // free gives the slot of a task back. next: the task's own stream is used, so the end of the task can ask for another one.

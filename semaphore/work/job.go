@@ -114,6 +114,26 @@ type Cancel struct {
 	Cause          CancelCause
 }
 
+// CancelText says for a person by whom or what the job was cancelled, and why, as "by ann: wrong bucket"; empty if it was not.
+func (j *Job) CancelText() string {
+	c := j.Cancel
+	if c == nil {
+		return ""
+	}
+	switch c.Cause {
+	case CancelTimeout:
+		return "after its timeout of " + j.Timeout.String()
+	case CancelSubmitterGone:
+		return "because the permit of its submitter has ended"
+	case CancelAsked:
+	}
+	text := "by " + cmp.Or(c.Author, "somebody")
+	if c.Reason != "" {
+		text += ": " + c.Reason
+	}
+	return text
+}
+
 // Waiting is how many tasks wait for a worker. In a cancelled job they are the ones that were cancelled.
 func (j *Job) Waiting() uint32 { return j.Tasks - j.Fresh + j.Returned }
 

@@ -40,13 +40,14 @@ func (r Ref) Compare(o Ref) int {
 type Task struct {
 	Ref
 	Attempts uint32 // workers that it was handed to, without those that returned it unfinished
+	Returns  uint32 // workers that returned it unfinished
 	State    TaskState
 	Token    uint64 // of the permit that carries it, or carried it last
 	Revision uint64 // of its last change
 	// Payload is nil once it is Done or Dropped.
 	Payload []byte
 	Result  []byte
-	Failure string // of the last attempt that failed
+	Failure string // what was said of the last attempt that failed or was returned
 }
 
 // Over reports whether the task has ended, as far as its own state says.
@@ -60,7 +61,7 @@ func (j *Job) StateOf(t *Task) TaskState {
 	return t.State
 }
 
-// Report is what a worker says of its task when it releases the permit. Of a failure the result is kept if both fit into the room that is
+// Report is what a worker says of its task when it releases the permit; Failure also says why it returns the task. Of a failure the result is kept if both fit into the room that is
 // reserved, the larger one of MaxResult and MaxFailure.
 type Report struct {
 	Result  []byte
@@ -77,6 +78,8 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 		after.State = Held
 	case !run.Began(), run.End == semaphore.EndReleased && run.Job == semaphore.JobCutShort:
 		after.Attempts-- // it was counted when it was handed out
+		after.Returns++
+		after.Failure = cmp.Or(report.Failure, after.Failure)
 	case run.CutShort() && !s.MayAttempt(t.Attempts):
 		after.State = Failed
 		after.Failure = fmt.Sprintf("the permit of its worker was lost, in attempt %d of %d", t.Attempts, t.Attempts)

@@ -33,6 +33,8 @@ func TestSettle_EveryEnd(t *testing.T) {
 						want.State = work.Waiting
 						if !counted {
 							want.Attempts--
+							want.Returns++
+							want.Failure = report.Failure
 						}
 					}
 					switch end {

@@ -70,6 +70,7 @@ func toJob(j *rules.Job) *gatekeeperv1.Job {
 	}
 	if c := j.Cancel; c != nil {
 		out.CancelCause, out.CancelAuthor, out.CancelReason = gatekeeperv1.CancelCause(c.Cause), c.Author, c.Reason
+		out.CancelText = j.CancelText()
 		out.Waiting, out.Cancelled = 0, out.GetWaiting()
 	}
 	return out
@@ -93,6 +94,10 @@ func toWaitingTasks(state *fsm.State, sem string, most int) (out []*gatekeeperv1
 func toTask(state *fsm.State, j *rules.Job, t *rules.Task) *gatekeeperv1.Task {
 	out := &gatekeeperv1.Task{
 		Index: t.Index, State: gatekeeperv1.TaskState(j.StateOf(t)), Attempts: t.Attempts, Token: t.Token, Revision: t.Revision, Failure: t.Failure,
+		Returns: t.Returns,
+	}
+	if out.GetState() == gatekeeperv1.TaskState_TASK_STATE_CANCELLED {
+		out.Failure = j.CancelText()
 	}
 	if p := state.Permit(t.Token); p != nil && t.State == rules.Held {
 		out.Worker = toIdentity(p.Identity)
@@ -139,7 +144,7 @@ func releaseFrom(m *gatekeeperv1.TaskEnd) (fsm.Release, error) {
 		return fsm.Release{}, within("end", err)
 	}
 	cmd := fsm.Release{Token: m.GetToken(), Job: job, Result: m.GetResult()}
-	if job == semaphore.JobFailed {
+	if job != semaphore.JobDone {
 		cmd.Failure = failureFrom(m.GetFailure())
 	}
 	return cmd, nil

@@ -2003,11 +2003,13 @@ func (x *BatchEditResponse) GetWarnings() []string {
 }
 
 type ExplainRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	Identity      *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	Weight        uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
-	Firing        *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
+	Firing    *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
+	// It is a worker's request for its next task. So is that of an identity whose permit carries a task.
+	Worker        bool `protobuf:"varint,5,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2068,6 +2070,13 @@ func (x *ExplainRequest) GetFiring() *Firing {
 		return x.Firing
 	}
 	return nil
+}
+
+func (x *ExplainRequest) GetWorker() bool {
+	if x != nil {
+		return x.Worker
+	}
+	return false
 }
 
 type ExplainResponse struct {
@@ -2426,12 +2435,13 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11BatchEditResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\askipped\x18\x02 \x03(\tR\askipped\x12\x1a\n" +
-	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"\xaa\x01\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"\xc2\x01\n" +
 	"\x0eExplainRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\rR\x06weight\x12-\n" +
-	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xfc\x03\n" +
+	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x16\n" +
+	"\x06worker\x18\x05 \x01(\bR\x06worker\"\xfc\x03\n" +
 	"\x0fExplainResponse\x12)\n" +
 	"\x05steps\x18\x01 \x03(\v2\x13.gatekeeper.v1.StepR\x05steps\x12-\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +

@@ -1476,7 +1476,9 @@ type DeniedCaller struct {
 	// The caller may be a standby, which is denied by design.
 	LetIn *Identity `protobuf:"bytes,11,opt,name=let_in,json=letIn,proto3" json:"let_in,omitempty"`
 	// All of this for a person, in a line.
-	Text          string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
+	// The last request was a worker's, for a task.
+	Worker        bool `protobuf:"varint,13,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1593,6 +1595,13 @@ func (x *DeniedCaller) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *DeniedCaller) GetWorker() bool {
+	if x != nil {
+		return x.Worker
+	}
+	return false
 }
 
 // FiringClaim is who ran, or runs, a firing.
@@ -4289,7 +4298,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fpermit_revision\x18\n" +
 	" \x01(\x04R\x0epermitRevision\x12=\n" +
 	"\fleader_clock\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\vleaderClock\x12=\n" +
-	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xc3\x03\n" +
+	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xdb\x03\n" +
 	"\fDeniedCaller\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4303,7 +4312,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05cured\x18\n" +
 	" \x01(\bR\x05cured\x12.\n" +
 	"\x06let_in\x18\v \x01(\v2\x17.gatekeeper.v1.IdentityR\x05letIn\x12\x12\n" +
-	"\x04text\x18\f \x01(\tR\x04text\"\xa6\x02\n" +
+	"\x04text\x18\f \x01(\tR\x04text\x12\x16\n" +
+	"\x06worker\x18\r \x01(\bR\x06worker\"\xa6\x02\n" +
 	"\vFiringClaim\x12-\n" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +

@@ -373,7 +373,9 @@ type Job struct {
 	Dropped   uint32 `protobuf:"varint,16,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	Cancelled uint32 `protobuf:"varint,17,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
 	// What it stores and has reserved, in bytes.
-	Bytes         uint64 `protobuf:"varint,18,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes uint64 `protobuf:"varint,18,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// Cause, author and reason of its cancel for a person, as "by ann: wrong bucket".
+	CancelText    string `protobuf:"bytes,19,opt,name=cancel_text,json=cancelText,proto3" json:"cancel_text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -534,6 +536,13 @@ func (x *Job) GetBytes() uint64 {
 	return 0
 }
 
+func (x *Job) GetCancelText() string {
+	if x != nil {
+		return x.CancelText
+	}
+	return ""
+}
+
 type Task struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Index uint32                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
@@ -550,10 +559,14 @@ type Task struct {
 	Payload []byte `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
 	// Only where asked for.
 	Result []byte `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`
-	// What was said of the last attempt that failed.
+	// What was said of the last attempt that failed or went back, also while the next one runs. Of a CANCELLED task, why its job was cancelled.
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
 	// What its worker reported last; only in answers of the leader.
-	Progress      *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
+	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
+	// The permit of that token: as it is, or how it ended, as long as the journal knows it. Only in answers of ListTasks.
+	Permit *Permit `protobuf:"bytes,11,opt,name=permit,proto3" json:"permit,omitempty"`
+	// How often a worker returned it unfinished. attempts does not count these.
+	Returns       uint32 `protobuf:"varint,12,opt,name=returns,proto3" json:"returns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -656,6 +669,20 @@ func (x *Task) GetProgress() *Progress {
 		return x.Progress
 	}
 	return nil
+}
+
+func (x *Task) GetPermit() *Permit {
+	if x != nil {
+		return x.Permit
+	}
+	return nil
+}
+
+func (x *Task) GetReturns() uint32 {
+	if x != nil {
+		return x.Returns
+	}
+	return 0
 }
 
 // Progress is how far a worker has come with a task. It is not stored.
@@ -2085,7 +2112,7 @@ type TaskEnd struct {
 	// Of the task's permit.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// UNSPECIFIED and DONE: result is the result. FAILED: it has ended with an error, failure says which. NOT_RUN and CUT_SHORT: it goes back,
-	// and the attempt is not counted.
+	// and the attempt is not counted; failure may say why.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
 	// At most max_result bytes. With FAILED it is kept if it fits with the failure into max_result, or into 256 bytes if that is more.
 	Result []byte `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
@@ -2507,8 +2534,10 @@ func (x *ListWorkersRequest) GetSemaphore() string {
 }
 
 type ListWorkersResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Workers       []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Workers []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
+	// Workers without a stream to the leader that still hold tasks: they were lost, or will come back. away of each is set.
+	Away          []*Worker `protobuf:"bytes,2,rep,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2550,7 +2579,14 @@ func (x *ListWorkersResponse) GetWorkers() []*Worker {
 	return nil
 }
 
-// Worker is a stream on which somebody offers to work.
+func (x *ListWorkersResponse) GetAway() []*Worker {
+	if x != nil {
+		return x.Away
+	}
+	return nil
+}
+
+// Worker is a stream on which somebody offers to work, or somebody without a stream who still holds tasks.
 type Worker struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -2563,7 +2599,9 @@ type Worker struct {
 	// Why the semaphore does not let it in, if so.
 	Denied Reason `protobuf:"varint,6,opt,name=denied,proto3,enum=gatekeeper.v1.Reason" json:"denied,omitempty"`
 	// It is free, and tasks wait: what is missing is a permit.
-	Waiting       bool `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Waiting bool `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// It has no stream to the leader. Nobody else gets its tasks before their permits have ended.
+	Away          bool `protobuf:"varint,8,opt,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2647,6 +2685,13 @@ func (x *Worker) GetWaiting() bool {
 	return false
 }
 
+func (x *Worker) GetAway() bool {
+	if x != nil {
+		return x.Away
+	}
+	return false
+}
+
 type HeldTask struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Job      string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
@@ -2656,7 +2701,12 @@ type HeldTask struct {
 	// As in Task: workers that it was handed to, this one included.
 	Attempts uint32 `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// When it was handed over, by the leader's clock: for people only.
-	GrantedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
+	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
+	// Of its permit. HELD: the worker was lost, and an operator must clear the slot before another one gets the task. COOLING: the worker was
+	// lost, and another one gets the task when expires_in has passed.
+	State PermitState `protobuf:"varint,7,opt,name=state,proto3,enum=gatekeeper.v1.PermitState" json:"state,omitempty"`
+	// As in Permit.
+	ExpiresIn     *durationpb.Duration `protobuf:"bytes,8,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2733,6 +2783,20 @@ func (x *HeldTask) GetGrantedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *HeldTask) GetState() PermitState {
+	if x != nil {
+		return x.State
+	}
+	return PermitState_PERMIT_STATE_UNSPECIFIED
+}
+
+func (x *HeldTask) GetExpiresIn() *durationpb.Duration {
+	if x != nil {
+		return x.ExpiresIn
+	}
+	return nil
+}
+
 var File_gatekeeper_v1_work_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_work_proto_rawDesc = "" +
@@ -2756,7 +2820,7 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
-	"\v_max_result\"\xfc\x04\n" +
+	"\v_max_result\"\x9d\x05\n" +
 	"\x03Job\x12*\n" +
 	"\x04spec\x18\x01 \x01(\v2\x16.gatekeeper.v1.JobSpecR\x04spec\x12-\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x17.gatekeeper.v1.JobStateR\x05state\x12\x12\n" +
@@ -2776,7 +2840,9 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x06failed\x18\x0f \x01(\rR\x06failed\x12\x18\n" +
 	"\adropped\x18\x10 \x01(\rR\adropped\x12\x1c\n" +
 	"\tcancelled\x18\x11 \x01(\rR\tcancelled\x12\x14\n" +
-	"\x05bytes\x18\x12 \x01(\x04R\x05bytes\"\xcc\x02\n" +
+	"\x05bytes\x18\x12 \x01(\x04R\x05bytes\x12\x1f\n" +
+	"\vcancel_text\x18\x13 \x01(\tR\n" +
+	"cancelText\"\x95\x03\n" +
 	"\x04Task\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12.\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x18.gatekeeper.v1.TaskStateR\x05state\x12\x1a\n" +
@@ -2788,7 +2854,9 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\x06result\x18\b \x01(\fR\x06result\x12\x18\n" +
 	"\afailure\x18\t \x01(\tR\afailure\x123\n" +
 	"\bprogress\x18\n" +
-	" \x01(\v2\x17.gatekeeper.v1.ProgressR\bprogress\":\n" +
+	" \x01(\v2\x17.gatekeeper.v1.ProgressR\bprogress\x12-\n" +
+	"\x06permit\x18\v \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x18\n" +
+	"\areturns\x18\f \x01(\rR\areturns\":\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"f\n" +
@@ -2904,9 +2972,10 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\bR\arefused\"2\n" +
 	"\x12ListWorkersRequest\x12\x1c\n" +
-	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\"F\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\"q\n" +
 	"\x13ListWorkersResponse\x12/\n" +
-	"\aworkers\x18\x01 \x03(\v2\x15.gatekeeper.v1.WorkerR\aworkers\"\x83\x02\n" +
+	"\aworkers\x18\x01 \x03(\v2\x15.gatekeeper.v1.WorkerR\aworkers\x12)\n" +
+	"\x04away\x18\x02 \x03(\v2\x15.gatekeeper.v1.WorkerR\x04away\"\x97\x02\n" +
 	"\x06Worker\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x12\n" +
@@ -2914,7 +2983,8 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\bdraining\x18\x04 \x01(\bR\bdraining\x12-\n" +
 	"\x05tasks\x18\x05 \x03(\v2\x17.gatekeeper.v1.HeldTaskR\x05tasks\x12-\n" +
 	"\x06denied\x18\x06 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06denied\x12\x18\n" +
-	"\awaiting\x18\a \x01(\bR\awaiting\"\xd4\x01\n" +
+	"\awaiting\x18\a \x01(\bR\awaiting\x12\x12\n" +
+	"\x04away\x18\b \x01(\bR\x04away\"\xc0\x02\n" +
 	"\bHeldTask\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\tR\x03job\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x14\n" +
@@ -2922,7 +2992,10 @@ const file_gatekeeper_v1_work_proto_rawDesc = "" +
 	"\bprogress\x18\x04 \x01(\v2\x17.gatekeeper.v1.ProgressR\bprogress\x12\x1a\n" +
 	"\battempts\x18\x05 \x01(\rR\battempts\x129\n" +
 	"\n" +
-	"granted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tgrantedAt*\x80\x01\n" +
+	"granted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tgrantedAt\x120\n" +
+	"\x05state\x18\a \x01(\x0e2\x1a.gatekeeper.v1.PermitStateR\x05state\x128\n" +
+	"\n" +
+	"expires_in\x18\b \x01(\v2\x19.google.protobuf.DurationR\texpiresIn*\x80\x01\n" +
 	"\bJobState\x12\x19\n" +
 	"\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13JOB_STATE_RECEIVING\x10\x01\x12\x12\n" +
@@ -3015,10 +3088,12 @@ var file_gatekeeper_v1_work_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),   // 40: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
 	(*Identity)(nil),              // 42: gatekeeper.v1.Identity
-	(ReleaseOutcome)(0),           // 43: gatekeeper.v1.ReleaseOutcome
-	(*Denial)(nil),                // 44: gatekeeper.v1.Denial
-	(*Grant)(nil),                 // 45: gatekeeper.v1.Grant
-	(Reason)(0),                   // 46: gatekeeper.v1.Reason
+	(*Permit)(nil),                // 43: gatekeeper.v1.Permit
+	(ReleaseOutcome)(0),           // 44: gatekeeper.v1.ReleaseOutcome
+	(*Denial)(nil),                // 45: gatekeeper.v1.Denial
+	(*Grant)(nil),                 // 46: gatekeeper.v1.Grant
+	(Reason)(0),                   // 47: gatekeeper.v1.Reason
+	(PermitState)(0),              // 48: gatekeeper.v1.PermitState
 }
 var file_gatekeeper_v1_work_proto_depIdxs = []int32{
 	38, // 0: gatekeeper.v1.JobSpec.labels:type_name -> gatekeeper.v1.JobSpec.LabelsEntry
@@ -3032,67 +3107,71 @@ var file_gatekeeper_v1_work_proto_depIdxs = []int32{
 	2,  // 8: gatekeeper.v1.Task.state:type_name -> gatekeeper.v1.TaskState
 	42, // 9: gatekeeper.v1.Task.worker:type_name -> gatekeeper.v1.Identity
 	6,  // 10: gatekeeper.v1.Task.progress:type_name -> gatekeeper.v1.Progress
-	3,  // 11: gatekeeper.v1.SubmitJobRequest.job:type_name -> gatekeeper.v1.JobSpec
-	4,  // 12: gatekeeper.v1.SubmitJobResponse.job:type_name -> gatekeeper.v1.Job
-	4,  // 13: gatekeeper.v1.GetJobResponse.job:type_name -> gatekeeper.v1.Job
-	0,  // 14: gatekeeper.v1.ListJobsRequest.states:type_name -> gatekeeper.v1.JobState
-	4,  // 15: gatekeeper.v1.ListJobsResponse.jobs:type_name -> gatekeeper.v1.Job
-	2,  // 16: gatekeeper.v1.ListTasksRequest.states:type_name -> gatekeeper.v1.TaskState
-	5,  // 17: gatekeeper.v1.ListTasksResponse.tasks:type_name -> gatekeeper.v1.Task
-	4,  // 18: gatekeeper.v1.ListTasksResponse.job:type_name -> gatekeeper.v1.Job
-	4,  // 19: gatekeeper.v1.FollowJobResponse.job:type_name -> gatekeeper.v1.Job
-	5,  // 20: gatekeeper.v1.FollowJobResponse.tasks:type_name -> gatekeeper.v1.Task
-	4,  // 21: gatekeeper.v1.CancelJobResponse.job:type_name -> gatekeeper.v1.Job
-	4,  // 22: gatekeeper.v1.RetryTasksResponse.job:type_name -> gatekeeper.v1.Job
-	4,  // 23: gatekeeper.v1.DropTasksResponse.job:type_name -> gatekeeper.v1.Job
-	26, // 24: gatekeeper.v1.WorkRequest.offer:type_name -> gatekeeper.v1.WorkOffer
-	29, // 25: gatekeeper.v1.WorkRequest.end:type_name -> gatekeeper.v1.TaskEnd
-	30, // 26: gatekeeper.v1.WorkRequest.progress:type_name -> gatekeeper.v1.TaskProgress
-	27, // 27: gatekeeper.v1.WorkRequest.take:type_name -> gatekeeper.v1.WorkTake
-	28, // 28: gatekeeper.v1.WorkRequest.drain:type_name -> gatekeeper.v1.WorkDrain
-	42, // 29: gatekeeper.v1.WorkOffer.identity:type_name -> gatekeeper.v1.Identity
-	39, // 30: gatekeeper.v1.WorkOffer.metadata:type_name -> gatekeeper.v1.WorkOffer.MetadataEntry
-	43, // 31: gatekeeper.v1.TaskEnd.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	6,  // 32: gatekeeper.v1.TaskProgress.progress:type_name -> gatekeeper.v1.Progress
-	32, // 33: gatekeeper.v1.WorkResponse.task:type_name -> gatekeeper.v1.TaskGrant
-	33, // 34: gatekeeper.v1.WorkResponse.ended:type_name -> gatekeeper.v1.TaskEnded
-	44, // 35: gatekeeper.v1.WorkResponse.denial:type_name -> gatekeeper.v1.Denial
-	45, // 36: gatekeeper.v1.TaskGrant.grant:type_name -> gatekeeper.v1.Grant
-	5,  // 37: gatekeeper.v1.TaskGrant.task:type_name -> gatekeeper.v1.Task
-	3,  // 38: gatekeeper.v1.TaskGrant.job:type_name -> gatekeeper.v1.JobSpec
-	36, // 39: gatekeeper.v1.ListWorkersResponse.workers:type_name -> gatekeeper.v1.Worker
-	42, // 40: gatekeeper.v1.Worker.identity:type_name -> gatekeeper.v1.Identity
-	37, // 41: gatekeeper.v1.Worker.tasks:type_name -> gatekeeper.v1.HeldTask
-	46, // 42: gatekeeper.v1.Worker.denied:type_name -> gatekeeper.v1.Reason
-	6,  // 43: gatekeeper.v1.HeldTask.progress:type_name -> gatekeeper.v1.Progress
-	41, // 44: gatekeeper.v1.HeldTask.granted_at:type_name -> google.protobuf.Timestamp
-	7,  // 45: gatekeeper.v1.WorkService.SubmitJob:input_type -> gatekeeper.v1.SubmitJobRequest
-	9,  // 46: gatekeeper.v1.WorkService.GetJob:input_type -> gatekeeper.v1.GetJobRequest
-	11, // 47: gatekeeper.v1.WorkService.ListJobs:input_type -> gatekeeper.v1.ListJobsRequest
-	13, // 48: gatekeeper.v1.WorkService.ListTasks:input_type -> gatekeeper.v1.ListTasksRequest
-	15, // 49: gatekeeper.v1.WorkService.FollowJob:input_type -> gatekeeper.v1.FollowJobRequest
-	17, // 50: gatekeeper.v1.WorkService.CancelJob:input_type -> gatekeeper.v1.CancelJobRequest
-	19, // 51: gatekeeper.v1.WorkService.RetryTasks:input_type -> gatekeeper.v1.RetryTasksRequest
-	21, // 52: gatekeeper.v1.WorkService.DropTasks:input_type -> gatekeeper.v1.DropTasksRequest
-	23, // 53: gatekeeper.v1.WorkService.DeleteJob:input_type -> gatekeeper.v1.DeleteJobRequest
-	25, // 54: gatekeeper.v1.WorkService.Work:input_type -> gatekeeper.v1.WorkRequest
-	34, // 55: gatekeeper.v1.WorkService.ListWorkers:input_type -> gatekeeper.v1.ListWorkersRequest
-	8,  // 56: gatekeeper.v1.WorkService.SubmitJob:output_type -> gatekeeper.v1.SubmitJobResponse
-	10, // 57: gatekeeper.v1.WorkService.GetJob:output_type -> gatekeeper.v1.GetJobResponse
-	12, // 58: gatekeeper.v1.WorkService.ListJobs:output_type -> gatekeeper.v1.ListJobsResponse
-	14, // 59: gatekeeper.v1.WorkService.ListTasks:output_type -> gatekeeper.v1.ListTasksResponse
-	16, // 60: gatekeeper.v1.WorkService.FollowJob:output_type -> gatekeeper.v1.FollowJobResponse
-	18, // 61: gatekeeper.v1.WorkService.CancelJob:output_type -> gatekeeper.v1.CancelJobResponse
-	20, // 62: gatekeeper.v1.WorkService.RetryTasks:output_type -> gatekeeper.v1.RetryTasksResponse
-	22, // 63: gatekeeper.v1.WorkService.DropTasks:output_type -> gatekeeper.v1.DropTasksResponse
-	24, // 64: gatekeeper.v1.WorkService.DeleteJob:output_type -> gatekeeper.v1.DeleteJobResponse
-	31, // 65: gatekeeper.v1.WorkService.Work:output_type -> gatekeeper.v1.WorkResponse
-	35, // 66: gatekeeper.v1.WorkService.ListWorkers:output_type -> gatekeeper.v1.ListWorkersResponse
-	56, // [56:67] is the sub-list for method output_type
-	45, // [45:56] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	43, // 11: gatekeeper.v1.Task.permit:type_name -> gatekeeper.v1.Permit
+	3,  // 12: gatekeeper.v1.SubmitJobRequest.job:type_name -> gatekeeper.v1.JobSpec
+	4,  // 13: gatekeeper.v1.SubmitJobResponse.job:type_name -> gatekeeper.v1.Job
+	4,  // 14: gatekeeper.v1.GetJobResponse.job:type_name -> gatekeeper.v1.Job
+	0,  // 15: gatekeeper.v1.ListJobsRequest.states:type_name -> gatekeeper.v1.JobState
+	4,  // 16: gatekeeper.v1.ListJobsResponse.jobs:type_name -> gatekeeper.v1.Job
+	2,  // 17: gatekeeper.v1.ListTasksRequest.states:type_name -> gatekeeper.v1.TaskState
+	5,  // 18: gatekeeper.v1.ListTasksResponse.tasks:type_name -> gatekeeper.v1.Task
+	4,  // 19: gatekeeper.v1.ListTasksResponse.job:type_name -> gatekeeper.v1.Job
+	4,  // 20: gatekeeper.v1.FollowJobResponse.job:type_name -> gatekeeper.v1.Job
+	5,  // 21: gatekeeper.v1.FollowJobResponse.tasks:type_name -> gatekeeper.v1.Task
+	4,  // 22: gatekeeper.v1.CancelJobResponse.job:type_name -> gatekeeper.v1.Job
+	4,  // 23: gatekeeper.v1.RetryTasksResponse.job:type_name -> gatekeeper.v1.Job
+	4,  // 24: gatekeeper.v1.DropTasksResponse.job:type_name -> gatekeeper.v1.Job
+	26, // 25: gatekeeper.v1.WorkRequest.offer:type_name -> gatekeeper.v1.WorkOffer
+	29, // 26: gatekeeper.v1.WorkRequest.end:type_name -> gatekeeper.v1.TaskEnd
+	30, // 27: gatekeeper.v1.WorkRequest.progress:type_name -> gatekeeper.v1.TaskProgress
+	27, // 28: gatekeeper.v1.WorkRequest.take:type_name -> gatekeeper.v1.WorkTake
+	28, // 29: gatekeeper.v1.WorkRequest.drain:type_name -> gatekeeper.v1.WorkDrain
+	42, // 30: gatekeeper.v1.WorkOffer.identity:type_name -> gatekeeper.v1.Identity
+	39, // 31: gatekeeper.v1.WorkOffer.metadata:type_name -> gatekeeper.v1.WorkOffer.MetadataEntry
+	44, // 32: gatekeeper.v1.TaskEnd.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	6,  // 33: gatekeeper.v1.TaskProgress.progress:type_name -> gatekeeper.v1.Progress
+	32, // 34: gatekeeper.v1.WorkResponse.task:type_name -> gatekeeper.v1.TaskGrant
+	33, // 35: gatekeeper.v1.WorkResponse.ended:type_name -> gatekeeper.v1.TaskEnded
+	45, // 36: gatekeeper.v1.WorkResponse.denial:type_name -> gatekeeper.v1.Denial
+	46, // 37: gatekeeper.v1.TaskGrant.grant:type_name -> gatekeeper.v1.Grant
+	5,  // 38: gatekeeper.v1.TaskGrant.task:type_name -> gatekeeper.v1.Task
+	3,  // 39: gatekeeper.v1.TaskGrant.job:type_name -> gatekeeper.v1.JobSpec
+	36, // 40: gatekeeper.v1.ListWorkersResponse.workers:type_name -> gatekeeper.v1.Worker
+	36, // 41: gatekeeper.v1.ListWorkersResponse.away:type_name -> gatekeeper.v1.Worker
+	42, // 42: gatekeeper.v1.Worker.identity:type_name -> gatekeeper.v1.Identity
+	37, // 43: gatekeeper.v1.Worker.tasks:type_name -> gatekeeper.v1.HeldTask
+	47, // 44: gatekeeper.v1.Worker.denied:type_name -> gatekeeper.v1.Reason
+	6,  // 45: gatekeeper.v1.HeldTask.progress:type_name -> gatekeeper.v1.Progress
+	41, // 46: gatekeeper.v1.HeldTask.granted_at:type_name -> google.protobuf.Timestamp
+	48, // 47: gatekeeper.v1.HeldTask.state:type_name -> gatekeeper.v1.PermitState
+	40, // 48: gatekeeper.v1.HeldTask.expires_in:type_name -> google.protobuf.Duration
+	7,  // 49: gatekeeper.v1.WorkService.SubmitJob:input_type -> gatekeeper.v1.SubmitJobRequest
+	9,  // 50: gatekeeper.v1.WorkService.GetJob:input_type -> gatekeeper.v1.GetJobRequest
+	11, // 51: gatekeeper.v1.WorkService.ListJobs:input_type -> gatekeeper.v1.ListJobsRequest
+	13, // 52: gatekeeper.v1.WorkService.ListTasks:input_type -> gatekeeper.v1.ListTasksRequest
+	15, // 53: gatekeeper.v1.WorkService.FollowJob:input_type -> gatekeeper.v1.FollowJobRequest
+	17, // 54: gatekeeper.v1.WorkService.CancelJob:input_type -> gatekeeper.v1.CancelJobRequest
+	19, // 55: gatekeeper.v1.WorkService.RetryTasks:input_type -> gatekeeper.v1.RetryTasksRequest
+	21, // 56: gatekeeper.v1.WorkService.DropTasks:input_type -> gatekeeper.v1.DropTasksRequest
+	23, // 57: gatekeeper.v1.WorkService.DeleteJob:input_type -> gatekeeper.v1.DeleteJobRequest
+	25, // 58: gatekeeper.v1.WorkService.Work:input_type -> gatekeeper.v1.WorkRequest
+	34, // 59: gatekeeper.v1.WorkService.ListWorkers:input_type -> gatekeeper.v1.ListWorkersRequest
+	8,  // 60: gatekeeper.v1.WorkService.SubmitJob:output_type -> gatekeeper.v1.SubmitJobResponse
+	10, // 61: gatekeeper.v1.WorkService.GetJob:output_type -> gatekeeper.v1.GetJobResponse
+	12, // 62: gatekeeper.v1.WorkService.ListJobs:output_type -> gatekeeper.v1.ListJobsResponse
+	14, // 63: gatekeeper.v1.WorkService.ListTasks:output_type -> gatekeeper.v1.ListTasksResponse
+	16, // 64: gatekeeper.v1.WorkService.FollowJob:output_type -> gatekeeper.v1.FollowJobResponse
+	18, // 65: gatekeeper.v1.WorkService.CancelJob:output_type -> gatekeeper.v1.CancelJobResponse
+	20, // 66: gatekeeper.v1.WorkService.RetryTasks:output_type -> gatekeeper.v1.RetryTasksResponse
+	22, // 67: gatekeeper.v1.WorkService.DropTasks:output_type -> gatekeeper.v1.DropTasksResponse
+	24, // 68: gatekeeper.v1.WorkService.DeleteJob:output_type -> gatekeeper.v1.DeleteJobResponse
+	31, // 69: gatekeeper.v1.WorkService.Work:output_type -> gatekeeper.v1.WorkResponse
+	35, // 70: gatekeeper.v1.WorkService.ListWorkers:output_type -> gatekeeper.v1.ListWorkersResponse
+	60, // [60:71] is the sub-list for method output_type
+	49, // [49:60] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_work_proto_init() }

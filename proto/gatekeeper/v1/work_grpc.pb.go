@@ -71,7 +71,7 @@ type WorkServiceClient interface {
 	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or Refresh, as any
 	// others. A stream that breaks ends no permit.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
-	// ListWorkers reads who offers to work, and what they hold. Only the leader knows.
+	// ListWorkers reads who offers to work, and who holds tasks. Only the leader knows.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
 }
 
@@ -247,7 +247,7 @@ type WorkServiceServer interface {
 	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or Refresh, as any
 	// others. A stream that breaks ends no permit.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
-	// ListWorkers reads who offers to work, and what they hold. Only the leader knows.
+	// ListWorkers reads who offers to work, and who holds tasks. Only the leader knows.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)
 	mustEmbedUnimplementedWorkServiceServer()
 }

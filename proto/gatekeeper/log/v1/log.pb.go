@@ -6785,6 +6785,7 @@ type StoredTask struct {
 	Payload       []byte                 `protobuf:"bytes,6,opt,name=payload,proto3" json:"payload,omitempty"`
 	Result        []byte                 `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
 	Failure       string                 `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
+	Returns       uint32                 `protobuf:"varint,9,opt,name=returns,proto3" json:"returns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6873,6 +6874,13 @@ func (x *StoredTask) GetFailure() string {
 		return x.Failure
 	}
 	return ""
+}
+
+func (x *StoredTask) GetReturns() uint32 {
+	if x != nil {
+		return x.Returns
+	}
+	return 0
 }
 
 var File_gatekeeper_log_v1_log_proto protoreflect.FileDescriptor
@@ -7473,7 +7481,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\rcancel_reason\x18\f \x01(\tR\fcancelReason\x12\x18\n" +
 	"\apayload\x18\r \x01(\x04R\apayload\x12\x14\n" +
 	"\x05tasks\x18\x0e \x01(\rR\x05tasks\x12\x14\n" +
-	"\x05fresh\x18\x0f \x01(\rR\x05fresh\"\xea\x01\n" +
+	"\x05fresh\x18\x0f \x01(\rR\x05fresh\"\x84\x02\n" +
 	"\n" +
 	"StoredTask\x12,\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1a.gatekeeper.log.v1.TaskRefR\x03ref\x12\x1a\n" +
@@ -7483,7 +7491,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\brevision\x18\x05 \x01(\x04R\brevision\x12\x18\n" +
 	"\apayload\x18\x06 \x01(\fR\apayload\x12\x16\n" +
 	"\x06result\x18\a \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\b \x01(\tR\afailureBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
+	"\afailure\x18\b \x01(\tR\afailure\x12\x18\n" +
+	"\areturns\x18\t \x01(\rR\areturnsBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
 
 var (
 	file_gatekeeper_log_v1_log_proto_rawDescOnce sync.Once

@@ -71,6 +71,9 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	case stepOpen:
 		return "No cordon catches the caller, and no pause tells holders to stop."
 	case stepOwn:
+		if req.Worker {
+			return "A worker may hold several permits, one for each task."
+		}
 		return "The caller holds no permit here."
 	case stepPaused:
 		return "It is not paused, and weight " + count(uint64(req.Weight)) + " is within its " + permitCount(uint64(f.Definition.Permits)) + "."

@@ -57,7 +57,7 @@ func toDenied(v *keeper.DeniedCaller) *gatekeeperv1.DeniedCaller {
 	out := &gatekeeperv1.DeniedCaller{
 		Semaphore: v.Semaphore, Identity: toIdentity(v.Identity), Weight: v.Weight, Firing: toFiring(v.Firing),
 		Reason: gatekeeperv1.Reason(v.Reason), Message: v.Message, Count: uint32(v.Count), First: toTimestamp(v.First), Last: toTimestamp(v.Last),
-		Cured: v.Cured, Text: v.Text,
+		Cured: v.Cured, Text: v.Text, Worker: v.Worker,
 	}
 	if v.LetIn != nil {
 		out.LetIn = toIdentity(*v.LetIn)

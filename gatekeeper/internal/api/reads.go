@@ -142,6 +142,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	if err != nil {
 		return nil, err
 	}
+	request.Worker = m.GetWorker()
 	steps, decision, summary, revision, err := s.keeper.Explain(ctx, &request)
 	if err != nil {
 		return nil, err

@@ -19,10 +19,12 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	if left, recovering := s.reader.Recovering(); recovering {
 		return "No task is handed out, because " + recoveringText(left), nil
 	}
-	if stored := state.Definition(sem); stored != nil {
-		if why := s.reader.Disabled(stored); why != "" {
-			return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
-		}
+	stored := state.Definition(sem)
+	if stored == nil {
+		return fmt.Sprintf("There is no definition %q. The tasks are kept, and are handed out when it is created again.", sem), nil
+	}
+	if why := s.reader.Disabled(stored); why != "" {
+		return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
 	}
 	// The rule decides about a worker that all patterns let in.
 	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}

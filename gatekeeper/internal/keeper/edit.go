@@ -52,6 +52,11 @@ func (k *Keeper) Explain(
 		return nil, semaphore.Decision{}, "", 0, err
 	}
 	facts := k.facts(state, &AcquireCall{Request: *req})
+	if req.Worker || facts.OwnTask { // a worker asks for its next task, under another holder id
+		asked := *req
+		asked.Worker, facts.Own, facts.OwnTask, facts.Repeat = true, nil, false, false
+		req = &asked
+	}
 	facts.WaitsAhead = k.ahead(req.Semaphore, nil)
 	d = semaphore.Decide(req, &facts)
 	steps, summary = semaphore.Explain(req, &facts), k.sentence(state, req, &facts, d)

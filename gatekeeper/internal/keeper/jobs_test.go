@@ -75,6 +75,28 @@ func TestAcquire_Worker_IsInNobodysWayUntilThereIsATask(t *testing.T) {
 	})
 }
 
+// A worker asks for each task under another holder id, so what it holds does not stand in its way.
+func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
+		w.submit("j", nil, "x", "y")
+		slot := works("w1")
+		w.wait1(slot).wantTask(t, "x")
+		explained := func(want semaphore.Reason) {
+			t.Helper()
+			req := slot.Request
+			req.Worker = false // a caller of the API may not know that it is a worker's
+			steps, d, _, _, err := w.Explain(context.Background(), &req)
+			if err != nil || d.Reason != want || !steps[4].Passed {
+				t.Errorf("%v, %+v, %v, want %v", d.Reason, steps, err, want)
+			}
+		}
+		explained(semaphore.NoReason)
+		w.wait1(works("w2")).wantTask(t, "y")
+		explained(semaphore.NoTask)
+	})
+}
+
 func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)

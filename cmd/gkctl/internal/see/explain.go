@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -82,7 +83,11 @@ func (o *explainOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.answer(ctx, c, o.questions(ctx, c, names, req))
+		questions, err := o.questions(ctx, c, names, req)
+		if err != nil {
+			return err
+		}
+		return o.answer(ctx, c, questions)
 	})
 }
 
@@ -112,6 +117,9 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 	for i, q := range questions {
 		r, err := explained(ctx, c, q.req)
 		if err != nil {
+			if o.output.Is(ui.Table) {
+				o.printBothLists(r) // tasks outlive a definition
+			}
 			return err
 		}
 		switch {
@@ -147,6 +155,10 @@ func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainR
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
 		err = lookup.RefuseUnknown(ctx, c, []string{req.GetSemaphore()}, nil)
+		if e, ok := errors.AsType[*ui.CodeError](err); ok && r.GetTaskCount() > 0 {
+			name := words.ShellWord(req.GetSemaphore())
+			e.Hint = fmt.Sprintf("`gkctl history %s` shows who deleted it, `gkctl undo` or `apply` brings it back, `gkctl job cancel --semaphore %s` gives the tasks up.", name, name)
+		}
 	}
 	return r, err
 }
@@ -242,7 +254,7 @@ type question struct {
 
 // questions returns a request of every caller that was denied. For a semaphore without one it returns a request of the caller that
 // is likely meant: the one that the command line names, the one that had a permit last, or this host.
-func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) []question {
+func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) ([]question, error) {
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
 		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
@@ -268,7 +280,10 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	}
 	if !o.caller() && o.one() {
 		first := &out[0]
-		text, last := lastHolder(ctx, c, names[0])
+		text, last, err := lastHolder(ctx, c, names[0])
+		if errors.Is(err, client.ErrUnavailable) {
+			return nil, err // it says that no server leads; the next call would only say that time is over
+		}
 		before := lookup.MisspelledLines(r)
 		if text != "" {
 			before = append([]string{text}, before...)
@@ -283,12 +298,14 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // ofDenied repeats what a caller asked. A weight and a firing of the command line take precedence.
 func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
-	req := &gatekeeperv1.ExplainRequest{Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring()}
+	req := &gatekeeperv1.ExplainRequest{
+		Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring(), Worker: d.GetWorker(),
+	}
 	if o.weighed {
 		req.Weight = o.weight
 	}
@@ -300,7 +317,7 @@ func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeepe
 
 // lastHolder says who has a permit, or had the last one that the journal remembers. caller is nil when that is not known. It is only
 // a remark: text is empty when the servers cannot say.
-func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity) {
+func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity, err error) {
 	of := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
 		return &gatekeeperv1.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer()} // another acquisition
@@ -308,24 +325,24 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	names := []string{name}
 	held, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names, PageSize: 1})
 	if err != nil {
-		return "", nil
+		return "", nil, err
 	}
 	if len(held.GetPermits()) > 0 {
 		p := held.GetPermits()[0]
-		return words.Cell(takenText(p)), of(p)
+		return words.Cell(takenText(p)), of(p), nil
 	}
 	// One page has all that the journal keeps of a semaphore: its runs may come after as many edits.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
-		return "", nil
+		return "", nil, err
 	}
 	for _, e := range journal.GetEntries() {
 		if e.GetPermit() != nil {
 			text = fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
-			return words.Cell(text), of(e.GetPermit())
+			return words.Cell(text), of(e.GetPermit()), nil
 		}
 	}
-	return "Nobody holds it, and the journal remembers no permit of it.", nil
+	return "Nobody holds it, and the journal remembers no permit of it.", nil, nil
 }
 
 // item is an answer among several.

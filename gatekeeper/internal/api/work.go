@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/past"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
@@ -141,12 +145,14 @@ func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRe
 		return nil, err
 	}
 	out := &gatekeeperv1.ListTasksResponse{Job: toJob(j)}
+	ended := sync.OnceValue(func() map[uint64]past.Holding { return past.Ended(state, j.Semaphore) })
 	var taken page
 	for t := range state.Tasks(j.Number, m.GetFrom()) {
 		if !among(m.GetStates(), gatekeeperv1.TaskState(j.StateOf(t))) {
 			continue
 		}
 		line := s.task(state, j, t, m.GetPayloads(), m.GetResults())
+		line.Permit = s.carrier(state, t.Token, ended)
 		if !taken.add(limit, line) {
 			out.Next = t.Index
 			break
@@ -206,12 +212,35 @@ func (s *workService) DeleteJob(ctx context.Context, m *gatekeeperv1.DeleteJobRe
 	return &gatekeeperv1.DeleteJobResponse{Revision: s.cfg.Machine.State().Revision()}, nil
 }
 
+// carrier is the permit that carries a task, or carried it last; nil if nobody knows it any more.
+func (s *workService) carrier(state *fsm.State, token uint64, ended func() map[uint64]past.Holding) *gatekeeperv1.Permit {
+	if token == 0 {
+		return nil
+	}
+	if p := state.Permit(token); p != nil {
+		out := s.holder(state, p)
+		if p.State == semaphore.Cooling {
+			out.Ended = toEnd(p.Ended)
+		}
+		return out
+	}
+	h, known := ended()[token]
+	if !known {
+		return nil
+	}
+	out := toPermit(h.Permit)
+	out.EndedAt, out.Ended = toTimestamp(h.EndedAt), toEnd(h.End)
+	return out
+}
+
 func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorkersRequest) (*gatekeeperv1.ListWorkersResponse, error) {
 	state, err := s.read(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	out := &gatekeeperv1.ListWorkersResponse{}
+	known := make(map[workerKey]*gatekeeperv1.Worker)
+	byToken := make(map[uint64]*gatekeeperv1.Worker)
 	for _, w := range s.room.Workers(m.GetSemaphore()) {
 		line := &gatekeeperv1.Worker{
 			Semaphore: w.Offer.Semaphore, Identity: toIdentity(w.Offer.Identity), Free: uint32(w.Free), Draining: w.Draining,
@@ -220,18 +249,51 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 		if _, next := state.NextTask(w.Offer.Semaphore); next != nil {
 			line.Waiting = w.Free > 0 && !w.Draining && line.Denied == gatekeeperv1.Reason_REASON_UNSPECIFIED
 		}
+		known[workerKey{w.Offer.Semaphore, w.Offer.Identity}] = line
 		for _, h := range w.Held {
-			t, p := state.TaskOf(h.Token), state.Permit(h.Token)
-			if t == nil || t.State != rules.Held || p == nil {
-				continue // its end came on another way
-			}
-			line.Tasks = append(line.Tasks, &gatekeeperv1.HeldTask{
-				Job: h.Job, Index: h.Index, Token: h.Token, Progress: toProgress(h.Progress), Attempts: t.Attempts, GrantedAt: toTimestamp(p.GrantedAt),
-			})
+			byToken[h.Token] = line
 		}
 		out.Workers = append(out.Workers, line)
 	}
+	for name, sums := range state.WorkBySemaphore() {
+		if sums.Held == 0 || m.GetSemaphore() != "" && m.GetSemaphore() != name {
+			continue
+		}
+		for p := range state.Holders(name) {
+			t := state.TaskOf(p.Token)
+			if t == nil || t.State != rules.Held {
+				continue
+			}
+			line := byToken[p.Token]
+			if line == nil { // it was handed over on another stream
+				key := workerKey{name, work.OfferedBy(p.Identity)}
+				if line = known[key]; line == nil {
+					line = &gatekeeperv1.Worker{Semaphore: name, Identity: toIdentity(key.Identity), Away: true}
+					known[key] = line
+					out.Away = append(out.Away, line)
+				}
+			}
+			line.Tasks = append(line.Tasks, s.heldTask(state, p, t))
+		}
+	}
 	return out, nil
+}
+
+// workerKey is a worker of which no stream is known.
+type workerKey struct {
+	semaphore string
+	semaphore.Identity
+}
+
+func (s *workService) heldTask(state *fsm.State, p *semaphore.Permit, t *rules.Task) *gatekeeperv1.HeldTask {
+	out := &gatekeeperv1.HeldTask{
+		Job: state.JobOf(t.Job).ID, Index: t.Index, Token: p.Token, Progress: toProgress(s.room.Progress(p.Token)), Attempts: t.Attempts,
+		GrantedAt: toTimestamp(p.GrantedAt), State: gatekeeperv1.PermitState(p.State),
+	}
+	if left, ok := s.reader.Remaining(p.Token); ok {
+		out.ExpiresIn = durationpb.New(max(left, 0))
+	}
+	return out
 }
 
 // Work carries tasks to a worker. One goroutine receives; the handler's own is the only one that sends.

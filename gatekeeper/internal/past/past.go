@@ -53,6 +53,17 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// Ended are the permits of a semaphore that have ended, by token, as far as the journal knows.
+func Ended(state *fsm.State, name string) map[uint64]Holding {
+	ended := make(map[uint64]Holding)
+	for e := range state.Journal(name, 0) {
+		if end := e.Kind.End(); e.Permit != nil && end != semaphore.NotEnded {
+			ended[e.Permit.Token] = Holding{e.Permit, e.At, end}
+		}
+	}
+	return ended
+}
+
 func held(state *fsm.State, name string, at time.Time) (holdings []Holding) {
 	for p := range state.Holders(name) {
 		// A cooling permit's holder is gone: its end is in the journal.

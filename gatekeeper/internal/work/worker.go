@@ -8,6 +8,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -250,7 +251,7 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 	w.free++
 	w.count++
 	id := w.offer.Identity
-	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count)
+	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count) // OfferedBy undoes it
 	ctx, cancel := context.WithCancel(w.take)
 	ended := make(chan struct{})
 	w.calls.Go(func() {
@@ -262,6 +263,12 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 		cancel()
 		<-ended
 	}
+}
+
+// OfferedBy is the identity of the offer whose task a permit of that identity carries.
+func OfferedBy(id semaphore.Identity) semaphore.Identity {
+	id.HolderID = id.HolderID[:max(0, strings.LastIndexByte(id.HolderID, '/'))]
+	return id
 }
 
 // Drain takes no more tasks.

@@ -122,7 +122,11 @@ func newCancel(f *conn.Factory) *cobra.Command {
 			Id: j.GetSpec().GetId(), Author: f.Global.Who(), Reason: f.Global.Reason, SubmittedRevision: j.GetSubmittedRevision(),
 		})
 		if r.GetRepeated() {
-			return jobDone{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: " was over, or cancelled, before"}, err
+			text := " was over before"
+			if cancelled := r.GetJob().GetCancelText(); cancelled != "" {
+				text = " was cancelled before, " + cancelled
+			}
+			return jobDone{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: text}, err
 		}
 		return jobDone{Action: "cancelled", Job: ui.Message{Message: r.GetJob()}, text: " cancelled: " + countText(r.GetJob())}, err
 	}

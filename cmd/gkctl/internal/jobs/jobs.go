@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/client/work"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -96,19 +95,17 @@ func jobRow(j *gatekeeperv1.Job) ui.Row {
 		Name: s.GetId(),
 		Cells: []string{
 			s.GetId(), s.GetSemaphore(), stateText(j), words.Number(j.GetTasks()), words.Number(j.GetWaiting()), words.Number(j.GetHeld()),
-			words.Number(j.GetDone()), words.Number(j.GetFailed()), words.Ago(j.GetSubmittedAt()),
+			words.Number(j.GetDone()), words.Number(j.GetFailed()), words.Number(j.GetDropped()), words.Number(j.GetCancelled()),
+			words.Ago(j.GetSubmittedAt()),
 		},
-		More: []string{
-			strconv.Itoa(int(s.GetPriority())), words.Number(j.GetDropped()), words.Number(j.GetCancelled()), words.Number(j.GetBytes()), s.GetAuthor(),
-			words.Pairs(s.GetLabels()),
-		},
+		More: []string{strconv.Itoa(int(s.GetPriority())), words.Number(j.GetBytes()), s.GetAuthor(), words.Pairs(s.GetLabels())},
 	}
 }
 
 func listing(jobs []*gatekeeperv1.Job, object any) ui.Listing {
 	return ui.Listing{
-		Headers: []string{"ID", "SEMAPHORE", "STATE", "TASKS", "WAITING", "HELD", "DONE", "FAILED", "SUBMITTED"},
-		More:    []string{"PRIORITY", "DROPPED", "CANCELLED", "BYTES", "AUTHOR", "LABELS"},
+		Headers: []string{"ID", "SEMAPHORE", "STATE", "TASKS", "WAITING", "HELD", "DONE", "FAILED", "DROPPED", "CANCELLED", "SUBMITTED"},
+		More:    []string{"PRIORITY", "BYTES", "AUTHOR", "LABELS"},
 		Rows:    words.Mapped(jobs, jobRow), Object: object, Empty: "No job matches.",
 	}
 }
@@ -127,8 +124,8 @@ func newShow(f *conn.Factory) *cobra.Command {
 				if err := f.Print(output, listing([]*gatekeeperv1.Job{j}, j)); err != nil {
 					return err
 				}
-				if text := cancelText(j); text != "" && (output.Is(ui.Table) || output.Is(ui.Wide)) {
-					f.Say("%s", words.Cell("It was "+text+"."))
+				if text := j.GetCancelText(); text != "" && (output.Is(ui.Table) || output.Is(ui.Wide)) {
+					f.Say("%s", words.Cell("It was cancelled "+text+"."))
 				}
 				return nil
 			})
@@ -148,9 +145,9 @@ func outcome(j *gatekeeperv1.Job) error {
 
 // incomplete is the error of a job that is over. text says what it lacks.
 func incomplete(j *gatekeeperv1.Job, text string) error {
-	cancelled, id, hint := cancelText(j), words.ShellWord(j.GetSpec().GetId()), ""
+	cancelled, id, hint := j.GetCancelText(), words.ShellWord(j.GetSpec().GetId()), ""
 	if cancelled != "" {
-		text += "; it was " + cancelled
+		text += "; it was cancelled " + cancelled
 	}
 	if j.GetFailed() > 0 {
 		hint = fmt.Sprintf("`gkctl task list %s --state failed` shows what failed", id)
@@ -164,27 +161,6 @@ func incomplete(j *gatekeeperv1.Job, text string) error {
 		}
 	}
 	return &ui.CodeError{Code: ui.ExitFailure, Err: fmt.Errorf("job %s: %s", j.GetSpec().GetId(), text), Hint: hint}
-}
-
-// cancelText says who or what cancelled a job, and why; empty if nothing did.
-func cancelText(j *gatekeeperv1.Job) string {
-	text := "cancelled"
-	switch j.GetCancelCause() {
-	case gatekeeperv1.CancelCause_CANCEL_CAUSE_UNSPECIFIED:
-		return ""
-	case gatekeeperv1.CancelCause_CANCEL_CAUSE_TIMEOUT:
-		text += " after its timeout of " + deffile.FormatDuration(j.GetSpec().GetTimeout().AsDuration())
-	case gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE:
-		text += " because the permit of its submitter has ended"
-	case gatekeeperv1.CancelCause_CANCEL_CAUSE_ASKED:
-		if j.GetCancelAuthor() != "" {
-			text += " by " + j.GetCancelAuthor()
-		}
-		if j.GetCancelReason() != "" {
-			text += ": " + j.GetCancelReason()
-		}
-	}
-	return text
 }
 
 func countText(j *gatekeeperv1.Job) string {

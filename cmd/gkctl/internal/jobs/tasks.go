@@ -25,6 +25,40 @@ func token(t *gatekeeperv1.Task) string {
 	return words.Number(t.GetToken())
 }
 
+// worker is who has a task, or had it last as far as the servers know.
+func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
+	if t.GetWorker() != nil {
+		return t.GetWorker()
+	}
+	return t.GetPermit().GetIdentity()
+}
+
+// carrierText says how the permit of a task is, or how it ended.
+func carrierText(p *gatekeeperv1.Permit) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD && p.GetEndedAt() == nil:
+		return fmt.Sprintf("expired, held for an operator: gkctl clear %d", p.GetToken())
+	case p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
+		return fmt.Sprintf("%s, cools for %s", words.Word(p.GetEnded(), "PERMIT_END_"), words.Brief(p.GetExpiresIn().AsDuration()))
+	case p.GetEndedAt() == nil:
+		text := words.PermitState(p)
+		if p.GetExpiresIn() != nil {
+			text += ", ends in " + words.Brief(p.GetExpiresIn().AsDuration()) + " unless refreshed"
+		}
+		return text
+	}
+	text := words.Word(p.GetEnded(), "PERMIT_END_") + " " + words.Ago(p.GetEndedAt()) + " ago"
+	if cause := words.Word(p.GetStop(), "STOP_CAUSE_"); cause != "" {
+		text += ", " + cause
+		if p.GetStopReason() != "" {
+			text += ": " + p.GetStopReason()
+		}
+	}
+	return text
+}
+
 func read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequest) ([]*gatekeeperv1.Task, error) {
 	tasks := []*gatekeeperv1.Task{}
 	for t, err := range work.Tasks(ctx, c, req) {
@@ -38,15 +72,15 @@ func read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequ
 
 func taskListing(tasks []*gatekeeperv1.Task) ui.Listing {
 	return ui.Listing{
-		Headers: []string{"INDEX", "STATE", "ATTEMPTS", "WORKER", "PROGRESS", "FAILURE"}, More: []string{"GROUP", "TOKEN"},
+		Headers: []string{"INDEX", "STATE", "ATTEMPTS", "RETURNS", "WORKER", "PROGRESS", "FAILURE"}, More: []string{"GROUP", "TOKEN", "PERMIT"},
 		Rows: words.Mapped(tasks, func(t *gatekeeperv1.Task) ui.Row {
 			return ui.Row{
 				Name: words.Number(t.GetIndex()),
 				Cells: []string{
-					words.Number(t.GetIndex()), words.Word(t.GetState(), "TASK_STATE_"), words.Number(t.GetAttempts()), t.GetWorker().GetAcquirer(),
-					words.Progress(t.GetProgress()), t.GetFailure(),
+					words.Number(t.GetIndex()), words.Word(t.GetState(), "TASK_STATE_"), words.Number(t.GetAttempts()), words.Number(t.GetReturns()),
+					worker(t).GetAcquirer(), words.Progress(t.GetProgress()), t.GetFailure(),
 				},
-				More: []string{t.GetWorker().GetGroup(), token(t)},
+				More: []string{worker(t).GetGroup(), token(t), carrierText(t.GetPermit())},
 			}
 		}),
 		Object: ui.Items(ui.Messages(tasks)), Empty: "No task matches.",
@@ -57,8 +91,12 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var states []string
 	cmd := &cobra.Command{
-		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job, by index", Example: "  gkctl task list nightly-thumbnails --state failed",
-		Args: ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job, by index",
+		Long: `Shows the tasks of a job, by index. WORKER has the task now, or had it last. RETURNS is how often workers gave it back unfinished; ATTEMPTS does not
+count these. FAILURE is what was said of the last attempt that failed or went back. With -o wide, PERMIT says until when a task that is held stays
+with its worker, or how its last permit ended.`,
+		Example: "  gkctl task list nightly-thumbnails --state failed",
+		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := enums[gatekeeperv1.TaskState](states, gatekeeperv1.TaskState_value, "TASK_STATE_")
 			if err != nil {
@@ -115,8 +153,9 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 				}
 				w := tabwriter.NewWriter(f.Out, 0, 8, 2, ' ', 0)
 				for _, l := range [][2]string{
-					{"state", words.Word(t.GetState(), "TASK_STATE_")}, {"attempts", words.Number(t.GetAttempts())}, {"token", token(t)},
-					{"worker", t.GetWorker().GetAcquirer()}, {"progress", words.Progress(t.GetProgress())}, {"failure", t.GetFailure()},
+					{"state", words.Word(t.GetState(), "TASK_STATE_")}, {"attempts", words.Number(t.GetAttempts())}, {"returns", words.Number(t.GetReturns())},
+					{"worker", worker(t).GetAcquirer()}, {"group", worker(t).GetGroup()}, {"token", token(t)}, {"permit", carrierText(t.GetPermit())},
+					{"progress", words.Progress(t.GetProgress())}, {"failure", t.GetFailure()},
 					{"payload", string(t.GetPayload())}, {"result", string(t.GetResult())},
 				} {
 					fmt.Fprintf(w, "%s:\t%s\n", l[0], words.Cell(l[1]))

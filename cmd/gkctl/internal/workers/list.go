@@ -2,11 +2,11 @@ package workers
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/work"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -19,7 +19,8 @@ func newList(f *conn.Factory) *cobra.Command {
 		Use:   "list [SEMAPHORE]",
 		Short: "Show workers, and the tasks that they hold",
 		Long: `Shows workers, with a line for each task that they hold. FREE is how many more tasks a worker would take. STATE is working, idle (no task
-waits), waiting (for a permit: tasks wait), draining, or denied, with the reason.`,
+waits), waiting (for a permit: tasks wait), draining, denied, with the reason, away (no stream: it keeps its tasks until their permits end), or lost
+(its permit has expired: another worker gets the task once the slot has cooled, or an operator has cleared it).`,
 		Example: `  gkctl work list
   gkctl work list resize -o wide`,
 		Args:              ui.AtMost(1, "the name of a semaphore"),
@@ -36,11 +37,11 @@ waits), waiting (for a permit: tasks wait), draining, or denied, with the reason
 				if err := known(ctx, c, semaphore); err != nil {
 					return err
 				}
-				workers, err := work.Workers(ctx, c, semaphore)
+				r, err := c.Work().ListWorkers(ctx, &gatekeeperv1.ListWorkersRequest{Semaphore: semaphore})
 				if err != nil {
 					return err
 				}
-				return f.Print(output, listing(workers))
+				return f.Print(output, listing(append(r.GetWorkers(), r.GetAway()...)))
 			})
 		},
 	}
@@ -65,22 +66,36 @@ func listing(workers []*gatekeeperv1.Worker) ui.Listing {
 	}
 	for _, w := range workers {
 		id := w.GetIdentity()
-		row := func(task ...string) {
+		row := func(state string, task ...string) {
 			l.Rows = append(l.Rows, ui.Row{
 				Name:  w.GetSemaphore(),
-				Cells: append([]string{w.GetSemaphore(), id.GetGroup(), id.GetAcquirer(), state(w), words.Number(w.GetFree())}, task[:5]...),
+				Cells: append([]string{w.GetSemaphore(), id.GetGroup(), id.GetAcquirer(), state, words.Number(w.GetFree())}, task[:5]...),
 				More:  []string{task[5], id.GetHolderId()},
 			})
 		}
 		for _, t := range w.GetTasks() {
-			row(t.GetJob(), words.Number(t.GetIndex()), words.Number(t.GetAttempts()), words.Ago(t.GetGrantedAt()), words.Progress(t.GetProgress()),
+			row(taskState(w, t), t.GetJob(), words.Number(t.GetIndex()), words.Number(t.GetAttempts()), words.Ago(t.GetGrantedAt()), words.Progress(t.GetProgress()),
 				words.Number(t.GetToken()))
 		}
 		if len(w.GetTasks()) == 0 {
-			row(make([]string, 6)...)
+			row(state(w), make([]string, 6)...)
 		}
 	}
 	return l
+}
+
+// taskState is state for a task that the worker holds. A worker that is lost keeps it for a while.
+func taskState(w *gatekeeperv1.Worker, t *gatekeeperv1.HeldTask) string {
+	left := words.Brief(t.GetExpiresIn().AsDuration())
+	switch {
+	case t.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD:
+		return fmt.Sprintf("lost: gkctl clear %d", t.GetToken())
+	case t.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
+		return "lost: cools for " + left
+	case w.GetAway():
+		return "away: held for " + left
+	}
+	return state(w)
 }
 
 func state(w *gatekeeperv1.Worker) string {

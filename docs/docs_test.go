@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,6 +105,12 @@ func runPage(t *testing.T, p *page) {
 	if len(p.commands) == 0 {
 		return
 	}
+	if slices.ContainsFunc(p.commands, func(c command) bool { return strings.HasPrefix(c.text, "grpcurl ") }) {
+		// Before the first command: where nothing is cached, permits would end while it is compiled.
+		if err := installGrpcurl(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	dir := t.TempDir()
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -143,11 +150,6 @@ func runPage(t *testing.T, p *page) {
 	for _, c := range p.commands {
 		if notRun[c.text] != "" {
 			continue
-		}
-		if strings.HasPrefix(c.text, "grpcurl ") {
-			if err := installGrpcurl(); err != nil {
-				t.Fatal(err)
-			}
 		}
 		got, code, err := sh.run(substitute(withAddresses(c.text)), 30*time.Second)
 		if err != nil {

@@ -82,6 +82,7 @@ func pages(t *testing.T) []string {
 }
 
 func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
+	t.Parallel()
 	for _, file := range pages(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
 			t.Parallel()

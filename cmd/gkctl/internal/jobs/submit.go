@@ -149,10 +149,15 @@ func (o *submitOptions) run(ctx context.Context) error {
 				return unknown // it says what was likely meant
 			}
 		}
-		if errors.Is(err, client.ErrOutcomeUnknown) {
-			if ctx.Err() != nil { // then gkctl ends without a word about err
-				o.f.Say("gkctl: interrupted, and whether job %s is stored is not known\n%s", words.Cell(o.job.ID), o.repeatHint())
-			}
+		unknown := errors.Is(err, client.ErrOutcomeUnknown)
+		switch { // interrupted, gkctl ends without a word about err
+		case err == nil || ctx.Err() == nil:
+		case unknown:
+			o.f.Say("gkctl: interrupted, and whether job %s is stored is not known\n%s", words.Cell(o.job.ID), o.repeatHint())
+		default:
+			o.f.Say("gkctl: interrupted: job %s was not submitted", words.Cell(o.job.ID))
+		}
+		if unknown {
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: o.repeatHint()}
 		}
 		if err != nil {

@@ -25,7 +25,7 @@ func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
-		s := newSubmission(t, srv, time.Hour, "resize", "a.jpg")
+		s := newSubmission(t, srv, late(t, srv, time.Hour), "resize", "a.jpg")
 		err := s.cmd.ExecuteContext(t.Context())
 		code, hint := ui.Classify(s.cmd, err)
 		m := regexp.MustCompile("^Repeat it with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
@@ -45,7 +45,7 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 		ctx, interrupt := context.WithCancel(t.Context())
-		s := newSubmission(t, srv, time.Hour, "resize", "a.jpg", "--id", "holiday")
+		s := newSubmission(t, srv, late(t, srv, time.Hour), "resize", "a.jpg", "--id", "holiday")
 		go func() {
 			defer interrupt()
 			awaitStored(t, srv, "holiday")
@@ -61,6 +61,23 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 	})
 }
 
+func TestSubmit_InterruptedWhileNoServerAnswers_SaysThatNothingWasSubmitted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s := newSubmission(t, srv, func(*client.Client) { srv.Stop(t) }, "resize", "a.jpg", "--id", "holiday")
+		if err := s.cmd.ExecuteContext(ctx); !errors.Is(err, client.ErrUnavailable) {
+			t.Error(err)
+		}
+		if got, want := s.out.String(), "gkctl: interrupted: job holiday was not submitted\n"; got != want {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // The permit of the submitter expires when gkctl has ended without an answer, unless a repeat of the command takes it over.
 func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t *testing.T) {
 	t.Parallel()
@@ -69,7 +86,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			srv := gktest.Start(t)
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
-			s := newSubmission(t, srv, time.Second, args...)
+			s := newSubmission(t, srv, late(t, srv, time.Second), args...)
 			go func() { // each answer takes a second: that to the submission is on its way when the network fails
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
@@ -81,7 +98,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 				t.Fatalf("%v, %q", err, hint)
 			}
 			if repeated {
-				again := newSubmission(t, srv, 0, args...)
+				again := newSubmission(t, srv, late(t, srv, 0), args...)
 				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // it waits for the end of the job
 			}
 			srv.Advance(t, work.SubmitterLease)
@@ -105,6 +122,11 @@ func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	})
 }
 
+// late makes answers arrive that much late.
+func late(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client) {
+	return func(c *client.Client) { srv.SlowDown(t, d, c) }
+}
+
 // submission is a command that submits a job.
 type submission struct {
 	cmd    *cobra.Command
@@ -112,15 +134,15 @@ type submission struct {
 	client *client.Client // once it is connected
 }
 
-// newSubmission returns a command whose answers arrive that much late.
-func newSubmission(t *testing.T, srv *gktest.Server, late time.Duration, args ...string) *submission {
+// newSubmission returns a command. connected is called before the job is submitted.
+func newSubmission(t *testing.T, srv *gktest.Server, connected func(*client.Client), args ...string) *submission {
 	t.Helper()
 	s := &submission{out: new(bytes.Buffer)}
 	f := &conn.Factory{IO: &ui.IO{Out: s.out, Err: s.out}}
 	f.Dial = func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		s.client = srv.Dial(t, "ops", opts...)
 		must(s.client.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // it is connected
-		srv.SlowDown(t, late, s.client)
+		connected(s.client)
 		return s.client, nil
 	}
 	s.cmd = newSubmit(f)

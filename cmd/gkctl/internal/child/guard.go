@@ -55,10 +55,18 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 func (g *guard) group(pid int)          { g.tell(wordGroup, strconv.Itoa(pid)) }
 func (g *guard) until(at time.Duration) { g.tell(wordUntil, strconv.FormatInt(int64(at), 10)) }
 
-// tell never waits long for a guard that is stopped: what it does not read it does not act on.
+// tell writes a line without waiting, and without a deadline, which could pass before the write on a busy machine. Only a guard that is stopped
+// leaves the pipe full, and what it does not read it does not act on. One that is dead guards no more; the rest of the protection stays.
 func (g *guard) tell(word, value string) {
-	_ = g.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a pipe has deadlines
-	_, _ = io.WriteString(g.pipe, word+" "+value+"\n")                  // a guard that is dead guards no more; the rest of the protection stays
+	line := []byte(word + " " + value + "\n") // it fits whole, or not at all
+	c, err := g.pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = c.Write(func(fd uintptr) (done bool) {
+		_, _ = syscall.Write(int(fd), line)
+		return true
+	})
 }
 
 // dismiss ends the guard, when there is nothing left to guard.

@@ -1,0 +1,40 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package child
+
+import (
+	"bufio"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// A deadline that passed before the write would lose the group, and the guard would let it live.
+func TestTell_PassesOnWhateverTheTimeIs_AndNeverWaits(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	g := &guard{pipe: w}
+	g.group(1234)
+	const more = 20_000 // than a pipe holds
+	var sent []string
+	for n := range more {
+		g.until(time.Duration(n))
+		sent = append(sent, wordUntil+" "+strconv.Itoa(n))
+	}
+	_ = w.Close()
+	var got []string
+	for s := bufio.NewScanner(r); s.Scan(); {
+		got = append(got, s.Text())
+	}
+	if len(got) < 2 || got[0] != "group 1234" || !slices.Equal(got[1:], sent[:len(got)-1]) {
+		t.Errorf("a guard reads %d lines, which are not the first ones written: %.5q", len(got), got)
+	}
+	if len(got) > more {
+		t.Error("the pipe was never full")
+	}
+}

@@ -19,7 +19,7 @@ func newList(f *conn.Factory) *cobra.Command {
 		Use:   "list [SEMAPHORE]",
 		Short: "Show workers, and the tasks that they hold",
 		Long: `Shows workers, with a line for each task that they hold. FREE is how many more tasks a worker would take. STATE is working, idle (no task
-waits), waiting (for a permit: tasks wait), draining, denied, with the reason, away (no stream: it keeps its tasks until their permits end), or lost
+waits), waiting (for a permit: tasks wait), draining, denied, with the reason, away (no connection: it keeps its tasks until their permits end), or lost
 (its permit has expired: another worker gets the task once the slot has cooled, or an operator has cleared it).`,
 		Example: `  gkctl work list
   gkctl work list resize -o wide`,

@@ -69,7 +69,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 				if got := shown(); !strings.HasPrefix(got, "w | away: held for ") || !strings.HasSuffix(got, "s | 0 | j | 0") {
 					t.Errorf("when its stream has ended: %q", got)
 				}
-				time.Sleep(30 * time.Second)
+				srv.Advance(t, 30*time.Second)
 				synctest.Wait()
 				if got := shown(); (got == "") != (c.later == "") || !strings.HasPrefix(got, "w | "+c.later) && c.later != "" {
 					t.Errorf("when its permit has expired: %q, want %q", got, c.later)

@@ -279,7 +279,7 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 	return out, nil
 }
 
-// workerKey is a worker of which no stream is known.
+// workerKey names a worker, whatever stream it is on.
 type workerKey struct {
 	semaphore string
 	semaphore.Identity

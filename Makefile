@@ -15,6 +15,8 @@ PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(C
 # What shows and tests the product from outside is a separate module: $(call DEPLOY,demo,jobs) builds deploy/demo and runs it here, with jobs as
 # its first argument.
 DEPLOY    = go -C deploy build -o $(CURDIR)/bin/deploy/ ./$(1) && bin/deploy/$(1) $(2) -bin bin
+# Most tests wait, for timers and for the disk, so twice as many packages run at once as there are processors.
+TEST      = go test -json -count=1 -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 SUMMARY   = go run ./.ci/testsum -skips .ci/skips.txt
 # The product, and the programs under .ci, which ./... leaves out.
 PACKAGES := ./... ./.ci/testsum ./.ci/mutants
@@ -78,7 +80,7 @@ mutants: ## Apply known bugs one at a time, and demand that the tests which each
 
 .PHONY: test
 test: ## Run the tests of the product; a skip that .ci/skips.txt does not list fails the run
-	@go test -json -count=1 -timeout 12m $(PACKAGES) | $(SUMMARY)
+	@$(TEST) -timeout 12m $(PACKAGES) | $(SUMMARY)
 
 .PHONY: test-all
 test-all: test ## Run every test, as CI does: also those of deploy, which run demos, faults and benchmarks on real servers

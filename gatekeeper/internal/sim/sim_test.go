@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Int("seeds", 12, "how many seeds to run")
+	flag.Int("seeds", 8, "how many seeds to run")
 	flag.Uint64("from", 1, "the first seed")
 	flag.Int("repeat", 1, "how often to run each seed, and each scenario")
 	flag.Duration("length", time.Minute, "virtual time of a seed, before everything is healed")

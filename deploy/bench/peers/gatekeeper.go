@@ -61,7 +61,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Credentials != nil
 	}
 	// What else the same servers do at most: every task is an acquire and a release, at least.
-	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, open: ready(g.pair)})
+	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Credentials != nil, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
 		s.processes = append(s.processes, server.PID())

@@ -114,6 +114,28 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 	}
 }
 
+// The pairs of one log store say nothing about tasks in another.
+func TestRatios_OfTasksToPairs_AreOfTheSameLogStore(t *testing.T) {
+	var all []*cell
+	for _, store := range []string{bolt, wal} {
+		for system, how := range map[string]string{gatekeeperName: "SubmitJob", ownPairs: ""} {
+			all = append(all, &cell{
+				way:     way{Work: tasks, System: system, How: how, Servers: 3, Store: store},
+				Callers: 16, Figures: []load.Figure{{Callers: 16, PerSecond: 1}},
+			})
+		}
+	}
+	got := ratios(all)
+	for _, r := range got {
+		if r.of.System != gatekeeperName || r.to.System != ownPairs || r.of.Store != r.to.Store {
+			t.Errorf("%s / %s", r.Of, r.To)
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("%d ratios, want 2", len(got))
+	}
+}
+
 // TLS is compared with the same without, and with nobody else; it may cost a quarter.
 func TestRatios_WithTLS_AreToThatWithout(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})

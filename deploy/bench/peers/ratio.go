@@ -34,12 +34,15 @@ type ratio struct {
 }
 
 // compared says whether the one is compared with the other: a way of Gatekeeper with every way of a peer that has as many servers, and with the
-// limits of the machine; with TLS only with the same way without.
+// limits of the machine; with TLS only with the same way without; and tasks with the pairs of the same servers.
 func compared(of, to *cell) bool {
-	if of.Store == "" || of.Work != to.Work || of.Callers != to.Callers {
+	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false
 	}
-	if of.TLS {
+	switch {
+	case to.System == ownPairs:
+		return of.Servers == to.Servers && of.Store == to.Store && of.TLS == to.TLS
+	case of.TLS:
 		return !to.TLS && of.System == to.System && of.Servers == to.Servers && of.Store == to.Store && of.How == to.How
 	}
 	return to.Store == "" && (to.Servers == 0 || to.Servers == of.Servers)

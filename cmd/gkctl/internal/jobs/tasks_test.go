@@ -27,7 +27,7 @@ func TestTasks_GoBackAndEnd_ShowWhoHadThemAndWhy(t *testing.T) {
 		ops, ctx := srv.Dial(t, "ops"), t.Context()
 		must(work.Submit(ctx, ops, work.Job{ID: "j", Semaphore: "resize"}, [][]byte{nil, nil}))(t)
 		working, stop := context.WithCancel(ctx)
-		ended, returns := make(chan error, 1), 0
+		ended, third, paused, returns := make(chan error, 1), make(chan struct{}), make(chan struct{}), 0
 		go func() {
 			ended <- work.Run(working, work.Worker{
 				Semaphore: srv.Dial(t, "w").Semaphore("resize"), Logger: slog.New(slog.DiscardHandler), Grace: work.GraceUnlimited,
@@ -36,12 +36,18 @@ func TestTasks_GoBackAndEnd_ShowWhoHadThemAndWhy(t *testing.T) {
 						return nil, nil
 					}
 					if returns++; returns == 3 {
-						stop()
+						close(third)
+						<-paused
 					}
 					return nil, fmt.Errorf("%w: no room in /tmp", client.ErrCutShort)
 				},
 			})
 		}()
+		<-third
+		srv.Pause(t, "resize", "so that it is not handed out a fourth time")
+		close(paused)
+		synctest.Wait()
+		stop()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

@@ -6,7 +6,8 @@
 //   - Start, Signal, Kill and End act on the whole group. End returns when no process of it is left.
 //   - A guard, which is a second process in a group of its own, holds the read end of a pipe. When the wrapper is gone, however it
 //     went, the pipe ends and the guard kills the group. The wrapper also tells it until when the group may run (Until); a wrapper
-//     that is suspended or hangs tells it nothing new, and the guard kills the group at that time.
+//     that is suspended or hangs tells it nothing new, and the guard kills the group at that time. The command begins when the guard has
+//     been told its group: until then its process waits in Begin.
 //   - On Linux and FreeBSD the kernel kills the command itself when the wrapper dies (PR_SET_PDEATHSIG), even if the guard is
 //     dead too.
 //

@@ -28,8 +28,8 @@ type Spec struct {
 	// Files are the command's standard files: input, output, errors. Without them it has those of this process, and its terminal. With them it has
 	// a separate session, without a terminal: many such commands can run at a time.
 	Files []*os.File
-	// Guard is the command line of a process that calls Guard.
-	Guard []string
+	// Guard is the command line of a process that calls Guard. Begin is that of one which calls Begin with the arguments that follow.
+	Guard, Begin []string
 	// Rubbish is a folder that the guard removes when this process dies without having done so; empty for none.
 	Rubbish string
 	// Until is until when the group may run, in readings of Now, for as long as the guard is told nothing else.
@@ -85,6 +85,11 @@ func Start(spec Spec) (*Process, error) {
 }
 
 func (p *Process) start() error {
+	gate, err := newGate()
+	if err != nil {
+		return err
+	}
+	defer gate.close()
 	attr := &syscall.ProcAttr{Env: p.spec.Env, Files: []uintptr{0, 1, 2}, Sys: attributes()}
 	if p.spec.Files != nil {
 		attr.Files = nil
@@ -93,8 +98,9 @@ func (p *Process) start() error {
 		}
 		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // the leader of a session leads a group too
 	}
-	err := ours.add(func() (_ int, err error) {
-		p.pid, err = syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
+	attr.Files = append(attr.Files, gate.theirOpen.Fd(), gate.theirFailed.Fd())
+	err = ours.add(func() (_ int, err error) {
+		p.pid, err = syscall.ForkExec(p.spec.Begin[0], slices.Concat(p.spec.Begin, []string{p.spec.Path}, p.spec.Args), attr)
 		return p.pid, err
 	})
 	runtime.KeepAlive(p.spec.Files)
@@ -103,6 +109,12 @@ func (p *Process) start() error {
 	}
 	p.guard.group(p.pid)
 	p.terminal.begin(p.pid)
+	if err := gate.pass(); err != nil {
+		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it ends
+		ours.remove(p.pid)
+		p.terminal.end(p.pid)
+		return err
+	}
 	return nil
 }
 

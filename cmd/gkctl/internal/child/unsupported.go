@@ -20,6 +20,7 @@ type (
 		Args, Env []string
 		Files     []*os.File
 		Guard     []string
+		Begin     []string
 		Rubbish   string
 		Until     time.Duration
 		Waits     func(pids []int)
@@ -43,6 +44,7 @@ func (*Process) Exited() <-chan struct{}            { return nil }
 func (*Process) End(context.Context) (State, error) { return State{}, ErrUnsupported }
 func Now() time.Duration                            { return 0 }
 func Guard(io.Reader)                               {}
+func Begin(string, []string)                        {}
 func Forwarded() []os.Signal                        { return nil }
 func Continues(syscall.Signal) bool                 { return false }
 func SignalName(syscall.Signal) string              { return "" }

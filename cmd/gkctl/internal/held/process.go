@@ -20,6 +20,8 @@ const (
 	killReserve = 500 * time.Millisecond
 	// GuardCommand is the hidden command of gkctl that calls child.Guard.
 	GuardCommand = "run-guard"
+	// BeginCommand is the hidden command of gkctl that calls child.Begin.
+	BeginCommand = "run-begin"
 )
 
 // StopTime is what a permit must leave for a command to stop; see client.WithStopTime.
@@ -65,7 +67,7 @@ func Start(s Spec) (*Process, error) {
 	p := &Process{Spec: s}
 	c := s.Child
 	c.Path, c.Args, c.Env, c.Rubbish = s.Path, s.Args, s.environment(os.Environ()), s.File.dir
-	c.Guard = []string{self, GuardCommand}
+	c.Guard, c.Begin = []string{self, GuardCommand}, []string{self, BeginCommand}
 	c.MayGoOn = s.Permit.Held
 	c.Waits = func(pids []int) {
 		s.Narrate("waiting for processes that were killed and do not end%s: the permit is kept until then", list(pids))

@@ -31,6 +31,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		newClear(f),
 		newRun(f, (*runOptions).run),
 		newRunGuard(f),
+		newRunBegin(),
 	}
 }
 
@@ -133,6 +134,14 @@ func newRunGuard(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: held.GuardCommand, Hidden: true, Args: ui.NoArgs,
 		Run: func(*cobra.Command, []string) { child.Guard(f.In) },
+	}
+}
+
+// newRunBegin is the process that becomes the command; see package child. Its arguments are the path, and the command's own with its name first.
+func newRunBegin() *cobra.Command {
+	return &cobra.Command{
+		Use: held.BeginCommand, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
+		Run: func(_ *cobra.Command, args []string) { child.Begin(args[0], args[1:]) },
 	}
 }
 

@@ -1,0 +1,73 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package child
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// beginArg makes the test's executable the process that waits at the gate.
+const beginArg = "begin-for-test"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == beginArg {
+		Begin(os.Args[2], os.Args[3:])
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func TestGate_CommandBeginsWhenItIsOpened_AndNeverWithoutAWrapper(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		path   string
+		opened bool
+		output string
+		err    error
+	}{
+		"opened":                {"/bin/echo", true, "begun\n", nil},
+		"the wrapper dies":      {"/bin/echo", false, "", nil},
+		"it cannot be executed": {"/nowhere/echo", true, "", syscall.ENOENT},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := newGate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.close()
+			out, theirs, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			pid, err := syscall.ForkExec(self, []string{self, beginArg, c.path, "echo", "begun"}, &syscall.ProcAttr{
+				Files: []uintptr{0, theirs.Fd(), 2, g.theirOpen.Fd(), g.theirFailed.Fd()}, Sys: attributes(),
+			})
+			_ = theirs.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.opened {
+				if err := g.pass(); !errors.Is(err, c.err) {
+					t.Errorf("%v, want %v", err, c.err)
+				}
+			} else {
+				g.close()
+			}
+			text, err := io.ReadAll(out)
+			if err != nil || string(text) != c.output {
+				t.Errorf("%q, %v, want %q", text, err, c.output)
+			}
+			if _, err := syscall.Wait4(pid, nil, 0, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -65,8 +65,8 @@ func show(s string) string {
 
 func hasControl(s string) bool { return strings.IndexFunc(s, unicode.IsControl) >= 0 }
 
-// span writes a duration without empty units: "1h" and not "1h0m0s".
-func span(d time.Duration) string {
+// FormatDuration writes a duration without empty units: "1h" and not "1h0m0s".
+func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = s[:len(s)-len("0s")]

@@ -134,14 +134,14 @@ func tooFarAheadSentence(req *Request, f *Facts) string {
 	if f.LeaderClock.IsZero() || req.Firing == nil {
 		return s
 	}
-	s = "Firing " + req.Firing.text() + " is due " + span(req.Firing.Due.Sub(f.LeaderClock).Round(time.Second)) +
+	s = "Firing " + req.Firing.text() + " is due " + FormatDuration(req.Firing.Due.Sub(f.LeaderClock).Round(time.Second)) +
 		" ahead of the leader's clock, which shows " + instant(f.LeaderClock.Truncate(time.Millisecond))
 	if !f.CallerClock.IsZero() {
 		s += "; the caller's clock shows " + instant(f.CallerClock.Truncate(time.Millisecond))
 	}
 	if f.Definition != nil {
 		if ahead, bounded := f.Definition.MaxAhead(); bounded {
-			s += "; " + semaphoreName(req) + " accepts " + span(ahead) + " (firing_max_ahead)"
+			s += "; " + semaphoreName(req) + " accepts " + FormatDuration(ahead) + " (firing_max_ahead)"
 		}
 	}
 	return s

@@ -317,7 +317,7 @@ func (s *teller) sayEnded(was *slot, how string, now *slot) {
 	case now.State == Held:
 		s.say("%s expired, its slot is held for an operator", name)
 	default:
-		s.say("%s is %s, its slot cools for %s", name, how, span(now.Duration))
+		s.say("%s is %s, its slot cools for %s", name, how, FormatDuration(now.Duration))
 	}
 }
 

@@ -207,14 +207,14 @@ func validCount(field string, n, least, most uint32) error {
 
 func validSpan(field string, d, least, most time.Duration) error {
 	if d < least || d > most {
-		return Invalid(field, span(d), "must be "+span(least)+" to "+span(most))
+		return Invalid(field, FormatDuration(d), "must be "+FormatDuration(least)+" to "+FormatDuration(most))
 	}
 	return nil
 }
 
 func validOptionalSpan(field string, d, least, most time.Duration) error {
 	if d != 0 && (d < least || d > most) {
-		return Invalid(field, span(d), "must be 0 (none) or "+span(least)+" to "+span(most))
+		return Invalid(field, FormatDuration(d), "must be 0 (none) or "+FormatDuration(least)+" to "+FormatDuration(most))
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil
 	}
-	return Invalid("firing_max_ahead", span(d), "must be 0 (no bound) or "+span(MinFiringMaxAhead)+" to "+span(MaxSpan))
+	return Invalid("firing_max_ahead", FormatDuration(d), "must be 0 (no bound) or "+FormatDuration(MinFiringMaxAhead)+" to "+FormatDuration(MaxSpan))
 }
 
 // validMisfireWindow keeps the window within what is remembered: nobody knows of an older firing whether it ran.
@@ -233,10 +233,10 @@ func (d *Definition) validMisfireWindow() error {
 		return err
 	}
 	if d.Misfire == MisfireSkip && d.MisfireWindow != 0 {
-		return Invalid("misfire_window", span(d.MisfireWindow), "must be absent unless misfire is once or each: misfire: skip runs no missed firing")
+		return Invalid("misfire_window", FormatDuration(d.MisfireWindow), "must be absent unless misfire is once or each: misfire: skip runs no missed firing")
 	}
 	if d.Misfire != MisfireSkip && d.LateBy() > d.FiringRetention {
-		return Invalid("misfire_window", span(d.LateBy()), "must be at most firing_retention, which is "+span(d.FiringRetention))
+		return Invalid("misfire_window", FormatDuration(d.LateBy()), "must be at most firing_retention, which is "+FormatDuration(d.FiringRetention))
 	}
 	return nil
 }

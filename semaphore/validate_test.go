@@ -214,8 +214,8 @@ func TestSpan_LeavesOutEmptyUnits(t *testing.T) {
 		10 * time.Minute: "10m", 10 * time.Hour: "10h", 20 * time.Second: "20s", 100 * time.Millisecond: "100ms", -time.Hour: "-1h",
 		time.Minute + 10*time.Second: "1m10s", time.Hour + 20*time.Minute: "1h20m",
 	} {
-		if got := span(d); got != want {
-			t.Errorf("span(%v) = %s, want %s", d, got, want)
+		if got := FormatDuration(d); got != want {
+			t.Errorf("FormatDuration(%v) = %s, want %s", d, got, want)
 		}
 	}
 }

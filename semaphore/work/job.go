@@ -122,7 +122,7 @@ func (j *Job) CancelText() string {
 	}
 	switch c.Cause {
 	case CancelTimeout:
-		return "after its timeout of " + j.Timeout.String()
+		return "after its timeout of " + semaphore.FormatDuration(j.Timeout)
 	case CancelSubmitterGone:
 		return "because the permit of its submitter has ended"
 	case CancelAsked:

@@ -61,8 +61,9 @@ func (j *Job) StateOf(t *Task) TaskState {
 	return t.State
 }
 
-// Report is what a worker says of its task when it releases the permit; Failure also says why it returns the task. Of a failure the result is kept if both fit into the room that is
-// reserved, the larger one of MaxResult and MaxFailure.
+// Report is what a worker says of its task when it releases the permit. Failure is why the task failed, or why it goes
+// back. A result that comes with a failure is kept if both fit into the reserved room, the larger one of MaxResult and
+// MaxFailure.
 type Report struct {
 	Result  []byte
 	Failure string

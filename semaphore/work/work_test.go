@@ -204,3 +204,18 @@ func TestValidate_SaysWhichField(t *testing.T) {
 		t.Error("a job without a spec is accepted")
 	}
 }
+
+func TestCancelText_EveryCause(t *testing.T) {
+	for want, c := range map[string]*work.Cancel{
+		"":                        nil,
+		"by somebody":             {Cause: work.CancelAsked},
+		"by ann: wrong bucket":    {Cause: work.CancelAsked, Author: "ann", Reason: "wrong bucket"},
+		"after its timeout of 1h": {Cause: work.CancelTimeout},
+		"because the permit of its submitter has ended": {Cause: work.CancelSubmitterGone},
+	} {
+		j := work.Job{Spec: &work.Spec{Timeout: time.Hour}, Cancel: c}
+		if got := j.CancelText(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

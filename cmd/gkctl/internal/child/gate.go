@@ -17,8 +17,8 @@ const (
 	failedFile = 4 // takes the number of the error if it cannot
 )
 
-// gate is what a command waits at until its guard knows its group. What the command starts before that would outlive a wrapper that is killed
-// then: the kernel kills the command alone, and the guard knows nobody.
+// gate is what a command waits at until its guard knows its group. What the command starts before that would outlive a
+// wrapper that is killed then: the kernel kills the command alone, and the guard knows nobody.
 type gate struct {
 	open, failed           *os.File
 	theirOpen, theirFailed *os.File
@@ -64,8 +64,8 @@ func (g *gate) close() {
 	_ = g.failed.Close()
 }
 
-// Begin waits until the wrapper opens the gate, and then becomes the command: path, with args, of which the first one is its name. It returns if
-// the wrapper is gone, or the command cannot be executed.
+// Begin waits until the wrapper opens the gate, and then becomes the command: path, with args, of which the first one is
+// its name. It returns if the wrapper is gone, or the command cannot be executed.
 func Begin(path string, args []string) {
 	syscall.CloseOnExec(gateFile)
 	syscall.CloseOnExec(failedFile)

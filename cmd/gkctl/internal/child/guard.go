@@ -55,8 +55,9 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 func (g *guard) group(pid int)          { g.tell(wordGroup, strconv.Itoa(pid)) }
 func (g *guard) until(at time.Duration) { g.tell(wordUntil, strconv.FormatInt(int64(at), 10)) }
 
-// tell writes a line without waiting, and without a deadline, which could pass before the write on a busy machine. Only a guard that is stopped
-// leaves the pipe full, and what it does not read it does not act on. One that is dead guards no more; the rest of the protection stays.
+// tell writes a line without waiting, and without a deadline, which could pass before the write on a busy machine. Only a
+// guard that is stopped leaves the pipe full, and it does not act on what it does not read. A dead guard protects
+// nothing; the rest of the protection stays.
 func (g *guard) tell(word, value string) {
 	line := []byte(word + " " + value + "\n") // it fits whole, or not at all
 	c, err := g.pipe.SyscallConn()

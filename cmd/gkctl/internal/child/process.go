@@ -108,13 +108,12 @@ func (p *Process) start() error {
 		return err
 	}
 	p.guard.group(p.pid)
-	p.terminal.begin(p.pid)
 	if err := gate.pass(); err != nil {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it ends
 		ours.remove(p.pid)
-		p.terminal.end(p.pid)
 		return err
 	}
+	p.terminal.begin(p.pid) // not before: a Ctrl-Z would stop it at the gate, where nobody watches it yet
 	return nil
 }
 

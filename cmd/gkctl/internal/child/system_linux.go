@@ -25,8 +25,8 @@ func Now() time.Duration {
 // first process of a container often does not.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } // without it their end is seen when init has reaped them
 
-// dieWithParent asks again for what Pdeathsig asked for, because the kernel keeps it by thread, and the thread that calls exec need not be the
-// first one.
+// dieWithParent asks again for what Pdeathsig asked for: the kernel keeps it for each thread, and the thread that calls
+// exec need not be the first one.
 func dieWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) } // without it the guard is left
 
 // reapGroup reaps what has ended of a group.

@@ -137,7 +137,8 @@ func newRunGuard(f *conn.Factory) *cobra.Command {
 	}
 }
 
-// newRunBegin is the process that becomes the command; see package child. Its arguments are the path, and the command's own with its name first.
+// newRunBegin is the process that becomes the command; see package child. Its arguments are the path, and then those of
+// the command, with its name first.
 func newRunBegin() *cobra.Command {
 	return &cobra.Command{
 		Use: held.BeginCommand, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),

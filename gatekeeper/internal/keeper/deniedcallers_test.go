@@ -177,7 +177,7 @@ func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 		}
 		w.denied(heavy, semaphore.AlreadyHeld)
 		if v := w.denied1(); v.Cured {
-			t.Errorf("a denial because of its own permit is cured: %+v", v)
+			t.Errorf("a denial because it holds a permit already is cured: %+v", v)
 		}
 	})
 }

@@ -269,9 +269,18 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	return effects, warnings
 }
 
-// previewCordon looks at every permit, because a cordon stands in front of all semaphores. A cordon of the same id gives way.
+// previewCordon looks at every permit, because a cordon stands in front of all semaphores, and at tasks that other workers
+// would get. A cordon of the same id gives way.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
+	effect := func(name string) *Effect {
+		e := &Effect{Semaphore: name}
+		if sd := w.state.Definition(name); sd != nil {
+			e.Before, e.After = sd.Definition, sd.Definition
+		}
+		w.stop(e, w.rule(name).behind(c.ID, c.Drain, caught))
+		return e
+	}
 	bySemaphore := make(map[string]*Effect)
 	catches := false
 	for p := range w.state.Permits(0) {
@@ -282,15 +291,15 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 		if p.State != semaphore.Live || bySemaphore[p.Semaphore] != nil {
 			continue
 		}
-		e := &Effect{Semaphore: p.Semaphore}
-		if sd := w.state.Definition(p.Semaphore); sd != nil {
-			e.Before, e.After = sd.Definition, sd.Definition
+		bySemaphore[p.Semaphore] = effect(p.Semaphore)
+	}
+	for name, sums := range w.state.WorkBySemaphore() {
+		if sums.Waiting > 0 && bySemaphore[name] == nil {
+			bySemaphore[name] = effect(name)
 		}
-		w.stop(e, w.rule(p.Semaphore).behind(c.ID, c.Drain, caught))
-		bySemaphore[p.Semaphore] = e
 	}
 	for _, name := range slices.Sorted(maps.Keys(bySemaphore)) {
-		if e := bySemaphore[name]; len(e.Stopped) > 0 {
+		if e := bySemaphore[name]; len(e.Stopped) > 0 || e.TasksRun != w.tasksRun(name, w.rule(name)) {
 			effects = append(effects, *e)
 		}
 	}

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 func (c *cluster) preview(change Change) ([]Effect, []string) {
@@ -293,6 +295,24 @@ func TestEffects_Cordon_CatchesAHolderOfWhomNoNoteWasTakenYet(t *testing.T) {
 			t.Errorf("warned %q", warnings)
 		}
 		c.Saw([2]string{"prod", "host2"})
+	}
+}
+
+func TestEffects_Cordon_SaysWhoGetsTheTasksThatWait(t *testing.T) {
+	c := newCluster(t)
+	for _, name := range []string{"job", "idle"} {
+		c.Define(name, nil)
+	}
+	c.Define("else", statetest.Group("dr"))
+	c.Saw([2]string{"prod", "host1"}, [2]string{"dr", "host2"})
+	for _, name := range []string{"job", "else"} {
+		c.Do(fsm.SubmitJob{
+			Spec: &work.Spec{ID: name, Semaphore: name, MaxResult: 8}, Tasks: [][]byte{nil}, Digest: strings.Repeat("x", sha256.Size),
+		})
+	}
+	effects, _ := c.preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
+	if len(effects) != 1 || effects[0].Semaphore != "job" || effects[0].TasksRun != `only workers in group "dr" may take them` {
+		t.Errorf("got %+v", effects)
 	}
 }
 

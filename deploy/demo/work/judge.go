@@ -76,6 +76,9 @@ func (e *evidence) add(lives []*stage.Life) {
 	}
 }
 
+// gaveUp reports whether a worker heard that it had lost a task. It may get the task again, and be killed later.
+func gaveUp(g *stage.Grant) bool { return g.Said(stage.Ended).Lost || g.Has(unrecorded) }
+
 // judge reports on the tasks and names the promises that were broken.
 func (e *evidence) judge(r *stage.Report) {
 	bad, executions, afterKill, afterLoss := 0, 0, 0, 0
@@ -93,10 +96,10 @@ func (e *evidence) judge(r *stage.Report) {
 			beliefs = append(beliefs, b)
 			switch {
 			case i == len(attempts)-1:
+			case gaveUp(g):
+				afterLoss++
 			case g.Life.Killed > 0:
 				afterKill++
-			case g.Said(stage.Ended).Lost, g.Has(unrecorded):
-				afterLoss++
 			default:
 				r.Breakf("%s was handed out again although %s had neither lost nor returned it", t, g.Life.Name)
 			}
@@ -175,4 +178,21 @@ func (e *evidence) table(r *stage.Report) {
 		lines = append(lines, []string{l.Name, fate, strconv.Itoa(len(grants)), strconv.Itoa(results), strconv.Itoa(cut)})
 	}
 	r.Tables = append(r.Tables, stage.Table{Title: "workers", Lines: lines})
+}
+
+// heirs checks that tasks which a killed worker had were given to other workers.
+func (e *evidence) heirs(r *stage.Report, killed int) {
+	cut := 0
+	for t, attempts := range e.attempts {
+		for _, g := range attempts {
+			if g.Life.Killed == 0 || gaveUp(g) || g.Token == e.stored[t].GetToken() {
+				continue
+			}
+			cut++
+			if last := attempts[len(attempts)-1]; last.Life == g.Life {
+				r.Breakf("%s was cut off with %s, and no other worker had it", t, g.Life.Name)
+			}
+		}
+	}
+	r.Row("taken over", "%d tasks of %d killed workers", cut, killed)
 }

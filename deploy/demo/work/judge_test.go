@@ -76,6 +76,28 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 	}
 }
 
+// A worker may lose a task, get it again and end it, and then be killed: only what it had when it was killed must go to another.
+func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
+	whole := []stage.Event{worked, stage.Ended, recorded}
+	lost := attempt(1, 1, 2, "", stage.Ended)
+	lost[1].Lost = true
+	for name, c := range map[string]struct {
+		killed, other []stage.Record
+		broken        bool
+	}{
+		"cut off and taken over": {killed: attempt(1, 1, 2, ""), other: attempt(2, 3, 4, "7", whole...)},
+		"lost, and ended later":  {killed: append(slices.Clone(lost), attempt(2, 3, 4, "7", whole...)...)},
+		"cut off":                {killed: attempt(1, 1, 2, ""), broken: true},
+	} {
+		e := evidence{stored: map[task]*gatekeeperv1.Task{{"j", 0}: {Token: 2}}}
+		e.add([]*stage.Life{{Name: "killed", Records: c.killed, Killed: 9 * time.Second}, {Name: "other", Records: c.other}})
+		var r stage.Report
+		if e.heirs(&r, 1); (len(r.Broken) > 0) != c.broken {
+			t.Errorf("%s: broken: %q", name, r.Broken)
+		}
+	}
+}
+
 func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 	due := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const done = gatekeeperv1.FiringState_FIRING_STATE_DONE

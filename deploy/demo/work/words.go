@@ -98,7 +98,7 @@ func (s *Words) play(ctx context.Context) error {
 		return ""
 	}
 	e.judge(&s.Report)
-	s.heirs(e)
+	e.heirs(&s.Report, len(s.killed))
 	return nil
 }
 
@@ -112,21 +112,4 @@ func (s *Words) count(files []string) (counts []string, total int, err error) {
 		counts, total = append(counts, strconv.Itoa(n)), total+n
 	}
 	return counts, total, nil
-}
-
-// heirs checks that tasks which a killed worker had were given to other workers.
-func (s *Words) heirs(e *evidence) {
-	cut := 0
-	for t, attempts := range e.attempts {
-		for _, g := range attempts {
-			if g.Life.Killed == 0 || g.Token == e.stored[t].GetToken() {
-				continue
-			}
-			cut++
-			if last := attempts[len(attempts)-1]; last.Life == g.Life {
-				s.Breakf("%s was cut off with %s, and no other worker had it", t, g.Life.Name)
-			}
-		}
-	}
-	s.Row("taken over", "%d tasks of %d killed workers", cut, len(s.killed))
 }

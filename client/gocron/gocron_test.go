@@ -71,10 +71,16 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 	return j
 }
 
+// late is how long after its due time each run of a node begins. gocron drops due times that are over, and in singleton mode it
+// may do so before it reschedules the run. If its clock stood still at the due time, it would schedule the same run again, and the
+// Locker would rightly refuse that one as unscheduled. A real clock has moved on.
+const late = time.Millisecond
+
 // start starts the scheduler, and returns when it waits for its first job.
 func (n *node) start() {
 	n.scheduler.Start()
 	n.settle()
+	n.clock.Advance(late)
 }
 
 // settle waits until the next run is scheduled.

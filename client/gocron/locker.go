@@ -55,6 +55,9 @@ func WithSemaphore(f func(job string) *client.Semaphore) Option {
 
 // WithJobOptions are options of all runs. gocron reschedules a job only when Lock has returned: waiting for a permit, or for a server,
 // holds up the job's own timetable. Firings are named by the job.
+//
+// Give a OneTimeJob a single time if its runs may wait. If an earlier run of several still waits when the last time is over,
+// gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }

@@ -11,6 +11,7 @@
 //	workers  work, work list
 //	run      run, acquire, refresh, release, verify, revoke, clear
 //	cluster  cluster, status, context
+//	cert     cert init, server, peer, client and show
 //	bench    bench
 //	root     help, completion, version, and the command line as a whole
 //

@@ -55,6 +55,8 @@ func ownExits(command string) []exitText {
 		return []exitText{bad, noSuch}
 	case "firings forget":
 		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
+	case "cert init", "cert server", "cert peer", "cert client", "cert show":
+		return []exitText{{ui.ExitFailure, "a file is in the way, is missing, or cannot be used"}}
 	case "cordon", "undo", "cluster add", "cluster remove", "cluster transfer":
 		return []exitText{refused, bad}
 	case "move":
@@ -123,7 +125,7 @@ func exitsOf(command string) []exitText {
 	for _, e := range ownExits(command) {
 		own[e.code] = e.text
 	}
-	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context")
+	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ")
 	var out []exitText
 	for _, e := range generalExits() {
 		text, has := own[e.code]

@@ -67,7 +67,7 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
-		known := name != "context set" && name != "cluster add" // they name what is not there yet
+		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name what is not there yet
 		if takes && known && c.ValidArgsFunction == nil {
 			t.Errorf("the arguments of %s are not completed: %s", name, c.Use)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/bench"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cert"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cluster"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/edit"
@@ -55,7 +56,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, bench.Commands,
+		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, cert.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

@@ -1,0 +1,217 @@
+package cert
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+)
+
+// The authorities, by the names of their files.
+const (
+	apiCA  = "ca"      // signs servers and clients of the API
+	peerCA = "peer-ca" // signs members for one another
+)
+
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	cmd := &cobra.Command{
+		GroupID: ui.GroupCluster,
+		Use:     "cert",
+		Short:   "Make the certificates of a cluster: a small authority for trials and small teams",
+		Long: `Makes the certificates of a cluster, from an authority in a folder. A cluster with TLS takes three commands:
+
+  gkctl cert init                                  the authorities, and the certificate of an operator, admin
+  gkctl cert server gk1.example.com                once for each server: what clients see
+  gkctl cert peer gk1 gk1.example.com              once for each server: what the other members see
+
+and one more for each application or person:
+
+  gkctl cert client orders
+
+There are two authorities. One signs the servers and clients of the API, the other the members of the cluster, so that the certificate of a
+client never opens the peer port. Their keys, ca.key and peer-ca.key, make everybody who reads them an operator or a member: keep
+them where the certificates are made, and copy them to no server.
+
+A certificate is renewed by the same command with --force. Servers and clients read their files again at each handshake.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: ui.HelpOfGroup,
+	}
+	cmd.AddCommand(newInit(f, (*initOptions).run), newServer(f, (*leafOptions).run), newPeer(f, (*leafOptions).run), newClient(f, (*leafOptions).run), newShow(f))
+	return []*cobra.Command{cmd}
+}
+
+// folder is where the certificates are.
+type folder struct {
+	dir   string
+	force bool
+}
+
+func (o *folder) register(cmd *cobra.Command, force string) {
+	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`FOLDER` of the authorities, and of what they issue")
+	cmd.Flags().BoolVar(&o.force, "force", false, force)
+	_ = cmd.MarkFlagDirname("dir") // its only error: no such flag
+}
+
+func (o *folder) files(name string) authority.Files {
+	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
+}
+
+// free refuses to overwrite files, unless --force was given. of is what the files have.
+func (o *folder) free(of string, names ...string) error {
+	if o.force {
+		return nil
+	}
+	for _, n := range names {
+		err := o.files(n).Free()
+		if _, exists := errors.AsType[*authority.ExistsError](err); exists {
+			return ui.WithHint(fmt.Errorf("%w: nothing was written", err), "--force replaces %s.", of)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads an authority that init has made.
+func (o *folder) read(name string) (*authority.Pair, error) {
+	f := o.files(name)
+	a, err := authority.Read(f)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		var missing *fs.PathError
+		errors.As(err, &missing)
+		return nil, ui.WithHint(fmt.Errorf("there is no authority in %s: %s is missing", o.dir, missing.Path), "`gkctl cert init` makes one; --dir says where one is.")
+	case err != nil:
+		return nil, err
+	}
+	return a, nil
+}
+
+// issued is a certificate that was written.
+type issued struct {
+	kind  string
+	files authority.Files
+	pair  *authority.Pair
+}
+
+// report prints what was written, and for a person what to do next.
+func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
+	l := listing()
+	var items []shown
+	for _, i := range all {
+		s := describe(i.files.Cert, i.pair.Cert)
+		s.Kind, s.Key = i.kind, i.files.Key
+		items = append(items, s)
+		l.Rows = append(l.Rows, s.row())
+	}
+	l.Object = ui.Items(items)
+	if err := f.Print(o, l); err != nil {
+		return err
+	}
+	if o.Is(ui.Table) && len(next) > 0 {
+		f.Say("\n%s", strings.Join(next, "\n"))
+	}
+	return nil
+}
+
+// lifetime is --for.
+type lifetime struct{ life time.Duration }
+
+func (l *lifetime) register(cmd *cobra.Command, life time.Duration, what string) {
+	cmd.Flags().DurationVar(&l.life, "for", life, "how long "+what+" valid, as in 720h")
+}
+
+func (l *lifetime) check() error {
+	if l.life < time.Minute {
+		return ui.Usagef("--for %s must be 1m or more", deffile.FormatDuration(l.life))
+	}
+	return nil
+}
+
+type initOptions struct {
+	f      *conn.Factory
+	output ui.Output
+	folder
+	lifetime
+	admin string
+}
+
+func newInit(f *conn.Factory, run func(*initOptions) error) *cobra.Command {
+	o := &initOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "init [--dir FOLDER] [--admin OPERATOR]",
+		Short: "Make the two authorities of a cluster, and the certificate of its first operator",
+		Long: `Makes two authorities in a folder: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for the members among
+themselves. The certificate of the first operator is client-admin.crt, or that of --admin.
+
+With --force it replaces all of them. No certificate of the old authorities is accepted any more by servers that have the new ones.`,
+		Example: `  gkctl cert init
+  gkctl cert init --dir /root/gatekeeper-certs --admin alice`,
+		Args: ui.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return run(o) },
+	}
+	o.folder.register(cmd, "replace authorities that are there: certificates of theirs are worth nothing then")
+	o.lifetime.register(cmd, authority.Life, "the authorities are")
+	cmd.Flags().StringVar(&o.admin, "admin", "admin", "name of the first `OPERATOR`")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	return cmd
+}
+
+func (o *initOptions) run() error {
+	if err := authority.CheckName(o.admin); err != nil {
+		return ui.Usagef("--admin: %w", err)
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		return err
+	}
+	adminFile := fileOf("client", o.admin)
+	if err := o.free("the authorities, and all of their certificates must be issued again then", apiCA, peerCA, adminFile); err != nil {
+		return err
+	}
+	now := time.Now()
+	api, err := authority.New("Gatekeeper API", now, o.life)
+	if err != nil {
+		return err
+	}
+	peers, err := authority.New("Gatekeeper members", now, o.life)
+	if err != nil {
+		return err
+	}
+	admin, err := api.Issue(authority.Leaf{Name: o.admin, Client: true, Life: authority.LeafLife}, now)
+	if err != nil {
+		return err
+	}
+	all := []issued{{"authority", o.files(apiCA), api}, {"authority", o.files(peerCA), peers}, {"client", o.files(adminFile), admin}}
+	for _, i := range all {
+		if err := i.pair.Write(i.files); err != nil {
+			return err
+		}
+	}
+	dir := ""
+	if o.dir != "certs" {
+		dir = " --dir " + o.dir
+	}
+	return report(o.f, o.output, all,
+		"Keep "+o.files(apiCA).Key+" and "+o.files(peerCA).Key+" here: no server needs them. Next, for each server:",
+		"  gkctl cert server"+dir+" HOST...",
+		"  gkctl cert peer"+dir+" ID HOST...",
+	)
+}
+
+// fileOf is the name of the files of a certificate.
+func fileOf(kind, name string) string { return kind + "-" + strings.ReplaceAll(name, ":", "-") }

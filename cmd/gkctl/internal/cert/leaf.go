@@ -1,0 +1,204 @@
+package cert
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+)
+
+// leafOptions are those of cert server, peer and client.
+type leafOptions struct {
+	f      *conn.Factory
+	output ui.Output
+	folder
+	lifetime
+
+	kind, ca string
+	args     []string
+	spiffe   string
+	acquirer string
+}
+
+// newLeaf completes a command that issues a certificate.
+func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*leafOptions) error) (*cobra.Command, *leafOptions) {
+	o := &leafOptions{f: f, kind: kind, ca: ca}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		o.args = args
+		return run(o)
+	}
+	o.folder.register(cmd, "replace the certificate, to renew it or to change what is in it")
+	o.lifetime.register(cmd, authority.LeafLife, "it is")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	return cmd, o
+}
+
+func newServer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
+	cmd, _ := newLeaf(f, &cobra.Command{
+		Use:   "server HOST... [--dir FOLDER]",
+		Short: "Issue the certificate that a server shows to clients",
+		Long: `Issues the certificate that a server shows to clients, into server-HOST.crt with its key. HOSTs are the names and addresses by which
+clients and the other servers reach its API: the host of --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
+		Example: `  gkctl cert server gk1.example.com 10.0.0.1
+  gkctl cert server gk1.example.com gatekeeper.example.com --for 2160h --force`,
+		Args: ui.AtLeastOne("the host names and addresses of the server"),
+	}, "server", apiCA, run)
+	return cmd
+}
+
+func newPeer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
+	cmd, _ := newLeaf(f, &cobra.Command{
+		Use:   "peer ID HOST... [--dir FOLDER]",
+		Short: "Issue the certificate that a server shows to the other members",
+		Long: `Issues the certificate by which the other members know a server, into peer-ID.crt with its key. ID is that of --id. HOSTs are the names
+and addresses by which the others reach its peer port: the host in --members, or of --advertise-peer.`,
+		Example: `  gkctl cert peer gk1 gk1.example.com
+  gkctl cert peer gk1 10.0.0.1 --force`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return ui.Usagef("give the id of the server, and the host names and addresses of its peer port")
+			}
+			return nil
+		},
+	}, "peer", peerCA, run)
+	return cmd
+}
+
+func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
+	cmd, o := newLeaf(f, &cobra.Command{
+		Use:   "client NAME [--spiffe ID | --acquirer HOST] [--dir FOLDER]",
+		Short: "Issue the certificate of an application or a person",
+		Long: `Issues the certificate of an application or a person, into client-NAME.crt with its key. It opens the API, never the peer port.
+
+--acquirer adds the name gatekeeper:acquirer:HOST to it, which says as what acquirer alone its holder may ask. --spiffe adds a SPIFFE id.`,
+		Example: `  gkctl cert client orders
+  gkctl cert client host-1 --acquirer host-1
+  gkctl cert client orders --spiffe spiffe://example.com/orders`,
+		Args: ui.Exactly(1, "the name of the application or person"),
+	}, "client", apiCA, run)
+	cmd.Flags().StringVar(&o.spiffe, "spiffe", "", "SPIFFE id, spiffe://TRUST-DOMAIN/PATH")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer that its holder may be")
+	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // its only error: no such flag
+	return cmd
+}
+
+func (o *leafOptions) run() error {
+	leaf, err := o.leaf()
+	if err != nil {
+		return ui.Usagef("%w", err)
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	leaf.Life = o.life
+	a, err := o.read(o.ca)
+	if err != nil {
+		return err
+	}
+	name := fileOf(o.kind, leaf.Name)
+	files := o.files(name)
+	if err := o.free("the certificate", name); err != nil {
+		return err
+	}
+	now := time.Now()
+	pair, err := a.Issue(leaf, now)
+	if ui.Is[*authority.ExpiredError](err) {
+		return ui.WithHint(err, "`gkctl cert init --force` makes new authorities; all certificates must be issued again then.")
+	}
+	if err != nil {
+		return err
+	}
+	if err := pair.Write(files); err != nil {
+		return err
+	}
+	next := o.next(files)
+	if pair.Cert.NotAfter.Before(now.Add(o.life).Truncate(time.Second)) {
+		next = append([]string{"It ends with its authority, in " + words.Brief(pair.Cert.NotAfter.Sub(now)) + "."}, next...)
+	}
+	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
+}
+
+// leaf is what the arguments describe.
+func (o *leafOptions) leaf() (l authority.Leaf, err error) {
+	hosts := o.args
+	switch o.kind {
+	case "server":
+		l.Server = true
+	case "peer":
+		l.Name, hosts, l.Server, l.Client = o.args[0], o.args[1:], true, true
+		err = authority.CheckName(l.Name)
+	case "client":
+		l.Name, hosts, l.Client = o.args[0], nil, true
+		err = authority.CheckName(l.Name)
+	}
+	if err != nil {
+		return l, err
+	}
+	for _, h := range hosts {
+		host, err := authority.Host(h)
+		if err != nil {
+			return l, err
+		}
+		l.Hosts = append(l.Hosts, host)
+	}
+	if o.kind == "server" {
+		l.Name = l.Hosts[0]
+		l.Hosts = append(l.Hosts, "localhost", "127.0.0.1", "::1")
+	}
+	l.Hosts = distinct(l.Hosts)
+	l.URIs, err = o.uris()
+	return l, err
+}
+
+func (o *leafOptions) uris() ([]*url.URL, error) {
+	switch {
+	case o.spiffe != "" && o.acquirer != "":
+		return nil, fmt.Errorf("--spiffe and --acquirer exclude each other: a certificate with a SPIFFE id has no other URI")
+	case o.spiffe != "":
+		u, err := authority.SPIFFE(o.spiffe)
+		return []*url.URL{u}, err
+	case o.acquirer != "":
+		u, err := authority.AcquirerURI(o.acquirer)
+		return []*url.URL{u}, err
+	}
+	return nil, nil
+}
+
+func distinct(all []string) (out []string) {
+	for _, s := range all {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// next says what to do with the files.
+func (o *leafOptions) next(files authority.Files) []string {
+	ca := o.files(o.ca).Cert
+	switch o.kind {
+	case "server":
+		return []string{
+			"Copy " + strings.Join([]string{files.Cert, files.Key, ca}, ", ") + " to the server, and start it with",
+			fmt.Sprintf("  --tls-cert %s --tls-key %s --tls-ca %s", files.Cert, files.Key, ca),
+		}
+	case "peer":
+		return []string{
+			"Copy " + strings.Join([]string{files.Cert, files.Key, ca}, ", ") + " to the server, and start it with",
+			fmt.Sprintf("  --peer-tls-cert %s --peer-tls-key %s --peer-tls-ca %s", files.Cert, files.Key, ca),
+		}
+	}
+	return []string{
+		"gkctl and applications find them by",
+		fmt.Sprintf("  export GK_TLS_CERT=%s GK_TLS_KEY=%s GK_TLS_CA=%s", files.Cert, files.Key, ca),
+	}
+}

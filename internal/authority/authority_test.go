@@ -1,0 +1,178 @@
+package authority
+
+import (
+	"crypto/x509"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func made(t *testing.T, life time.Duration) *Pair {
+	t.Helper()
+	a, err := New("test", time.Now(), life)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func issued(t *testing.T, a *Pair, l Leaf) *x509.Certificate {
+	t.Helper()
+	p, err := a.Issue(l, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Cert
+}
+
+// verify says whether the certificate is good for that use, and for the host unless it is empty.
+func verify(c *x509.Certificate, a *Pair, host string, use x509.ExtKeyUsage) error {
+	roots := x509.NewCertPool()
+	roots.AddCert(a.Cert)
+	_, err := c.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, KeyUsages: []x509.ExtKeyUsage{use}})
+	return err
+}
+
+func TestIssue_EachUse_IsGoodForThatAlone(t *testing.T) {
+	a, other := made(t, time.Hour), made(t, time.Hour)
+	server := Leaf{Name: "gk1", Hosts: []string{"gk1.example.com", "10.0.0.1", "::1"}, Server: true, Life: time.Minute}
+	client := Leaf{Name: "orders", Client: true, Life: time.Minute}
+	for _, c := range []struct {
+		what string
+		leaf Leaf
+		by   *Pair
+		host string
+		use  x509.ExtKeyUsage
+		ok   bool
+	}{
+		{"server by name", server, a, "gk1.example.com", x509.ExtKeyUsageServerAuth, true},
+		{"server by address", server, a, "10.0.0.1", x509.ExtKeyUsageServerAuth, true},
+		{"server by IPv6", server, a, "::1", x509.ExtKeyUsageServerAuth, true},
+		{"server by its common name", server, a, "gk1", x509.ExtKeyUsageServerAuth, false},
+		{"server as a client", server, a, "", x509.ExtKeyUsageClientAuth, false},
+		{"server of another authority", server, other, "gk1.example.com", x509.ExtKeyUsageServerAuth, false},
+		{"client", client, a, "", x509.ExtKeyUsageClientAuth, true},
+		{"client as a server", client, a, "", x509.ExtKeyUsageServerAuth, false},
+	} {
+		if err := verify(issued(t, a, c.leaf), c.by, c.host, c.use); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+}
+
+func TestIssue_Certificate_HasWhatTheRulesDemand(t *testing.T) {
+	a := made(t, time.Hour)
+	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
+	c := issued(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Life: 48 * time.Hour})
+	if !c.NotAfter.Equal(a.Cert.NotAfter) {
+		t.Errorf("it ends at %s, its authority at %s", c.NotAfter, a.Cert.NotAfter)
+	}
+	if early := time.Since(c.NotBefore); early < backdated {
+		t.Errorf("it began %s ago", early)
+	}
+	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
+		t.Errorf("serial number %x", c.SerialNumber)
+	}
+	if c.IsCA || len(c.URIs) != 1 || c.URIs[0].String() != uri.String() || c.Subject.CommonName != "orders" {
+		t.Errorf("authority %t, URIs %v, subject %s", c.IsCA, c.URIs, c.Subject)
+	}
+	if c := a.Cert; !c.IsCA || c.MaxPathLen != 0 || !c.MaxPathLenZero || len(c.ExtKeyUsage) != 0 {
+		t.Errorf("the authority: CA %t, path length %d, uses %v", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
+	}
+	long := strings.Repeat("a", 63) + ".example.com"
+	if err := verify(issued(t, a, Leaf{Name: long, Hosts: []string{long}, Server: true, Life: time.Hour}), a, long, x509.ExtKeyUsageServerAuth); err != nil {
+		t.Errorf("a long host name: %v", err)
+	}
+}
+
+func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
+	a, err := New("old", time.Now().Add(-2*time.Hour), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "ended at") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRead_WhatWasWritten_IsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")}
+	a, b := made(t, time.Hour), made(t, time.Hour)
+	for _, p := range []*Pair{a, b} { // the second in place of the first
+		if err := p.Write(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Read(f)
+	if err != nil || !got.Cert.Equal(b.Cert) {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if err := verify(issued(t, got, Leaf{Name: "x", Client: true, Life: time.Minute}), b, "", x509.ExtKeyUsageClientAuth); err != nil {
+		t.Error(err)
+	}
+	key, err := a.KeyPEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Minute}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, p := range map[string][2][]byte{
+		"not that of the authority": {b.CertPEM(), key}, "not that of an authority": {leaf.CertPEM(), key},
+		"no certificate in PEM": {key, key}, "not in PEM": {a.CertPEM(), nil},
+	} {
+		if _, err := Parse(p[0], p[1]); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
+func TestHost_EachForm(t *testing.T) {
+	for in, want := range map[string]string{
+		"GK1.example.com.": "gk1.example.com", "10.0.0.1": "10.0.0.1", "[::1]": "::1", "2001:DB8::1": "2001:db8::1", "gk_1": "gk_1",
+	} {
+		if got, err := Host(in); err != nil || got != want {
+			t.Errorf("%s: %q, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "gk1:7420", "[::1]:7420", "https://gk1", "*.example.com", "0.0.0.0", "::", "fe80::1%eth0", "a b", "-a", "a..b", "10.0.0.256", "bücher.de",
+	} {
+		if got, err := Host(bad); err == nil {
+			t.Errorf("%q is %q", bad, got)
+		}
+	}
+}
+
+func TestNames_Bad_AreRefused(t *testing.T) {
+	for _, bad := range []string{"", "../etc", "a/b", "a b", ".hidden", "-x", "ä", strings.Repeat("a", 65)} {
+		if CheckName(bad) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	for _, bad := range []string{
+		"", "orders", "https://example.com/a", "spiffe://example.com", "spiffe://example.com/", "spiffe://example.com//a", "spiffe://Example.com/a",
+		"spiffe://example.com:1/a", "spiffe://u@example.com/a", "spiffe://example.com/a?b", "spiffe://example.com/a#b", "spiffe://example.com/../a", "spiffe://example.com/a%20b",
+	} {
+		if u, err := SPIFFE(bad); err == nil {
+			t.Errorf("%q is %s", bad, u)
+		}
+	}
+	for _, good := range []string{"spiffe://example.com/orders", "spiffe://cluster.local/ns/default/sa/My_App-1.2"} {
+		if u, err := SPIFFE(good); err != nil || u.String() != good {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	if u, err := AcquirerURI("host-1"); err != nil || u.String() != "gatekeeper:acquirer:host-1" {
+		t.Errorf("%v, %v", u, err)
+	}
+	c := issued(t, made(t, time.Hour), Leaf{Name: "x", Client: true, Life: time.Minute, URIs: []*url.URL{{Scheme: "gatekeeper", Opaque: "acquirer:host-1"}}})
+	if !slices.ContainsFunc(c.URIs, func(u *url.URL) bool { return u.String() == "gatekeeper:acquirer:host-1" }) {
+		t.Errorf("%v", c.URIs)
+	}
+}

@@ -1,0 +1,76 @@
+package authority
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Files names the files of a certificate and its key.
+type Files struct{ Cert, Key string }
+
+// ExistsError refuses to overwrite a file.
+type ExistsError struct{ File string }
+
+func (e *ExistsError) Error() string { return e.File + " exists already" }
+
+// Free returns an *ExistsError if one of the files is there.
+func (f Files) Free() error {
+	for _, path := range []string{f.Key, f.Cert} {
+		if _, err := os.Lstat(path); err == nil {
+			return &ExistsError{path}
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write puts the pair into the files, in place of what is there: only the owner reads the key. Each is replaced in one step, so that a
+// server that reads them meanwhile finds a whole file. It may find the new key with the old certificate, for a moment.
+func (p *Pair) Write(f Files) error {
+	key, err := p.KeyPEM()
+	if err != nil {
+		return err
+	}
+	if err := replace(f.Key, key, 0o600); err != nil {
+		return err
+	}
+	return replace(f.Cert, p.CertPEM(), 0o644)
+}
+
+func replace(path string, data []byte, mode fs.FileMode) (err error) {
+	t, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(t.Name()) // the error says what failed
+		}
+	}()
+	_, err = t.Write(data)
+	if err = errors.Join(err, t.Chmod(mode), t.Sync(), t.Close()); err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), path)
+}
+
+// Read is the pair in the files, which must be that of an authority.
+func Read(f Files) (*Pair, error) {
+	cert, err := os.ReadFile(f.Cert)
+	if err != nil {
+		return nil, err
+	}
+	key, err := os.ReadFile(f.Key)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Parse(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s and %s: %w", f.Cert, f.Key, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,92 @@
+package authority
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Host checks that s is a host name or an IP address to which a certificate can be bound, and returns it in its usual form.
+func Host(s string) (string, error) {
+	if ip, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		switch {
+		case ip.Zone() != "":
+			return "", fmt.Errorf("host %q: an address with a zone cannot stand in a certificate: give a name", s)
+		case ip.IsUnspecified():
+			return "", fmt.Errorf("host %q stands for every address of a machine: give those by which others reach it", s)
+		}
+		return ip.String(), nil
+	}
+	switch {
+	case strings.Contains(s, "://"):
+		return "", fmt.Errorf("host %q: give the host alone, without a scheme", s)
+	case strings.Contains(s, "*"):
+		return "", fmt.Errorf("host %q: a certificate for many names is not issued: name each host", s)
+	}
+	if _, port, err := net.SplitHostPort(s); err == nil && port != "" {
+		return "", fmt.Errorf("host %q: give the host without its port", s)
+	}
+	host := strings.ToLower(strings.TrimSuffix(s, "."))
+	if !hostName(host) {
+		return "", fmt.Errorf("host %q is neither a host name nor an IP address", s)
+	}
+	return host, nil
+}
+
+func hostName(s string) bool {
+	if s == "" || len(s) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || !only(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") {
+			return false
+		}
+	}
+	last := s[strings.LastIndex(s, ".")+1:]
+	return !only(last, "0123456789") // else it is an IP address with a typo
+}
+
+func only(s, chars string) bool { return strings.Trim(s, chars) == "" }
+
+// CheckName checks a common name, which is also a part of the names of files.
+func CheckName(s string) error {
+	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@"
+	if s == "" || len(s) > maxCommonName || s[0] == '.' || s[0] == '-' || strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(chars, r) }) >= 0 {
+		return fmt.Errorf("name %q must be 1 to %d of the characters A-Z a-z 0-9 . _ - @, and begin with none of . -", s, maxCommonName)
+	}
+	return nil
+}
+
+// AcquirerURI is the name in a certificate that pins the acquirer of its holder.
+func AcquirerURI(acquirer string) (*url.URL, error) {
+	if err := CheckName(acquirer); err != nil {
+		return nil, fmt.Errorf("acquirer: %w", err)
+	}
+	return &url.URL{Scheme: "gatekeeper", Opaque: "acquirer:" + acquirer}, nil
+}
+
+// SPIFFE checks a SPIFFE id, spiffe://TRUST-DOMAIN/PATH.
+func SPIFFE(s string) (*url.URL, error) {
+	const rule = "must be spiffe://TRUST-DOMAIN/PATH"
+	u, err := url.Parse(s)
+	if err != nil || len(s) > 2048 {
+		return nil, fmt.Errorf("SPIFFE id %q %s", s, rule)
+	}
+	path, ok := strings.CutPrefix(u.Path, "/")
+	if !ok || u.String() != "spiffe://"+u.Host+u.Path || u.Host == "" || !only(u.Host, "abcdefghijklmnopqrstuvwxyz0123456789.-_") {
+		return nil, fmt.Errorf("SPIFFE id %q %s", s, rule)
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" || segment == "." || segment == ".." ||
+			strings.IndexFunc(segment, func(r rune) bool { return !spiffeChar(r) }) >= 0 {
+			return nil, fmt.Errorf("SPIFFE id %q %s, whose segments have the characters A-Z a-z 0-9 . _ -", s, rule)
+		}
+	}
+	return u, nil
+}
+
+func spiffeChar(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
+}

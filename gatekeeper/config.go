@@ -65,11 +65,12 @@ type Config struct {
 	// Profile says how soon a dead leader is replaced. Default ProfileDefault; in Memory a server leads at once.
 	Profile Profile
 
-	// TLS protects the API when it has a certificate.
+	// TLS protects the API when it has a certificate. With authorities, clients must show a certificate of theirs.
 	TLS TLS
 	// PeerTLS protects the connections between members, and both sides must show a certificate with the extended key usages serverAuth
 	// and clientAuth. Those of clients must lack serverAuth, or PeerTLS needs a separate CA: each certificate of CA with serverAuth opens
-	// the peer port. The zero value is the same as TLS.
+	// the peer port. A server shows the certificate to the API of other servers too, which take it as that of a member. The zero value is
+	// the same as TLS.
 	PeerTLS TLS
 
 	// MaxCalls is how many calls of clients this server works on at once, from 1 to 100 000; what comes beyond is refused at once, with

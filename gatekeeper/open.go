@@ -56,11 +56,11 @@ func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 // open opens one thing after the other, and notes how each is closed again.
 func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) error {
 	cfg := &s.cfg
-	credentials, err := cfg.TLS.client("TLS")
-	if err != nil {
+	if err := cfg.checkFiles(); err != nil {
 		return err
 	}
-	if err := cfg.PeerTLS.peer(); err != nil {
+	credentials, err := cfg.joinCredentials()
+	if err != nil {
 		return err
 	}
 	if s.listeners, err = cfg.listen(); err != nil {

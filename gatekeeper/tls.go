@@ -11,26 +11,38 @@ import (
 
 func (t TLS) files() certs.Files { return certs.Files{Cert: t.CertFile, Key: t.KeyFile, CA: t.CAFile} }
 
-// client returns the credentials by which this server calls another one's API. Reading the files, it finds out whether they are any
-// good; the error is a *ConfigError of that field.
-func (t TLS) client(field string) (credentials.TransportCredentials, error) {
-	if t == (TLS{}) {
-		return insecure.NewCredentials(), nil
+// checkFiles reads the files of both ports. The error is a *ConfigError.
+func (c *Config) checkFiles() error {
+	if c.TLS != (TLS{}) {
+		if _, err := c.TLS.files().Config(); err != nil {
+			return unusable("TLS", err)
+		}
 	}
-	cfg, err := t.files().Config()
-	if err != nil {
-		return nil, unusable(field, err)
-	}
-	return credentials.NewTLS(cfg), nil
-}
-
-// peer finds out whether the files are good for the peer port; the error is a *ConfigError.
-func (t TLS) peer() error {
-	if t == (TLS{}) {
+	if c.PeerTLS == (TLS{}) {
 		return nil
 	}
-	_, err := t.files().Peer()
-	return unusable("PeerTLS", err)
+	cfg, err := c.PeerTLS.files().Peer()
+	if err != nil {
+		return unusable("PeerTLS", err)
+	}
+	if len(c.Members) > 1 || len(c.Join) > 0 {
+		if err := certs.ForClients(cfg.Certificates[0].Leaf); err != nil {
+			return unusable("PeerTLS", &certs.FileError{File: c.PeerTLS.CertFile, Err: err})
+		}
+	}
+	return nil
+}
+
+// joinCredentials are those by which this server calls the API of one that it joins. The error is a *ConfigError.
+func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
+	if c.TLS == (TLS{}) {
+		return insecure.NewCredentials(), nil
+	}
+	creds, err := certs.Hop(c.TLS.files(), c.PeerTLS.files()).Credentials()
+	if err != nil {
+		return nil, unusable("TLS", err)
+	}
+	return creds, nil
 }
 
 func unusable(field string, err error) error {

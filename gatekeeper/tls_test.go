@@ -1,17 +1,10 @@
 package gatekeeper
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
+	"errors"
 	"net"
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,64 +14,56 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// certificates makes an authority and a certificate of it for loopback.
-func certificates(t *testing.T) (files TLS, pool *x509.CertPool) {
-	t.Helper()
-	dir := t.TempDir()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+// authorities are those of a cluster, as `gkctl cert init` makes them.
+type authorities struct {
+	t            *testing.T
+	api, members *authoritytest.Authority
+}
+
+func newAuthorities(t *testing.T) *authorities {
+	return &authorities{t, authoritytest.New(t), authoritytest.New(t)}
+}
+
+// secure gives a server the certificates of `gkctl cert server` and `gkctl cert peer`.
+func (a *authorities) secure(c *Config) {
+	c.TLS = tlsOf(a.api, authority.Leaf{Name: "server-" + c.ID, Server: true, Hosts: []string{"127.0.0.1"}})
+	c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: c.ID, Server: true, Client: true, Hosts: []string{"127.0.0.1"}})
+}
+
+func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
+	f := ca.Issue(l)
+	return TLS{CertFile: f.Cert, KeyFile: f.Key, CAFile: ca.File}
+}
+
+// client is a caller with a certificate as of that time, sent whatever the server says that it takes; nil: none.
+func (a *authorities) client(by *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
+	a.t.Helper()
+	cfg := &tls.Config{RootCAs: a.api.Pool(), MinVersion: tls.VersionTLS12}
+	if by != nil {
+		pair := authoritytest.Pair(a.t, by.IssueAt(at, authority.Leaf{Name: "client", Client: true}))
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
-	key := func() *ecdsa.PrivateKey {
-		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		must(err)
-		return k
+	if change != nil {
+		change(cfg)
 	}
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		must(os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-		return path
-	}
-	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	authorityKey, ownKey := key(), key()
-	authorityDER, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
-	must(err)
-	own := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "server"}, NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	ownDER, err := x509.CreateCertificate(rand.Reader, own, authority, ownKey.Public(), authorityKey)
-	must(err)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(ownKey)
-	must(err)
-	parsed, err := x509.ParseCertificate(authorityDER)
-	must(err)
-	pool = x509.NewCertPool()
-	pool.AddCert(parsed)
-	return TLS{CertFile: write("cert.pem", "CERTIFICATE", ownDER), KeyFile: write("key.pem", "PRIVATE KEY", keyDER), CAFile: write("ca.pem", "CERTIFICATE", authorityDER)}, pool
+	return grpc.WithTransportCredentials(credentials.NewTLS(cfg))
 }
 
 func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
 	t.Parallel()
-	files, pool := certificates(t)
-	with := func(minimum uint16) grpc.DialOption {
-		return grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12, MaxVersion: minimum}))
-	}
-	servers := clusterWith(t, func(c *Config) { c.TLS = files }, "gk1", "gk2", "gk3")
+	a := newAuthorities(t)
+	servers := clusterWith(t, a.secure, "gk1", "gk2", "gk3")
+	good := a.client(a.api, time.Now(), nil)
 	for _, s := range servers {
-		callerOf(t, s, with(tls.VersionTLS13)).try(t, "none", "app1") // two of them pass it on
+		callerOf(t, s, good).try(t, "none", "app1") // two of them pass it on
 	}
 
-	st, err := callerOf(t, servers[0], with(tls.VersionTLS13)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	st, err := callerOf(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || c[0].GetPort() != gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API ||
 		!c[0].GetNotAfter().AsTime().After(time.Now()) || c[0].GetError() != "" {
 		t.Errorf("certificates %v, %v", c, err)
@@ -88,15 +73,104 @@ func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
 	}
 
 	cfg, _ := configOf(t, "gk4")
-	cfg.TLS, cfg.Join = files, []string{servers[0].APIAddress()}
+	a.secure(&cfg)
+	cfg.Join = []string{servers[0].APIAddress()}
 	ready(t, open(t, cfg))
+}
 
-	for name, option := range map[string]grpc.DialOption{
-		"no TLS": grpc.WithTransportCredentials(insecure.NewCredentials()), "an older TLS": with(tls.VersionTLS12),
+// One authority for both ports is enough if the certificates of servers are for both uses.
+func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
+	t.Parallel()
+	ca := authoritytest.New(t)
+	servers := clusterWith(t, func(c *Config) { c.TLS = tlsOf(ca, authority.Leaf{Name: c.ID, Server: true, Client: true}) }, "gk1", "gk2", "gk3")
+	a := &authorities{t, ca, ca}
+	for _, s := range servers {
+		callerOf(t, s, a.client(ca, time.Now(), nil)).try(t, "none", "app1")
+	}
+}
+
+func TestAPI_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
+	t.Parallel()
+	a, strangers := newAuthorities(t), authoritytest.New(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	s := open(t, cfg)
+	ready(t, s)
+	now := time.Now()
+	for name, c := range map[string]struct {
+		option grpc.DialOption
+		says   string
+	}{
+		"no certificate":                       {a.client(nil, now, nil), "certificate required"},
+		"another authority":                    {a.client(strangers, now, nil), "unknown certificate authority"},
+		"expired":                              {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
+		"not yet valid":                        {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other word for it
+		"a client of the authority of members": {a.client(a.members, now, nil), "bad certificate"},
+		"a server of another cluster":          {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = strangers.Pool() }), "unknown authority"},
+		"an older TLS":                         {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
+		"no TLS":                               {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
-		c := callerOf(t, servers[0], option)
-		if _, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); status.Code(err) != codes.Unavailable {
-			t.Errorf("%s: %v, want Unavailable", name, err)
+		_, err := callerOf(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+		if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want Unavailable and %q", name, err, c.says)
 		}
+	}
+	if _, err := callerOf(t, s, a.client(a.api, now, nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
+		t.Errorf("a good caller: %v", err)
+	}
+}
+
+func TestPeerPort_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
+	t.Parallel()
+	a, strangers := newAuthorities(t), authoritytest.New(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	s := open(t, cfg)
+	ready(t, s)
+	member := authority.Leaf{Name: "gk2", Server: true, Client: true}
+	for name, c := range map[string]struct {
+		by   *authoritytest.Authority
+		at   time.Time
+		leaf authority.Leaf
+		says string
+	}{
+		"no certificate":                  {nil, time.Now(), member, "certificate required"},
+		"a client":                        {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
+		"a server's for clients":          {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
+		"a member of another cluster":     {strangers, time.Now(), member, "unknown certificate authority"},
+		"a member, expired":               {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
+		"a member, not yet valid":         {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
+		"of members, not for both usages": {a.members, time.Now(), authority.Leaf{Name: "gk2", Server: true}, "bad certificate"},
+	} {
+		dial := &tls.Config{RootCAs: a.members.Pool(), ServerName: "127.0.0.1"}
+		if c.by != nil {
+			pair := authoritytest.Pair(t, c.by.IssueAt(c.at, c.leaf))
+			dial.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+		}
+		conn, err := tls.Dial("tcp", s.PeerAddress(), dial)
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1)) // by TLS 1.3 the server refuses later
+			conn.Close()
+		}
+		if refused, ok := errors.AsType[*net.OpError](err); !ok || !strings.Contains(refused.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+func TestOpen_CertificateOfNoMember_IsNamed(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	server := authority.Leaf{Name: "server-gk1", Server: true}
+	cfg, _ := configOf(t, "gk1")
+	cfg.TLS = tlsOf(a.api, server)
+	alone := open(t, cfg) // it dials nobody
+	ready(t, alone)
+
+	cfg, _ = configOf(t, "gk2")
+	cfg.TLS, cfg.Join = tlsOf(a.api, server), []string{alone.APIAddress()}
+	_, err := Open(bounded(t), cfg)
+	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "PeerTLS" || !strings.Contains(e.Rule, "lacks the extended key usage clientAuth") {
+		t.Errorf("%v", err)
 	}
 }

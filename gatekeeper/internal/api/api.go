@@ -29,10 +29,13 @@ type Config struct {
 	Consensus Consensus
 	Machine   Machine
 	Hub       Hub
-	// TLS is off when zero. Hops to the leader use the same files.
+	// TLS is off when zero. With authorities, clients must show a certificate of theirs.
 	TLS certs.Files
-	// PeerTLS are the files of the peer port, of which GetStatus tells when they end; optional.
+	// PeerTLS are the files of the peer port. Hops to the leader show that certificate, and the port takes those of its authorities from
+	// members. Optional: TLS.
 	PeerTLS certs.Files
+	// OptionalClientCerts lets clients in that show no certificate, because they may have other credentials.
+	OptionalClientCerts bool
 	// Dial makes the connections of hops. Optional, TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Version and Started are what GetStatus tells; optional.
@@ -91,9 +94,13 @@ func New(cfg Config) (*API, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	port, err := portTLS(cfg.TLS)
+	port, err := portTLS(&cfg)
 	if err != nil {
 		return nil, err
+	}
+	hop, err := hopCredentials(certs.Hop(cfg.TLS, cfg.PeerTLS))
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
 	}
 	methods, err := methodsOf(services()...)
 	if err != nil {
@@ -103,7 +110,7 @@ func New(cfg Config) (*API, error) {
 		cfg:     cfg,
 		reader:  cfg.Keeper,
 		tls:     port,
-		forward: newForwarder(&cfg, methods),
+		forward: newForwarder(&cfg, hop, methods),
 		health:  health.NewServer(),
 		closed:  make(chan struct{}),
 	}

@@ -117,11 +117,10 @@ func (s *clusterService) certificates() (all []*gatekeeperv1.Certificate) {
 			continue
 		}
 		shown := &gatekeeperv1.Certificate{Port: c.port}
-		if cfg, err := c.files.Config(); err != nil {
+		if subject, end, err := c.files.Expiry(); err != nil {
 			shown.Error = err.Error()
 		} else {
-			leaf := cfg.Certificates[0].Leaf
-			shown.Subject, shown.NotAfter = leaf.Subject.String(), toTimestamp(leaf.NotAfter)
+			shown.Subject, shown.NotAfter = subject, toTimestamp(end)
 		}
 		all = append(all, shown)
 	}

@@ -12,13 +12,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
@@ -52,8 +52,8 @@ type forwarder struct {
 	cluster   string // its id
 	consensus Consensus
 	metrics   Metrics
-	tls       certs.Files
-	dial      []grpc.DialOption // more than what every hop has
+	creds     credentials.TransportCredentials // of hops
+	dial      []grpc.DialOption                // more than what every hop has
 	methods   map[string]*method
 
 	mu     sync.Mutex // guards hop and closed
@@ -69,8 +69,8 @@ type hop struct {
 	cut    context.CancelFunc
 }
 
-func newForwarder(cfg *Config, methods map[string]*method) *forwarder {
-	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, tls: cfg.TLS, methods: methods}
+func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods map[string]*method) *forwarder {
+	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
 	}
@@ -244,13 +244,9 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	case f.hop != nil && (f.hop.leader == leader || f.hop.leader.Term > leader.Term):
 		return f.hop, nil
 	}
-	creds, err := hopCredentials(f.tls)
-	if err != nil {
-		return nil, &unreachableError{leader, err}
-	}
 	// passthrough: the name is resolved anew at each dial.
 	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress, append(slices.Clip(f.dial),
-		grpc.WithTransportCredentials(creds),
+		grpc.WithTransportCredentials(f.creds),
 		grpc.WithDisableRetry(), // the caller retries; a hop that did might repeat what was done
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxHopMessage)),

@@ -2,36 +2,20 @@ package api
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
-	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 func TestReflection_Lists_TheThreeServices(t *testing.T) {
@@ -178,130 +162,5 @@ func TestCalls_AreCounted_PanicsAreCaught(t *testing.T) {
 		"closed /gatekeeper.v1.PermitService/KeepAlive",
 	} {
 		eventually(t, s, func() bool { return metrics.has(s) })
-	}
-}
-
-// authority signs certificates for loopback.
-type authority struct {
-	folder string
-	cert   *x509.Certificate
-	key    *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{folder: t.TempDir()}
-	a.cert, a.key = a.sign(t, "ca", true)
-	return a
-}
-
-func (a *authority) path(name string) string { return filepath.Join(a.folder, name) }
-
-// sign writes NAME.pem and NAME-key.pem.
-func (a *authority) sign(t *testing.T, name string, ca bool) (*x509.Certificate, *ecdsa.PrivateKey) {
-	t.Helper()
-	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: ca, BasicConstraintsValid: ca,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	parent, signer := a.cert, a.key
-	if ca {
-		parent, signer = template, key
-	}
-	der := must(x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer))(t)
-	keyDER := must(x509.MarshalPKCS8PrivateKey(key))(t)
-	for file, block := range map[string]*pem.Block{
-		name + ".pem": {Type: "CERTIFICATE", Bytes: der}, name + "-key.pem": {Type: "PRIVATE KEY", Bytes: keyDER},
-	} {
-		if err := os.WriteFile(a.path(file), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cert := must(x509.ParseCertificate(der))(t)
-	return cert, key
-}
-
-func (a *authority) files(name string) certs.Files {
-	return certs.Files{Cert: a.path(name + ".pem"), Key: a.path(name + "-key.pem"), CA: a.path("ca.pem")}
-}
-
-func (a *authority) client(t *testing.T, name string, change func(*tls.Config)) grpc.DialOption {
-	t.Helper()
-	roots := x509.NewCertPool()
-	roots.AddCert(a.cert)
-	c := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	if name != "" {
-		own := must(tls.LoadX509KeyPair(a.path(name+".pem"), a.path(name+"-key.pem")))(t)
-		c.Certificates = []tls.Certificate{own}
-	}
-	if change != nil {
-		change(c)
-	}
-	return grpc.WithTransportCredentials(credentials.NewTLS(c))
-}
-
-func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
-	ca, stranger := newAuthority(t), newAuthority(t)
-	ca.sign(t, "gk1", false)
-	ca.sign(t, "gk2", false)
-	ca.sign(t, "client", false)
-	stranger.sign(t, "client", false)
-	leader := open(t, func(c *Config) { c.TLS = ca.files("gk1") })
-	follower := open(t, func(c *Config) { c.ID, c.TLS = "gk2", ca.files("gk2") })
-	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: leader.address, Term: 1})
-	leader.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
-		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Token: 7}}, nil
-	}
-	for name, c := range map[string]struct {
-		option grpc.DialOption
-		ok     bool
-	}{
-		"no client certificate":    {ca.client(t, "", nil), true},
-		"good client certificate":  {ca.client(t, "client", nil), true},
-		"a stranger's certificate": {ca.client(t, "", func(c *tls.Config) { c.Certificates = strangers(t, stranger) }), false},
-		"TLS 1.2":                  {ca.client(t, "", func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
-		"plain text":               {insecureCreds(), false},
-		"another CA":               {stranger.client(t, "", nil), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client := gatekeeperv1.NewPermitServiceClient(dial(t, follower.address, c.option))
-			reply, err := client.TryAcquire(ctx(t), plainRequest)
-			if c.ok && (err != nil || reply.GetGrant().GetPermit().GetToken() != 7) {
-				t.Errorf("got %v, %v", reply, err)
-			}
-			if !c.ok && status.Code(err) != codes.Unavailable {
-				t.Errorf("got %v, %v", reply, err)
-			}
-		})
-	}
-}
-
-func strangers(t *testing.T, a *authority) []tls.Certificate {
-	t.Helper()
-	own := must(tls.LoadX509KeyPair(a.path("client.pem"), a.path("client-key.pem")))(t)
-	return []tls.Certificate{own}
-}
-
-func TestNew_UnusableTLSFiles_SayWhich(t *testing.T) {
-	ca := newAuthority(t)
-	ca.sign(t, "gk1", false)
-	good := ca.files("gk1")
-	noPEM := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(noPEM, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for says, files := range map[string]certs.Files{
-		"name both files":         {Cert: good.Cert},
-		"needs a certificate":     {CA: good.CA},
-		"missing.pem":             {Cert: "missing.pem", Key: good.Key},
-		"missing-ca.pem":          {Cert: good.Cert, Key: good.Key, CA: "missing-ca.pem"},
-		"holds no PEM":            {Cert: good.Cert, Key: good.Key, CA: noPEM},
-		"private key does not ma": {Cert: good.Cert, Key: ca.path("ca-key.pem")},
-	} {
-		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: got %v, want it to say %q", files, err, says)
-		}
 	}
 }

@@ -12,28 +12,24 @@ import (
 )
 
 // portTLS is the TLS of the API port; nil when it is off.
-func portTLS(files certs.Files) (*tls.Config, error) {
-	if files.IsZero() {
+func portTLS(cfg *Config) (*tls.Config, error) {
+	if cfg.TLS.IsZero() {
 		return nil, nil //nolint:nilnil // off, and nothing wrong
 	}
-	if files.Cert == "" || files.Key == "" {
+	if cfg.TLS.Cert == "" || cfg.TLS.Key == "" {
 		return nil, errors.New("api: TLS needs a certificate and a key: name both files, or none and no CA")
 	}
-	cfg, err := files.Server()
+	port, err := certs.Port{Files: cfg.TLS, Members: cfg.PeerTLS.CA, Optional: cfg.OptionalClientCerts}.Config()
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	return cfg, nil
+	return port, nil
 }
 
-// hopCredentials are those by which this server calls the leader's API, from the files as they are now.
+// hopCredentials are those by which this server calls the leader's API.
 func hopCredentials(files certs.Files) (credentials.TransportCredentials, error) {
 	if files.IsZero() {
 		return insecure.NewCredentials(), nil
 	}
-	cfg, err := files.Config()
-	if err != nil {
-		return nil, err
-	}
-	return credentials.NewTLS(cfg), nil
+	return files.Credentials()
 }

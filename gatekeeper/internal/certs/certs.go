@@ -1,17 +1,18 @@
 // Package certs reads the PEM files of TLS, for every port and for calls between servers.
 //
-// Certificates are renewed while servers run. So files are read again at each handshake, and what is half written at that
-// moment is passed over: the last ones that could be used go on serving.
+// Certificates are renewed while servers run, so files are read again at each handshake; see package tlsfiles.
 package certs
 
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
 // Files names PEM files. The zero Files is no TLS.
@@ -23,14 +24,7 @@ type Files struct {
 }
 
 // FileError says which file cannot be used, and why.
-type FileError struct {
-	File string
-	Err  error
-}
-
-func (e *FileError) Error() string { return fmt.Sprintf("TLS file %q: %v", e.File, e.Err) }
-
-func (e *FileError) Unwrap() error { return e.Err }
+type FileError = tlsfiles.FileError
 
 // IsZero says that there is no TLS.
 func (f Files) IsZero() bool { return f == Files{} }
@@ -38,21 +32,17 @@ func (f Files) IsZero() bool { return f == Files{} }
 // Config reads the files now, for TLS 1.3 in either direction: set ServerName before dialing, and ClientAuth before serving.
 // The error is a *FileError.
 func (f Files) Config() (*tls.Config, error) {
-	own, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
-		return nil, &FileError{f.Cert, fmt.Errorf("with key %q: %w", f.Key, err)}
+		return nil, err
 	}
 	cfg := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}}
 	if f.CA == "" {
 		return cfg, nil
 	}
-	pem, err := os.ReadFile(f.CA)
+	pool, err := tlsfiles.Pool(f.CA)
 	if err != nil {
-		return nil, &FileError{f.CA, err}
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, &FileError{f.CA, errors.New("holds no PEM certificate")}
+		return nil, err
 	}
 	cfg.RootCAs, cfg.ClientCAs = pool, pool
 	return cfg, nil
@@ -65,7 +55,7 @@ func (f Files) Peer() (*tls.Config, error) {
 		return nil, err
 	}
 	if err := ForServers(cfg.Certificates[0].Leaf); err != nil {
-		return nil, &FileError{f.Cert, err}
+		return nil, &FileError{File: f.Cert, Err: err}
 	}
 	return cfg, nil
 }
@@ -73,35 +63,106 @@ func (f Files) Peer() (*tls.Config, error) {
 // ForServers refuses a certificate that does not state the extended key usage serverAuth. Clients may have certificates of the authority
 // that members have, and those of clients lack it. One without any extended key usage is refused too, although it may be used for everything.
 func ForServers(cert *x509.Certificate) error {
-	if !slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) {
-		return fmt.Errorf("the certificate of %q lacks the extended key usage serverAuth: a member needs serverAuth and clientAuth", cert.Subject)
+	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
+}
+
+// ForClients refuses a certificate that does not state the extended key usage clientAuth: with it a member dials the others.
+func ForClients(cert *x509.Certificate) error {
+	return states(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
+}
+
+func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
+	if !slices.Contains(cert.ExtKeyUsage, usage) {
+		return fmt.Errorf("the certificate of %q lacks the extended key usage %s: a member needs serverAuth and clientAuth", cert.Subject, name)
 	}
 	return nil
 }
 
-// Server returns a configuration for a gRPC port that reads the files again at each handshake. Client certificates are
-// verified when they are given, if there is a CA. The error is that of Config.
-func (f Files) Server() (*tls.Config, error) {
-	var usable atomic.Pointer[tls.Config]
-	read := func() error {
-		cfg, err := f.Config()
-		if err != nil {
-			return err
-		}
-		cfg.NextProtos = []string{"h2"}
-		if f.CA != "" {
-			cfg.ClientAuth = tls.VerifyClientCertIfGiven
-		}
-		usable.Store(cfg)
-		return nil
+// Expiry is when the certificate ends, and its subject. The error is a *FileError.
+func (f Files) Expiry() (subject string, end time.Time, err error) {
+	own, err := tlsfiles.Pair(f.Cert, f.Key)
+	if err != nil {
+		return "", time.Time{}, err
 	}
-	if err := read(); err != nil {
+	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
+}
+
+// Hop are the files by which a server calls the API of another one: it verifies it as a client does, and shows its certificate as a member.
+func Hop(api, peer Files) Files {
+	if !api.IsZero() && !peer.IsZero() {
+		api.Cert, api.Key = peer.Cert, peer.Key
+	}
+	return api
+}
+
+// Credentials are those of connections that this server makes, from the files as they are at each handshake. The error is that of Config.
+func (f Files) Credentials() (credentials.TransportCredentials, error) {
+	latest, err := tlsfiles.New(f.Config)
+	if err != nil {
 		return nil, err
 	}
-	port := usable.Load().Clone()
-	port.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		_ = read() // what cannot be used now is passed over
-		return usable.Load(), nil
+	return latest.Credentials(), nil
+}
+
+// Port is the TLS of a port for clients.
+type Port struct {
+	Files
+	// Members names the authorities of members, which show the certificates of their peer ports when they pass calls on. Optional.
+	Members string
+	// Optional lets clients in that show no certificate. Without CA nobody needs one.
+	Optional bool
+}
+
+// Config returns a configuration for a gRPC port that reads the files again at each handshake. The error is that of Files.Config.
+func (p Port) Config() (*tls.Config, error) {
+	latest, err := tlsfiles.New(p.read)
+	if err != nil {
+		return nil, err
 	}
-	return port, nil
+	cfg := latest.Config().Clone()
+	cfg.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return latest.Config(), nil }
+	return cfg, nil
+}
+
+func (p Port) read() (*tls.Config, error) {
+	cfg, err := p.Files.Config()
+	if err != nil {
+		return nil, err
+	}
+	cfg.NextProtos = []string{"h2"}
+	switch {
+	case p.CA == "" && p.Members == "":
+		return cfg, nil
+	case p.CA == "" || p.Optional:
+		cfg.ClientAuth = tls.VerifyClientCertIfGiven
+	default:
+		cfg.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	if p.Members == "" || p.Members == p.CA {
+		return cfg, nil
+	}
+	clients, both := x509.NewCertPool(), []string{p.Members}
+	if p.CA != "" {
+		clients, both = cfg.ClientCAs, append(both, p.CA)
+	}
+	if cfg.ClientCAs, err = tlsfiles.Pool(both...); err != nil {
+		return nil, err
+	}
+	cfg.VerifyConnection = func(c tls.ConnectionState) error { return memberOrClient(c, clients) }
+	return cfg, nil
+}
+
+// memberOrClient refuses a certificate that the authorities of members have signed for something else than a member.
+func memberOrClient(c tls.ConnectionState, clients *x509.CertPool) error {
+	if len(c.PeerCertificates) == 0 || ForServers(c.PeerCertificates[0]) == nil {
+		return nil
+	}
+	between := x509.NewCertPool()
+	for _, cert := range c.PeerCertificates[1:] {
+		between.AddCert(cert)
+	}
+	_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{
+		Roots: clients, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err
 }

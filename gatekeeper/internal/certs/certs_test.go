@@ -1,42 +1,18 @@
 package certs
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 )
 
-// issue writes a self-signed certificate with that serial number, and its key, over whatever the files hold.
-func issue(t *testing.T, f Files, serial int64) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, f.Cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	write(t, f.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}))
-}
+func filesOf(f authority.Files) Files { return Files{Cert: f.Cert, Key: f.Key} }
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
@@ -45,44 +21,126 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// served is the serial number of the certificate that the next handshake shows.
-func served(t *testing.T, cfg *tls.Config) int64 {
+// handshake is a handshake of both sides, and what the client sees of the server. The error is the server's.
+func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()
-	server, client := net.Pipe()
+	a, b := net.Pipe()
 	failed := make(chan error, 1)
 	go func() {
-		defer server.Close()
-		failed <- tls.Server(server, cfg).Handshake()
+		defer a.Close()
+		failed <- tls.Server(a, server).Handshake()
 	}()
-	c := tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}) //nolint:gosec // only its number is looked at
-	defer client.Close()
-	if err := c.Handshake(); err != nil {
-		t.Fatal(err)
+	client = client.Clone()
+	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // here the server verifies
+	c := tls.Client(b, client)
+	defer b.Close()
+	if err := c.Handshake(); err == nil {
+		_, _ = c.Read(make([]byte, 1)) // by TLS 1.3 the server may refuse later
 	}
-	if err := <-failed; err != nil {
-		t.Fatal(err)
-	}
-	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+	err := <-failed
+	return c.ConnectionState(), err
 }
 
-func TestServer_FilesRenewed_NextHandshakeShowsThem(t *testing.T) {
-	dir := t.TempDir()
-	f := Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
-	issue(t, f, 1)
-	cfg, err := f.Server()
+// served is the common name of the certificate that the next handshake shows.
+func served(t *testing.T, cfg *tls.Config) string {
+	t.Helper()
+	state, err := handshake(t, cfg, &tls.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := served(t, cfg); n != 1 {
-		t.Fatalf("certificate %d is served, want 1", n)
+	return state.PeerCertificates[0].SerialNumber.String()
+}
+
+func TestPort_FilesRenewed_NextHandshakeShowsThem(t *testing.T) {
+	ca := authoritytest.New(t)
+	leaf := authority.Leaf{Name: "gk1", Server: true}
+	f := filesOf(ca.Issue(leaf))
+	cfg, err := Port{Files: f}.Config()
+	if err != nil {
+		t.Fatal(err)
 	}
-	issue(t, f, 2)
-	if n := served(t, cfg); n != 2 {
-		t.Fatalf("certificate %d is served after the renewal, want 2", n)
+	first := served(t, cfg)
+	ca.Issue(leaf)
+	second := served(t, cfg)
+	if second == first {
+		t.Fatal("the old certificate is served after the renewal")
 	}
 	write(t, f.Cert, []byte("half writ"))
-	if n := served(t, cfg); n != 2 {
-		t.Fatalf("certificate %d is served while the file cannot be used, want 2", n)
+	if n := served(t, cfg); n != second {
+		t.Fatalf("certificate %s is served while the file cannot be used, want %s", n, second)
+	}
+}
+
+// The authorities of clients are renewed as certificates are.
+func TestPort_AuthoritiesRenewed_NextHandshakeCounts(t *testing.T) {
+	before, after := authoritytest.New(t), authoritytest.New(t)
+	f := filesOf(before.Issue(authority.Leaf{Name: "gk1", Server: true}))
+	f.CA = before.File
+	cfg, err := Port{Files: f}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(a *authoritytest.Authority) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{authoritytest.Pair(t, a.Issue(authority.Leaf{Name: "client", Client: true}))}}
+	}
+	if _, err := handshake(t, cfg, with(before)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, before.File, after.CertPEM())
+	if _, err := handshake(t, cfg, with(before)); err == nil {
+		t.Error("a client of the old authority is let in")
+	}
+	if _, err := handshake(t, cfg, with(after)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPort_EachCertificateOfAClient(t *testing.T) {
+	api, members, strangers := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
+	own := filesOf(api.Issue(authority.Leaf{Name: "gk1", Server: true}))
+	verifying := own
+	verifying.CA = api.File
+	client, member := authority.Leaf{Name: "client", Client: true}, authority.Leaf{Name: "gk2", Server: true, Client: true}
+	required, optional := Port{Files: verifying, Members: members.File}, Port{Files: verifying, Members: members.File, Optional: true}
+	one := Port{Files: verifying, Members: api.File}
+	none := Port{Files: own, Members: members.File}
+	for _, c := range []struct {
+		what string
+		port Port
+		by   *authoritytest.Authority // nil: no certificate
+		leaf authority.Leaf
+		ok   bool
+	}{
+		{"a client's", required, api, client, true},
+		{"a member's", required, members, member, true},
+		{"a client's by the authority of members", required, members, client, false},
+		{"a stranger's", required, strangers, client, false},
+		{"a stranger's, who is a member there", required, strangers, member, false},
+		{"a server's of the API", required, api, authority.Leaf{Name: "gk2", Server: true}, false},
+		{"none", required, nil, client, false},
+		{"none, where it may be", optional, nil, client, true},
+		{"a client's, where none need be", optional, api, client, true},
+		{"a stranger's, where none need be", optional, strangers, client, false},
+		{"a client's by the authority of members, where none need be", optional, members, client, false},
+		{"a client's with one authority", one, api, client, true},
+		{"a member's with one authority", one, api, member, true},
+		{"none with one authority", one, nil, client, false},
+		{"none without authorities of clients", none, nil, client, true},
+		{"a member's without authorities of clients", none, members, member, true},
+		{"a client's by the authority of members, without one of clients", none, members, client, false},
+	} {
+		cfg, err := c.port.Config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := &tls.Config{}
+		if c.by != nil {
+			pair := authoritytest.Pair(t, c.by.Issue(c.leaf))
+			shown.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+		}
+		if _, err := handshake(t, cfg, shown); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.what, err)
+		}
 	}
 }
 
@@ -93,7 +151,7 @@ func TestConfig_UnusableFile_IsNamed(t *testing.T) {
 	if bad, ok := errors.AsType[*FileError](err); !ok || bad.File != f.Cert {
 		t.Fatalf("the error is %v, want it to name %s", err, f.Cert)
 	}
-	issue(t, f, 1)
+	f = filesOf(authoritytest.New(t).Issue(authority.Leaf{Name: "gk1", Server: true}))
 	f.CA = filepath.Join(dir, "ca.pem")
 	write(t, f.CA, nil)
 	_, err = f.Config()

@@ -1,0 +1,103 @@
+package tlsfiles_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+	"testing"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
+)
+
+// connect makes a handshake with a server that demands a certificate of the given authority, and shows one of it.
+func connect(t *testing.T, creds credentials.TransportCredentials, ca *authoritytest.Authority) (shown *x509.Certificate, err error) {
+	t.Helper()
+	server := &tls.Config{
+		Certificates: []tls.Certificate{authoritytest.Pair(t, ca.Issue(authority.Leaf{Name: "server", Server: true}))},
+		ClientCAs:    ca.Pool(), ClientAuth: tls.RequireAndVerifyClientCert, NextProtos: []string{"h2"},
+	}
+	a, b := net.Pipe()
+	defer b.Close()
+	accepted := tls.Server(a, server)
+	failed := make(chan error, 1)
+	go func() {
+		defer a.Close()
+		failed <- accepted.Handshake()
+	}()
+	conn, _, err := creds.ClientHandshake(t.Context(), "127.0.0.1:7420", b)
+	if err != nil {
+		b.Close()
+		<-failed
+		return nil, err
+	}
+	_, _ = conn.Read(make([]byte, 1)) // by TLS 1.3 the server may refuse later
+	if err := <-failed; err != nil {
+		return nil, err
+	}
+	return accepted.ConnectionState().PeerCertificates[0], nil
+}
+
+func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
+	before, after := authoritytest.New(t), authoritytest.New(t)
+	client := authority.Leaf{Name: "client", Client: true}
+	own := before.Issue(client)
+	latest, err := tlsfiles.New(func() (*tls.Config, error) {
+		pair, err := tlsfiles.Pair(own.Cert, own.Key)
+		if err != nil {
+			return nil, err
+		}
+		pool, err := tlsfiles.Pool(before.File)
+		return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	creds := latest.Credentials().Clone()
+	first, err := connect(t, creds, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.Issue(client)
+	second, err := connect(t, creds, before)
+	if err != nil || second.Equal(first) {
+		t.Fatalf("the old certificate is shown after the renewal: %v", err)
+	}
+	write(t, own.Cert, []byte("half writ"))
+	if third, err := connect(t, creds, before); err != nil || !third.Equal(second) {
+		t.Fatalf("while the file cannot be used: %v", err)
+	}
+
+	write(t, before.File, after.CertPEM())
+	moved := after.Issue(client)
+	for _, f := range [][2]string{{moved.Cert, own.Cert}, {moved.Key, own.Key}} {
+		data, err := os.ReadFile(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, f[1], data)
+	}
+	if _, err := connect(t, creds, after); err != nil {
+		t.Errorf("another authority: %v", err)
+	}
+	if _, err := connect(t, creds, before); !as[*tls.CertificateVerificationError](err) {
+		t.Errorf("a server of the old authority: %v", err)
+	}
+}
+
+func as[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

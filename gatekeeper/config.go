@@ -72,6 +72,9 @@ type Config struct {
 	// the peer port. A server shows the certificate to the API of other servers too, which take it as that of a member. The zero value is
 	// the same as TLS.
 	PeerTLS TLS
+	// Insecure lets the server start although other machines reach a port of it that does not authenticate: the API or the peer port without
+	// TLS and authorities, or the admin port. Whoever reaches such a port can change everything, or read metrics and take profiles.
+	Insecure bool
 
 	// MaxCalls is how many calls of clients this server works on at once, from 1 to 100 000; what comes beyond is refused at once, with
 	// RESOURCE_EXHAUSTED and when to try again. What keeps or ends live permits is never refused, and what waits in a queue is not

@@ -67,7 +67,9 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.opens(func(context.Context) error { s.listeners.close(); return nil })
-	s.warnOfStrangers()
+	if err := s.refuseStrangers(); err != nil {
+		return err
+	}
 
 	peerAddress := advertised(cfg.AdvertisePeer, cfg.PeerAddress, cfg.Listeners.Peer, s.listeners.Peer)
 	folder, err := cfg.prepareFolder(ctx, peerAddress, credentials)
@@ -202,6 +204,7 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 		Hub:       hub,
 		TLS:       s.cfg.TLS.files(),
 		PeerTLS:   s.cfg.PeerTLS.files(),
+		Insecure:  s.cfg.Insecure,
 		Dial:      s.cfg.dial(),
 		Version:   Version(),
 		Started:   time.Now(),
@@ -285,24 +288,4 @@ func (p Profile) timeouts() consensus.Timeouts {
 		return consensus.FastTimeouts()
 	}
 	return consensus.DefaultTimeouts()
-}
-
-// warnOfStrangers is loud about ports that other machines reach and that nothing protects.
-func (s *Server) warnOfStrangers() {
-	for _, port := range []struct {
-		what, address string
-		open          bool
-	}{
-		{"API", s.APIAddress(), s.cfg.TLS == (TLS{}) && !loopback(s.listeners.API.Addr())},
-		{"peer", s.PeerAddress(), s.cfg.PeerTLS == (TLS{}) && !loopback(s.listeners.Peer.Addr())},
-	} {
-		if port.open {
-			s.log.Warn("NO TLS on a port that other machines reach: whoever reaches it can take and end every permit and change the cluster",
-				slog.String("port", port.what), slog.String("address", port.address))
-		}
-	}
-	if s.listeners.Admin != nil && !loopback(s.listeners.Admin.Addr()) {
-		s.log.Warn("the admin port can be reached by other machines and knows no passwords: whoever reaches it can read metrics and take profiles",
-			slog.String("address", s.AdminAddress()))
-	}
 }

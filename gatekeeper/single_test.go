@@ -238,32 +238,6 @@ func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 	}
 }
 
-func TestOpen_WithoutTLSBeyondLoopback_Warns(t *testing.T) {
-	t.Parallel()
-	cfg, log := configOf(t, "")
-	cfg.APIAddress, cfg.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
-	open(t, cfg)
-	if !strings.Contains(log.String(), `level=WARN msg="NO TLS on a port`) || !strings.Contains(log.String(), "port=API") {
-		t.Error("no warning")
-	}
-	if strings.Contains(log.String(), "port=peer") {
-		t.Error("a warning of the peer port, which is on loopback")
-	}
-	if strings.Contains(log.String(), "admin port") {
-		t.Error("a warning of the admin port, which is on loopback")
-	}
-}
-
-func TestOpen_AdminPortBeyondLoopback_Warns(t *testing.T) {
-	t.Parallel()
-	cfg, log := configOf(t, "")
-	cfg.AdminAddress = "0.0.0.0:0"
-	open(t, cfg)
-	if !strings.Contains(log.String(), `level=WARN msg="the admin port can be reached`) {
-		t.Error("no warning")
-	}
-}
-
 func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")

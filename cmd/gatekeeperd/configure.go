@@ -26,6 +26,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		Profile:       gatekeeper.Profile(o.profile),
 		TLS:           o.tls,
 		PeerTLS:       o.peerTLS,
+		Insecure:      o.insecure,
 		DumpInterval:  o.dumpInterval,
 		MaxCalls:      o.maxCalls,
 	}

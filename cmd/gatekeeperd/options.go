@@ -28,6 +28,7 @@ type options struct {
 	nonVoter        bool
 	profile         string
 	tls, peerTLS    gatekeeper.TLS
+	insecure        bool
 	definitions     string
 	maxCalls        int
 	dumpInterval    time.Duration
@@ -60,10 +61,11 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringVar(&o.tls.CertFile, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")
 	f.StringVar(&o.tls.KeyFile, "tls-key", "", "PEM file with its private key")
-	f.StringVar(&o.tls.CAFile, "tls-ca", "", "PEM file with the authorities that certificates of clients and servers are verified by")
-	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members (default: the same three files)")
+	f.StringVar(&o.tls.CAFile, "tls-ca", "", "PEM file with the authorities of clients and servers; each client must show a certificate of theirs")
+	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members, and to the API of the others (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "as --tls-key, between members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
+	f.BoolVar(&o.insecure, "insecure", false, "start although other machines reach a port that authenticates nobody: without TLS and --tls-ca, or --admin-address off loopback")
 
 	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions, created if they were never there; never overwrites, never brings back what was deleted")
 	f.IntVar(&o.maxCalls, "max-calls", gatekeeper.DefaultMaxCalls, "how many calls are worked on at once; what comes beyond is refused, to be tried again")

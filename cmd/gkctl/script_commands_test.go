@@ -108,6 +108,28 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
+// secure starts a server with the certificates that the script has made in a folder, and asks it from then on: secure ID FOLDER [--insecure]
+func secure(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: secure ID FOLDER [--insecure]")
+	}
+	id, file := args[0], func(name string) string { return filepath.Join(ts.MkAbs(args[1]), name) }
+	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	defer cancel()
+	s, err := gatekeeper.Open(ctx, gatekeeper.Config{
+		ID: id, DataDir: filepath.Join(ts.MkAbs("."), "."+id), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Insecure: len(args) > 2,
+		TLS:     gatekeeper.TLS{CertFile: file("server-" + id + ".crt"), KeyFile: file("server-" + id + ".key"), CAFile: file("ca.crt")},
+		PeerTLS: gatekeeper.TLS{CertFile: file("peer-" + id + ".crt"), KeyFile: file("peer-" + id + ".key"), CAFile: file("peer-ca.crt")},
+		Logger:  slog.New(slog.DiscardHandler),
+	})
+	ts.Check(err)
+	started := ts.Value("fleet").(fleet)
+	started[id] = s
+	ts.Defer(func() { started.shut(ts, id) })
+	ts.Check(s.Ready(ctx))
+	ts.Setenv("GK_ENDPOINTS", s.APIAddress())
+}
+
 // openAll opens the servers of a new cluster, which wait for one another, each in its own folder below dir.
 func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
 	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))

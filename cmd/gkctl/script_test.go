@@ -68,6 +68,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
 			"serve":  serve,
+			"secure": secure,
 			"shut":   shutServers,
 			"status": exitStatus,
 			"many":   writeMany,

@@ -36,6 +36,8 @@ type Config struct {
 	PeerTLS certs.Files
 	// OptionalClientCerts lets clients in that show no certificate, because they may have other credentials.
 	OptionalClientCerts bool
+	// Insecure is what GetStatus says of this server.
+	Insecure bool
 	// Dial makes the connections of hops. Optional, TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Version and Started are what GetStatus tells; optional.

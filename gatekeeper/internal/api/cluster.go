@@ -52,6 +52,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		FeatureLevel:     state.FeatureLevel(),
 		Version:          s.cfg.Version,
 		Waiters:          uint32(s.keeper.WaiterCount()),
+		Insecure:         s.cfg.Insecure,
 	}
 	if !s.cfg.Started.IsZero() {
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))

@@ -709,7 +709,9 @@ type GetStatusResponse struct {
 	MaxWorkBytes          uint64 `protobuf:"varint,29,opt,name=max_work_bytes,json=maxWorkBytes,proto3" json:"max_work_bytes,omitempty"`
 	MaxSemaphoreWorkBytes uint64 `protobuf:"varint,30,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3" json:"max_semaphore_work_bytes,omitempty"`
 	// The same of each semaphore that has jobs, most bytes first; at most 100.
-	Work          []*SemaphoreWork `protobuf:"bytes,31,rep,name=work,proto3" json:"work,omitempty"`
+	Work []*SemaphoreWork `protobuf:"bytes,31,rep,name=work,proto3" json:"work,omitempty"`
+	// The answering server was started with --insecure, so that its ports may be reached without TLS and authentication.
+	Insecure      bool `protobuf:"varint,32,opt,name=insecure,proto3" json:"insecure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -959,6 +961,13 @@ func (x *GetStatusResponse) GetWork() []*SemaphoreWork {
 		return x.Work
 	}
 	return nil
+}
+
+func (x *GetStatusResponse) GetInsecure() bool {
+	if x != nil {
+		return x.Insecure
+	}
+	return false
 }
 
 // SemaphoreWork sums up the jobs of a semaphore.
@@ -1765,7 +1774,7 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xc3\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xdf\n" +
 	"\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
@@ -1804,7 +1813,8 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"work_bytes\x18\x1c \x01(\x04R\tworkBytes\x12$\n" +
 	"\x0emax_work_bytes\x18\x1d \x01(\x04R\fmaxWorkBytes\x127\n" +
 	"\x18max_semaphore_work_bytes\x18\x1e \x01(\x04R\x15maxSemaphoreWorkBytes\x120\n" +
-	"\x04work\x18\x1f \x03(\v2\x1c.gatekeeper.v1.SemaphoreWorkR\x04work\"\x85\x01\n" +
+	"\x04work\x18\x1f \x03(\v2\x1c.gatekeeper.v1.SemaphoreWorkR\x04work\x12\x1a\n" +
+	"\binsecure\x18  \x01(\bR\binsecure\"\x85\x01\n" +
 	"\rSemaphoreWork\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
 	"\x04jobs\x18\x02 \x01(\rR\x04jobs\x12\x18\n" +

@@ -149,6 +149,11 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		fmt.Fprintf(w, "stored for jobs:\t%s\n", words.Cell(fmt.Sprintf("%d of %d bytes for %s: %s, %d tasks waiting, %d held",
 			s.GetBytes(), best.GetMaxSemaphoreWorkBytes(), s.GetSemaphore(), words.Plural(int(s.GetJobs()), "job", "jobs"), s.GetWaiting(), s.GetHeld())))
 	}
+	for _, m := range members {
+		if m.Status.GetInsecure() {
+			fmt.Fprintf(w, "insecure:\t%s\n", words.Cell(m.ID()+" was started with --insecure: its ports may let everybody in"))
+		}
+	}
 	for _, c := range best.GetMemberClocks() {
 		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
 	}

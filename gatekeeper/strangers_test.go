@@ -1,0 +1,79 @@
+package gatekeeper
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	withoutCA := func(c *Config) {
+		a.secure(c)
+		c.TLS.CAFile = ""
+	}
+	plain := func(*Config) {}
+	for _, c := range []struct {
+		what    string
+		secure  func(*Config)
+		listen  func(*Config)
+		field   string // that is refused; empty: none
+		refusal string
+	}{
+		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
+		{"the API on IPv6", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "[::]:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
+		{"the peer port", plain, func(c *Config) { c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421" }, "PeerAddress", "gkctl cert peer"},
+		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it knows no authentication"},
+		{"the admin port with TLS elsewhere", a.secure, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "listen on loopback"},
+		{"the API by TLS for everybody", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no authorities"},
+		{"all but admin, with TLS", a.secure, func(c *Config) {
+			c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
+			c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421"
+			c.AdminAddress = "127.0.0.1:0"
+		}, "", ""},
+		{"loopback alone", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			cfg, log := configOf(t, "gk1")
+			c.secure(&cfg)
+			c.listen(&cfg)
+			if c.field == "" {
+				open(t, cfg)
+				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "lets everybody in") {
+					t.Error("a warning without cause")
+				}
+				return
+			}
+			_, err := Open(bounded(t), cfg)
+			e, ok := errors.AsType[*ConfigError](err)
+			if !ok || e.Field != c.field || !strings.Contains(e.Rule, c.refusal) || !strings.Contains(e.Rule, "--insecure") {
+				t.Fatalf("Open: %v, want a ConfigError of %s that says %q", err, c.field, c.refusal)
+			}
+			if _, err := os.Stat(cfg.DataDir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("it wrote something: %v", err)
+			}
+			cfg.Insecure = true
+			open(t, cfg)
+			if n := strings.Count(log.String(), "lets everybody in"); n != 1 || !strings.Contains(log.String(), `level=WARN msg="INSECURE`) {
+				t.Errorf("%d ports are warned of, want 1", n)
+			}
+		})
+	}
+}
+
+func TestGetStatus_Insecure_IsSaid(t *testing.T) {
+	t.Parallel()
+	for _, insecure := range []bool{false, true} {
+		cfg, _ := configOf(t, "gk1")
+		cfg.Insecure = insecure
+		s, c := serving(t, cfg)
+		st, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+		if err != nil || st.GetInsecure() != insecure {
+			t.Errorf("%s: insecure %t, %v; want %t", s.cfg.ID, st.GetInsecure(), err, insecure)
+		}
+	}
+}

@@ -43,7 +43,8 @@ type Config struct {
 	APIAddress string
 	// PeerAddress is where the other members are served. Default: this member's address in Members, else DefaultPeerAddress.
 	PeerAddress string
-	// AdminAddress is where metrics, health and profiles are served by plain HTTP. Empty: nowhere.
+	// AdminAddress is where metrics, health and profiles are served: on loopback by plain HTTP, beyond by TLS as the API, to clients that show
+	// a certificate of TLS.CAFile. Empty: nowhere.
 	AdminAddress string
 	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server; names are resolved anew at each dial.
 	// Default: where it listens (for AdvertisePeer: its address in Members), so they must be given when that is every address of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -116,7 +117,11 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if err := s.openAPI(hub, admitted, measures); err != nil {
 		return err
 	}
-	s.serve(measures)
+	admin, err := s.adminListener()
+	if err != nil {
+		return err
+	}
+	s.serve(measures, admin)
 	if len(cfg.Join) > 0 && !cfg.NonVoter {
 		s.askForVote(cfg.joining(peerAddress, credentials))
 	}
@@ -227,7 +232,7 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(s.opened, closeIt) }
 
 // serve starts what answers, and what runs by itself.
-func (s *Server) serve(measures *metrics.Metrics) {
+func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 	s.grpc = s.api.NewServer()
 	s.running.Go(func() {
 		if err := s.grpc.Serve(s.listeners.API); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
@@ -237,7 +242,7 @@ func (s *Server) serve(measures *metrics.Metrics) {
 	if s.listeners.Admin != nil {
 		s.admin = s.adminServer(measures)
 		s.running.Go(func() {
-			if err := s.admin.Serve(s.listeners.Admin); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.admin.Serve(admin); !errors.Is(err, http.ErrServerClosed) {
 				s.fail(fmt.Errorf("serve the admin port: %w", err))
 			}
 		})

@@ -15,26 +15,25 @@ func (s *Server) refuseStrangers() error {
 		what, field string
 		listener    net.Listener
 		trouble     string // what is wrong with it where strangers reach it; empty: nothing
-		remedy      string
 	}{
-		{"API", "APIAddress", s.listeners.API, s.cfg.TLS.trouble(), certRemedy},
-		{"peer", "PeerAddress", s.listeners.Peer, s.cfg.PeerTLS.trouble(), certRemedy},
-		{"admin", "AdminAddress", s.listeners.Admin, "it knows no authentication", "listen on loopback"},
+		{"API", "APIAddress", s.listeners.API, s.cfg.TLS.trouble()},
+		{"peer", "PeerAddress", s.listeners.Peer, s.cfg.PeerTLS.trouble()},
+		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.TLS.trouble()}, // it has that of the API,
 	} {
 		if port.listener == nil || loopback(port.listener.Addr()) || port.trouble == "" {
 			continue
 		}
 		if !s.cfg.Insecure {
-			return &ConfigError{port.field, address(port.listener), "is reached by other machines, and " + port.trouble + ": " + port.remedy +
+			return &ConfigError{port.field, address(port.listener), "is reached by other machines, and " + port.trouble + ": " + remedy +
 				", or allow it with Insecure (--insecure) if all of them may do everything"}
 		}
 		s.log.Warn("a port that other machines reach lets everybody in", slog.String("port", port.what), slog.String("address", address(port.listener)),
-			slog.String("reason", port.trouble), slog.String("remedy", port.remedy))
+			slog.String("reason", port.trouble), slog.String("remedy", remedy))
 	}
 	return nil
 }
 
-const certRemedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, listen on loopback"
+const remedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, listen on loopback"
 
 // trouble says why a port with these files authenticates nobody; empty if it does.
 func (t TLS) trouble() string {

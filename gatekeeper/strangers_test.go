@@ -1,11 +1,16 @@
 package gatekeeper
 
 import (
+	"crypto/tls"
 	"errors"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -27,13 +32,12 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
 		{"the API on IPv6", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "[::]:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
 		{"the peer port", plain, func(c *Config) { c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421" }, "PeerAddress", "gkctl cert peer"},
-		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it knows no authentication"},
-		{"the admin port with TLS elsewhere", a.secure, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "listen on loopback"},
+		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it has no TLS"},
 		{"the API by TLS for everybody", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no authorities"},
-		{"all but admin, with TLS", a.secure, func(c *Config) {
+		{"all, with TLS", a.secure, func(c *Config) {
 			c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
 			c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421"
-			c.AdminAddress = "127.0.0.1:0"
+			c.AdminAddress = "0.0.0.0:0"
 		}, "", ""},
 		{"loopback alone", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
 	} {
@@ -75,5 +79,44 @@ func TestGetStatus_Insecure_IsSaid(t *testing.T) {
 		if err != nil || st.GetInsecure() != insecure {
 			t.Errorf("%s: insecure %t, %v; want %t", s.cfg.ID, st.GetInsecure(), err, insecure)
 		}
+	}
+}
+
+func TestAdminPort_BeyondLoopback_WantsACertificate(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	cfg.AdminAddress = "0.0.0.0:0"
+	s := open(t, cfg)
+	ready(t, s)
+	_, port, err := net.SplitHostPort(s.AdminAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(scheme string, by *authoritytest.Authority) (int, error) {
+		c := &tls.Config{RootCAs: a.api.Pool()}
+		if by != nil {
+			c.Certificates = []tls.Certificate{authoritytest.Pair(t, by.Issue(authority.Leaf{Name: "client", Client: true}))}
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: c}}
+		defer client.CloseIdleConnections()
+		answer, err := client.Get(scheme + "://127.0.0.1:" + port + "/metrics")
+		if err != nil {
+			return 0, err
+		}
+		return answer.StatusCode, answer.Body.Close()
+	}
+	if code, err := get("https", a.api); code != http.StatusOK || err != nil {
+		t.Errorf("with a certificate: %d, %v", code, err)
+	}
+	if code, err := get("https", nil); err == nil || !strings.Contains(err.Error(), "certificate required") {
+		t.Errorf("without a certificate: %d, %v", code, err)
+	}
+	if code, err := get("https", a.members); err == nil {
+		t.Errorf("with the certificate of another authority: %d", code)
+	}
+	if code, _ := get("http", nil); code == http.StatusOK {
+		t.Error("by plain HTTP it answers")
 	}
 }

@@ -50,7 +50,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "where clients are served")
 	f.StringVar(&o.peerAddress, "peer-address", "", `where other members are served (default: this member's address in --members, else "`+gatekeeper.DefaultPeerAddress+`")`)
-	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `where metrics, health and profiles are served; "" for nowhere`)
+	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `where metrics, health and profiles are served, off loopback by TLS as the API; "" for nowhere`)
 	f.StringVar(&o.advertiseAPI, "advertise-api", "", "where others reach the API (default: --api-address)")
 	f.StringVar(&o.advertisePeer, "advertise-peer", "", "where other members reach this one (default: its address in --members, else --peer-address)")
 
@@ -65,7 +65,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members, and to the API of the others (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "as --tls-key, between members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
-	f.BoolVar(&o.insecure, "insecure", false, "start although other machines reach a port that authenticates nobody: without TLS and --tls-ca, or --admin-address off loopback")
+	f.BoolVar(&o.insecure, "insecure", false, "start although other machines reach a port that authenticates nobody, without --tls-cert and --tls-ca")
 
 	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions, created if they were never there; never overwrites, never brings back what was deleted")
 	f.IntVar(&o.maxCalls, "max-calls", gatekeeper.DefaultMaxCalls, "how many calls are worked on at once; what comes beyond is refused, to be tried again")

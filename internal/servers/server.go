@@ -30,7 +30,7 @@ type Server struct {
 	Through []string
 	// Env is added to the environment.
 	Env []string
-	// Everywhere: it listens on all addresses of its machine, and not on those above alone.
+	// Everywhere: it listens on all addresses of its machine, and not on those above alone, and lets everybody in.
 	Everywhere bool
 
 	binary, dir string

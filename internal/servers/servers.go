@@ -124,6 +124,9 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 		"--peer-address", s.listens(s.Peer),
 		"--admin-address", s.listens(s.Admin),
 	}, c.opts.Args...)
+	if s.Everywhere {
+		s.args = append(s.args, "--insecure")
+	}
 	if c.opts.Front != nil {
 		s.args = append(s.args, "--advertise-api", s.FrontAPI, "--advertise-peer", s.FrontPeer)
 	}

@@ -1,64 +1,46 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
-	"math/big"
-	"net"
-	"os"
 	"path/filepath"
 	"time"
 
 	"google.golang.org/grpc/credentials"
+
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// secured is what servers and callers on this machine need to talk by TLS: one certificate for all of them, by which it is signed itself.
+// secured is what servers and callers on this machine need to talk by TLS: one certificate for all of them.
 type secured struct {
 	args    []string // gatekeeperd's flags
 	callers credentials.TransportCredentials
 }
 
-// newSecured writes the certificate and its key to dir.
+// newSecured writes the certificate, its key and its authority to dir.
 func newSecured(dir string) (*secured, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	now := time.Now()
+	ca, err := authority.New("bench", now, 24*time.Hour)
 	if err != nil {
 		return nil, err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	own, err := ca.Issue(authority.Leaf{Name: "bench", Hosts: []string{"127.0.0.1"}, Server: true, Client: true, Life: 24 * time.Hour}, now)
 	if err != nil {
 		return nil, err
 	}
-	signed, err := x509.ParseCertificate(certificate)
-	if err != nil {
-		return nil, err
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	certificateFile, keyFile := filepath.Join(dir, "tls.pem"), filepath.Join(dir, "tls.key")
-	for _, file := range []struct {
-		path, kind string
-		content    []byte
-	}{{certificateFile, "CERTIFICATE", certificate}, {keyFile, "PRIVATE KEY", secret}} {
-		if err := os.WriteFile(file.path, pem.EncodeToMemory(&pem.Block{Type: file.kind, Bytes: file.content}), 0o600); err != nil {
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for name, p := range map[string]*authority.Pair{"ca": ca, "tls": own} {
+		if err := p.Write(authority.Files{Cert: file(name + ".crt"), Key: file(name + ".key")}); err != nil {
 			return nil, err
 		}
 	}
 	authorities := x509.NewCertPool()
-	authorities.AddCert(signed)
+	authorities.AddCert(ca.Cert)
 	return &secured{
-		args:    []string{"--tls-cert", certificateFile, "--tls-key", keyFile, "--tls-ca", certificateFile},
-		callers: credentials.NewTLS(&tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS13}),
+		args: []string{"--tls-cert", file("tls.crt"), "--tls-key", file("tls.key"), "--tls-ca", file("ca.crt")},
+		callers: credentials.NewTLS(&tls.Config{
+			RootCAs: authorities, MinVersion: tls.VersionTLS13,
+			Certificates: []tls.Certificate{{Certificate: [][]byte{own.Cert.Raw}, PrivateKey: own.Key, Leaf: own.Cert}},
+		}),
 	}, nil
 }

@@ -111,9 +111,11 @@ type Port struct {
 	Members string
 	// Optional lets clients in that show no certificate. Without CA nobody needs one.
 	Optional bool
+	// HTTP1: the port speaks HTTP/1.1, and else gRPC.
+	HTTP1 bool
 }
 
-// Config returns a configuration for a gRPC port that reads the files again at each handshake. The error is that of Files.Config.
+// Config returns a configuration for a port that reads the files again at each handshake. The error is that of Files.Config.
 func (p Port) Config() (*tls.Config, error) {
 	latest, err := tlsfiles.New(p.read)
 	if err != nil {
@@ -130,6 +132,9 @@ func (p Port) read() (*tls.Config, error) {
 		return nil, err
 	}
 	cfg.NextProtos = []string{"h2"}
+	if p.HTTP1 {
+		cfg.NextProtos = []string{"http/1.1"}
+	}
 	switch {
 	case p.CA == "" && p.Members == "":
 		return cfg, nil

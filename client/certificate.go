@@ -9,10 +9,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
 // CertificateError says that no connection came about because of a certificate: of a server's, which was refused here, or of the
@@ -96,8 +99,8 @@ type lastHandshake struct {
 	trouble *CertificateError
 }
 
-func newHandshakes(endpoint string, config *tls.Config, through *atomic.Bool) *handshakes {
-	return &handshakes{TransportCredentials: credentials.NewTLS(config), endpoint: endpoint, through: through, last: new(lastHandshake)}
+func newHandshakes(endpoint string, files *tlsfiles.Latest, through *atomic.Bool) *handshakes {
+	return &handshakes{TransportCredentials: files.Credentials(), endpoint: endpoint, through: through, last: new(lastHandshake)}
 }
 
 // ClientHandshake notes a certificate that is refused here. One that the server refuses is heard of with the first read: by TLS 1.3 the
@@ -151,21 +154,41 @@ func (h *handshakes) explain(err error) error {
 	return err
 }
 
-// firstRead is a connection of which the server has said nothing yet. Only one goroutine reads.
+// lastWords bounds how long a connection that failed is asked for what the server said last.
+const lastWords = time.Second
+
+// firstRead is a connection of which the server has said nothing yet.
 type firstRead struct {
 	net.Conn
 	handshakes *handshakes
-	over       bool
+	over       atomic.Bool // the first read
+	heard      atomic.Bool // and it was no error
 }
 
 func (c *firstRead) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if !c.over {
-		c.over = true
+	if c.over.CompareAndSwap(false, true) {
 		c.handshakes.note(err)
 		if err == nil {
+			c.heard.Store(true)
 			c.handshakes.through.Store(true)
 		}
+	}
+	return n, err
+}
+
+// Write fails by what the server said, if that was a refusal: a server that refuses the client's certificate closes the connection while the
+// client writes its first message, so that the write fails too, and says nothing.
+func (c *firstRead) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err == nil || c.heard.Load() {
+		return n, err
+	}
+	_ = c.SetReadDeadline(time.Now().Add(lastWords)) // the read fails all the same
+	_, said := c.Conn.Read(make([]byte, 1))
+	if _, refused := alert(said); refused {
+		c.handshakes.note(said)
+		return n, said
 	}
 	return n, err
 }

@@ -176,8 +176,8 @@ func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.
 			"the server wants a client certificate by TLS: give one with its key",
 		},
 		{
-			"one of the client's that is not sent", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
-			"the server wants a client certificate by TLS: give one with its key",
+			"one of the client's by an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"the server does not accept the client certificate: tls: unknown certificate authority",
 		},
 		{
 			"one of the client's by an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],

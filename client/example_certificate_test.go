@@ -41,3 +41,13 @@ func ExampleCertificateError() {
 	// its authority is unknown: true
 	// nothing was done: true
 }
+
+// Connections are plain text although the variables of TLS are set, as on a machine whose other programs ask another cluster.
+func ExampleWithPlaintext() {
+	c, err := client.Dial(context.Background(), []string{"127.0.0.1:7420"}, client.WithPlaintext())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Close())
+	// Output: <nil>
+}

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
 // Defaults and the environment variables that replace them.
@@ -46,7 +47,9 @@ func (o dialOption) dial(s *settings) error { return o(s) }
 type settings struct {
 	endpoints      []string
 	defaults       acquisition
-	tls            *tls.Config
+	files          *TLS // nil: none was given
+	plaintext      bool
+	tls            *tlsfiles.Latest // nil: plain text
 	attemptTimeout time.Duration
 	clock          Clock
 	logger         *slog.Logger
@@ -67,6 +70,9 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 		if err := o.dial(s); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.secure(); err != nil {
+		return nil, err
 	}
 	s.defaults.group = cmp.Or(s.defaults.group, DefaultGroup)
 	if s.defaults.acquirer == "" {
@@ -189,7 +195,8 @@ func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.alone = true; return nil })
 }
 
-// TLS names the PEM files by which connections are protected.
+// TLS names the PEM files by which connections are protected. They are read again at each handshake, so that certificates and authorities
+// are renewed while a Client runs. A file that cannot be used then is passed over, and the last one counts.
 type TLS struct {
 	// CAFile has the authorities by which servers are verified; empty means those of the system.
 	CAFile string
@@ -199,40 +206,53 @@ type TLS struct {
 	ServerName string
 }
 
-// WithTLS protects every connection by TLS 1.3. Without it connections are plain text. A certificate that does not fit is a
-// *CertificateError of the calls; a file that cannot be read is an error of Dial.
+// WithTLS protects every connection by TLS 1.3. Default: GK_TLS_CA, GK_TLS_CERT, GK_TLS_KEY and GK_TLS_SERVER_NAME if one of them is set, else
+// plain text. WithTLS replaces all of them. A certificate that does not fit is a *CertificateError of the calls; a file that cannot be read is
+// an error of Dial.
 func WithTLS(t TLS) Option {
-	return dialOption(func(s *settings) error {
-		cfg, err := t.config()
-		if err != nil {
-			return err
+	return dialOption(func(s *settings) error { s.files, s.plaintext = &t, false; return nil })
+}
+
+// WithPlaintext makes connections without TLS, whatever the variables of WithTLS say.
+func WithPlaintext() Option {
+	return dialOption(func(s *settings) error { s.files, s.plaintext = nil, true; return nil })
+}
+
+// secure reads the files of TLS, if there is any.
+func (s *settings) secure() (err error) {
+	if s.files == nil && !s.plaintext {
+		t := TLS{
+			CAFile: os.Getenv("GK_TLS_CA"), CertFile: os.Getenv("GK_TLS_CERT"), KeyFile: os.Getenv("GK_TLS_KEY"), ServerName: os.Getenv("GK_TLS_SERVER_NAME"),
 		}
-		s.tls = cfg
-		return nil
-	})
+		if t != (TLS{}) {
+			s.files = &t
+		}
+	}
+	if s.files != nil {
+		s.tls, err = tlsfiles.New(s.files.config)
+	}
+	return err
 }
 
 func (t TLS) config() (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: t.ServerName}
 	if t.CAFile != "" {
-		pem, err := os.ReadFile(t.CAFile)
+		pool, err := tlsfiles.Pool(t.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("TLS authorities: %w", err)
+			return nil, err
 		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("TLS authorities: %s holds no PEM certificate", t.CAFile)
-		}
+		cfg.RootCAs = pool
 	}
 	if (t.CertFile == "") != (t.KeyFile == "") {
 		return nil, errors.New("TLS certificate and key are given together, or neither")
 	}
 	if t.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		pair, err := tlsfiles.Pair(t.CertFile, t.KeyFile)
 		if err != nil {
-			return nil, fmt.Errorf("TLS certificate: %w", err)
+			return nil, err
 		}
-		cfg.Certificates = []tls.Certificate{pair}
+		// It is sent whatever authorities the server names: one that does not take it says so, and would else ask for one.
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return cfg, nil
 }

@@ -49,7 +49,7 @@ const (
 
 	plainUntrusted      = "the server's certificate is not trusted"
 	plainBadCertificate = "the server does not accept the client certificate"
-	plainNoCertificate  = "the server wants a client certificate by TLS: give one with its key, signed by an authority that the server names, for no other is sent"
+	plainNoCertificate  = "the server wants a client certificate by TLS: give one with its key"
 )
 
 // plainTable is what people call the troubles of a connection. The first line that is part of a text wins, so the outermost

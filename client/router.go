@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -14,6 +13,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
 const (
@@ -34,9 +35,9 @@ const (
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
-	tls       *tls.Config   // nil: plain text
-	timeout   time.Duration // of one attempt
-	alone     bool          // each call goes alone
+	tls       *tlsfiles.Latest // nil: plain text
+	timeout   time.Duration    // of one attempt
+	alone     bool             // each call goes alone
 	binding   *binding
 	through   atomic.Bool // a server was heard by TLS
 

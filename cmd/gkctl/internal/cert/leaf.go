@@ -11,7 +11,6 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
@@ -122,7 +121,7 @@ func (o *leafOptions) run() error {
 	}
 	next := o.next(files)
 	if pair.Cert.NotAfter.Before(now.Add(o.life).Truncate(time.Second)) {
-		next = append([]string{"It ends with its authority, in " + words.Brief(pair.Cert.NotAfter.Sub(now)) + "."}, next...)
+		next = append([]string{"It ends with its authority, at " + pair.Cert.NotAfter.Local().Format(time.DateTime) + "."}, next...)
 	}
 	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
 }

@@ -108,7 +108,9 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 		KeyFile:    o.pick("tls-key", o.TLS.KeyFile, saved.TLS.Key),
 		ServerName: o.pick("tls-server-name", o.TLS.ServerName, saved.TLS.ServerName),
 	}
-	if tls != (client.TLS{}) {
+	if tls == (client.TLS{}) {
+		opts = append(opts, client.WithPlaintext()) // a flag may have emptied a variable
+	} else {
 		opts = append(opts, client.WithTLS(tls))
 	}
 	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {

@@ -1,0 +1,171 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	leaf "github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// renew puts what another authority issued into the files of the first one.
+func renew(t *testing.T, from, to leaf.Files) {
+	t.Helper()
+	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
+		if err := os.WriteFile(f[1], must(os.ReadFile(f[0]))(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A client lives longer than its certificate and than the authority of it.
+func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
+	t.Parallel()
+	before, after := authoritytest.New(t), authoritytest.New(t)
+	server, client := leaf.Leaf{Name: "server", Server: true}, leaf.Leaf{Name: "client", Client: true}
+	serverFiles, clientFiles := before.Issue(server), before.IssueAt(time.Now().Add(-90*time.Minute), client)
+	ours := filepath.Join(t.TempDir(), "ca.crt") // the client's copy
+	if err := os.WriteFile(ours, before.CertPEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := must(gatekeeper.Open(t.Context(), gatekeeper.Config{
+		DataDir: t.TempDir(), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
+		TLS: gatekeeper.TLS{CertFile: serverFiles.Cert, KeyFile: serverFiles.Key, CAFile: before.File},
+	}))(t)
+	defer func() { _ = s.Close(context.Background()) }()
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	var last atomic.Pointer[net.Conn]
+	c := must(Dial(t.Context(), []string{s.APIAddress()}, WithTLS(TLS{CAFile: ours, CertFile: clientFiles.Cert, KeyFile: clientFiles.Key}),
+		WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", a)
+			if err == nil {
+				last.Store(&conn)
+			}
+			return conn, err
+		}))))(t)
+	defer c.Close()
+	ask := func() {
+		t.Helper()
+		if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reconnect := func() {
+		t.Helper()
+		(*last.Load()).Close()
+		ask()
+	}
+	if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); !as[*CertificateError](err) || !strings.Contains(err.Error(), "expired") {
+		t.Fatalf("with a certificate that has ended: %v", err)
+	}
+	before.Issue(client)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for { // a connection that was refused is tried again after a while
+		_, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// All of them are of another authority, and the servers take no other.
+	renew(t, after.Issue(server), serverFiles)
+	renew(t, after.Issue(client), clientFiles)
+	for _, file := range []string{before.File, ours} {
+		if err := os.WriteFile(file, after.CertPEM(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reconnect()
+
+	// A file that cannot be used is passed over.
+	if err := os.WriteFile(clientFiles.Cert, []byte("half writ"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reconnect()
+}
+
+func TestDial_VariablesOfTLS_CountUnlessAnOptionIsGiven(t *testing.T) {
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	later := time.Now().Add(time.Hour)
+	address := serveTLS(t, &tls.Config{
+		Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}, ClientCAs: ours.pool, ClientAuth: tls.RequireAndVerifyClientCert,
+	}, &benchServer{})
+	cert, key := ours.files(ours.sign("127.0.0.1", later))
+	t.Setenv("GK_TLS_CA", ours.file)
+	t.Setenv("GK_TLS_CERT", cert)
+	t.Setenv("GK_TLS_KEY", key)
+	ask := func(opts ...Option) error {
+		t.Helper()
+		c := must(Dial(t.Context(), []string{address}, append(opts, WithGroup("prod"), WithAcquirer("app1"), WithAttemptTimeout(time.Second))...))(t)
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		_, err := c.Semaphore("free").TryAcquire(ctx)
+		return err
+	}
+	if err := ask(); err != nil {
+		t.Error(err)
+	}
+	if err := ask(WithTLS(TLS{CAFile: strangers.file})); !as[*CertificateError](err) {
+		t.Errorf("another authority: %v", err)
+	}
+	t.Setenv("GK_TLS_SERVER_NAME", "gk1.example")
+	if err := ask(); !as[*CertificateError](err) || !strings.Contains(err.Error(), "gk1.example") {
+		t.Errorf("another name: %v", err)
+	}
+	t.Setenv("GK_TLS_CA", "/no/such/file")
+	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	plain := must(Dial(t.Context(), nil, WithTLS(TLS{CAFile: ours.file}), WithPlaintext()))(t)
+	defer plain.Close()
+	if plain.settings.tls != nil {
+		t.Error("WithPlaintext has TLS")
+	}
+}
+
+// cutOff is a connection that the server has closed after it had refused the certificate.
+type cutOff struct {
+	net.Conn
+	said error
+}
+
+func (c *cutOff) Write([]byte) (int, error)       { return 0, syscall.EPIPE }
+func (c *cutOff) Read([]byte) (int, error)        { return 0, c.said }
+func (c *cutOff) SetReadDeadline(time.Time) error { return nil }
+
+func TestFirstRead_WriteThatFails_SaysWhyTheServerRefused(t *testing.T) {
+	for _, said := range []error{&net.OpError{Op: "remote error", Err: alertCertificateRequired}, net.ErrClosed} {
+		h := &handshakes{endpoint: "gk1:7420", through: new(atomic.Bool), last: new(lastHandshake)}
+		c := &firstRead{Conn: &cutOff{said: said}, handshakes: h}
+		_, err := c.Write([]byte("PRI"))
+		if _, want := alert(said); want {
+			if !errors.Is(err, said) || h.last.trouble == nil || !h.last.trouble.ByServer {
+				t.Errorf("%v, and %v is remembered, want %v", err, h.last.trouble, said)
+			}
+		} else if !errors.Is(err, syscall.EPIPE) || h.last.trouble != nil {
+			t.Errorf("%v, and %v is remembered", err, h.last.trouble)
+		}
+	}
+}

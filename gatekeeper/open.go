@@ -113,6 +113,8 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		HostClocks: func() int { return len(s.keeper.HostClocks()) },
 		ClocksOff:  func() int { return len(s.leading.clocks.list()) },
 		Admission:  admitted,
+
+		Certificates: cfg.expiries,
 	})
 	if err := s.openAPI(hub, admitted, measures); err != nil {
 		return err

@@ -2,6 +2,7 @@ package gatekeeper
 
 import (
 	"errors"
+	"time"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -43,6 +44,17 @@ func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 		return nil, unusable("TLS", err)
 	}
 	return creds, nil
+}
+
+// expiries are when the certificates of the ports end, as the files are now; zero: they cannot be used.
+func (c *Config) expiries() map[string]time.Time {
+	all := make(map[string]time.Time)
+	for port, t := range map[string]TLS{"api": c.TLS, "peer": c.PeerTLS} {
+		if t != (TLS{}) {
+			_, all[port], _ = t.files().Expiry() // GetStatus says why
+		}
+	}
+	return all
 }
 
 func unusable(field string, err error) error {

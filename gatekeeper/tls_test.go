@@ -4,10 +4,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -175,5 +177,50 @@ func TestOpen_CertificateOfNoMember_IsNamed(t *testing.T) {
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "PeerTLS" || !strings.Contains(e.Rule, "lacks the extended key usage clientAuth") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestMetrics_CertificateExpiry_IsThatOfTheFilesNow(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	cfg.Registerer = prometheus.NewRegistry()
+	ready(t, open(t, cfg))
+	ends := func() map[string]time.Time {
+		families, err := cfg.Registerer.(*prometheus.Registry).Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]time.Time{}
+		for _, f := range families {
+			if f.GetName() != "gatekeeper_certificate_expiry_timestamp_seconds" {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				all[m.GetLabel()[0].GetValue()] = time.Unix(int64(m.GetGauge().GetValue()), 0)
+			}
+		}
+		return all
+	}
+	leafOf := func(t TLS) time.Time {
+		_, end, err := t.files().Expiry()
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		return end
+	}
+	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["peer"].Equal(leafOf(cfg.PeerTLS)) {
+		t.Errorf("%v", got)
+	}
+	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Life: 3 * time.Hour})
+	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["api"].After(got["peer"]) {
+		t.Errorf("%v after the renewal", got)
+	}
+	if err := os.Remove(cfg.PeerTLS.CertFile); err != nil {
+		t.Fatal(err)
+	}
+	if got := ends(); got["peer"].Unix() != 0 {
+		t.Errorf("%v of a file that is not there", got)
 	}
 }

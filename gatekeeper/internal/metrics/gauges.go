@@ -25,6 +25,8 @@ type Sources struct {
 	HostClocks func() int
 	// ClocksOff is how many members have clocks that differ from those of the others.
 	ClocksOff func() int
+	// Certificates are when those of the ports with TLS end; zero: its files cannot be used.
+	Certificates func() map[string]time.Time
 	// Admission counts the calls that this server has taken on, and those that it has refused.
 	Admission *admission.Control
 }
@@ -111,6 +113,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			return max(left.Seconds(), 0.001) // nothing is granted before the log says so
 		}),
 		m.newAdmitted(),
+		m.newExpiries(),
 		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),
 	}
 }

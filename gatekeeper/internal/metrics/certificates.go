@@ -1,0 +1,34 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// expiries are when the certificates of a server end, as its files are now. A server without TLS has none.
+type expiries struct {
+	m    *Metrics
+	desc *prometheus.Desc
+}
+
+func (m *Metrics) newExpiries() prometheus.Collector {
+	return &expiries{m, prometheus.NewDesc(namespace+"_certificate_expiry_timestamp_seconds",
+		"When the certificate of a port ends, in seconds since 1970; 0 if its files cannot be used.", []string{"port"}, nil)}
+}
+
+func (e *expiries) Describe(ch chan<- *prometheus.Desc) { ch <- e.desc }
+
+func (e *expiries) Collect(ch chan<- prometheus.Metric) {
+	s := e.m.sources.Load()
+	if s == nil || s.Certificates == nil {
+		return
+	}
+	for port, end := range s.Certificates() {
+		var seconds float64
+		if !end.IsZero() {
+			seconds = float64(end.UnixMilli()) / float64(time.Second/time.Millisecond)
+		}
+		ch <- prometheus.MustNewConstMetric(e.desc, prometheus.GaugeValue, seconds, port)
+	}
+}

@@ -70,13 +70,13 @@ type Leaf struct {
 const maxCommonName = 64
 
 // Issue signs a certificate.
-func (a *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
-	if !now.Before(a.Cert.NotAfter) {
-		return nil, &ExpiredError{a.Cert}
+func (p *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
+	if !now.Before(p.Cert.NotAfter) {
+		return nil, &ExpiredError{p.Cert}
 	}
 	template := &x509.Certificate{NotAfter: now.Add(l.Life), KeyUsage: x509.KeyUsageDigitalSignature, URIs: l.URIs, BasicConstraintsValid: true}
-	if template.NotAfter.After(a.Cert.NotAfter) {
-		template.NotAfter = a.Cert.NotAfter
+	if template.NotAfter.After(p.Cert.NotAfter) {
+		template.NotAfter = p.Cert.NotAfter
 	}
 	if len(l.Name) <= maxCommonName { // a longer host name stands in Hosts alone
 		template.Subject = pkix.Name{CommonName: l.Name}
@@ -94,7 +94,7 @@ func (a *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
 	if l.Client {
 		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
 	}
-	return sign(template, now, a)
+	return sign(template, now, p)
 }
 
 // sign makes a key and its certificate, signed by the authority, or by that key if there is none.

@@ -59,21 +59,34 @@ type Latest struct {
 
 // New reads the files for the first time; the error is that of read.
 func New(read func() (*tls.Config, error)) (*Latest, error) {
-	l := &Latest{read: read}
-	cfg, err := read()
+	l := Unread(read)
+	_, err := l.Read()
 	if err != nil {
 		return nil, err
 	}
-	l.usable.Store(cfg)
 	return l, nil
 }
 
-// Config reads the files again. The caller does not change what it returns.
-func (l *Latest) Config() *tls.Config {
-	if cfg, err := l.read(); err == nil {
+// Unread is New for files that are not read yet: call Read, and Config only after it succeeded.
+func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
+
+// Read reads the files again. It fails, with the error of read, if they could never be used. The caller does not change what it returns.
+func (l *Latest) Read() (*tls.Config, error) {
+	cfg, err := l.read()
+	if err == nil {
 		l.usable.Store(cfg)
+		return cfg, nil
 	}
-	return l.usable.Load()
+	if last := l.usable.Load(); last != nil {
+		return last, nil
+	}
+	return nil, err
+}
+
+// Config is Read of files that could be used once.
+func (l *Latest) Config() *tls.Config {
+	cfg, _ := l.Read()
+	return cfg
 }
 
 // Credentials are those of connections that this side makes, from the files as they are at each handshake.

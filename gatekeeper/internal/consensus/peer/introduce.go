@@ -50,10 +50,11 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	if l.cfg.TLS.IsZero() {
 		return nil
 	}
-	cfg, err := l.cfg.TLS.Peer()
+	cfg, err := l.tls.Read()
 	if err != nil {
 		return err
 	}
+	cfg = cfg.Clone()
 	if cfg.ServerName, _, err = net.SplitHostPort(address); err != nil {
 		return err
 	}
@@ -116,11 +117,12 @@ func (l *Layer) answer(c *conn) error {
 		return err
 	}
 	if !l.cfg.TLS.IsZero() {
-		cfg, err := l.cfg.TLS.Peer()
+		cfg, err := l.tls.Read()
 		if err != nil {
 			l.tell("tls", "cannot welcome peers", "error", err)
 			return err
 		}
+		cfg = cfg.Clone()
 		cfg.ClientAuth = tls.RequireAndVerifyClientCert
 		secured := tls.Server(c.Conn, cfg)
 		if err := secured.Handshake(); err != nil {

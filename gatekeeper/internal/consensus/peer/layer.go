@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
 // Config is what a Layer needs.
@@ -77,6 +78,7 @@ type Layer struct {
 	close    context.CancelFunc
 	accepter sync.WaitGroup
 	waiting  *introductions
+	tls      *tlsfiles.Latest // for Config.TLS
 
 	mu    sync.Mutex // guards conns and told
 	conns map[*conn]struct{}
@@ -118,6 +120,7 @@ func New(cfg Config) *Layer {
 		open:    open,
 		close:   cancel,
 		waiting: newIntroductions(cfg.MaxIntroductions),
+		tls:     tlsfiles.Unread(cfg.TLS.Peer),
 		conns:   make(map[*conn]struct{}),
 		told:    make(map[string]time.Time),
 	}

@@ -186,4 +186,9 @@ func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 	talk(t, a, b, "b")
 	c := open(t, "c", withTLS(renewed))
 	talk(t, c, b, "b")
+
+	if err := os.WriteFile(files.Cert, []byte("half writ"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	talk(t, a, b, "b") // both go on with the last ones that could be used
 }

@@ -74,7 +74,7 @@ type Config struct {
 	// the same as TLS.
 	PeerTLS TLS
 	// Insecure lets the server start although other machines reach a port of it that does not authenticate: the API or the peer port without
-	// TLS and authorities, or the admin port. Whoever reaches such a port can change everything, or read metrics and take profiles.
+	// TLS and authorities, or the admin port. Callers that reach such a port can change everything, or read metrics and take profiles.
 	Insecure bool
 
 	// MaxCalls is how many calls of clients this server works on at once, from 1 to 100 000; what comes beyond is refused at once, with

@@ -158,7 +158,7 @@ themselves. The certificate of the first operator is client-admin.crt, or that o
 
 With --force it replaces all of them. No certificate of the old authorities is accepted any more by servers that have the new ones.`,
 		Example: `  gkctl cert init
-  gkctl cert init --dir /root/gatekeeper-certs --admin alice`,
+  gkctl cert init --dir /etc/gatekeeper/certs --admin alice`,
 		Args: ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return run(o) },
 	}

@@ -18,7 +18,7 @@ func (s *Server) refuseStrangers() error {
 	}{
 		{"API", "APIAddress", s.listeners.API, s.cfg.TLS.trouble()},
 		{"peer", "PeerAddress", s.listeners.Peer, s.cfg.PeerTLS.trouble()},
-		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.TLS.trouble()}, // it has that of the API,
+		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.TLS.trouble()}, // it is served with the TLS of the API
 	} {
 		if port.listener == nil || loopback(port.listener.Addr()) || port.trouble == "" {
 			continue

@@ -63,7 +63,7 @@ func (d *draft) grant(c Grant) Result {
 	p := &semaphore.Permit{
 		Semaphore: facts.Definition.Name, // not the command's: a million permits share one name
 		Identity:  d.shared(c.Identity), Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
-		GrantedRevision: revision, GrantedAt: c.At, RequestID: c.RequestID, Metadata: c.Metadata,
+		GrantedRevision: revision, GrantedNanos: nanosOf(c.At), RequestID: c.RequestID, Metadata: c.Metadata,
 	}
 	d.setPermit(nil, p)
 	if c.Firing != nil {

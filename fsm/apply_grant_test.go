@@ -14,7 +14,7 @@ func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
 	first := l.grant("export", "a", requestID("r1"), firing("nightly", 60))
 	equal(t, "permit", first, &semaphore.Permit{
 		Semaphore: "export", Identity: identity("a"), Weight: 1, Token: 1, Duration: def.Definition.Duration, Firing: fire("nightly", 60),
-		State: semaphore.Live, GrantedRevision: 2, GrantedAt: at(1), RequestID: "r1",
+		State: semaphore.Live, GrantedRevision: 2, GrantedNanos: nanos(at(1)), RequestID: "r1",
 	})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Granted})
 	second := l.grant("export", "b")

@@ -135,6 +135,14 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_ChangeTasks{ChangeTasks: &logv1.ChangeTasks{Job: c.Job, Indexes: c.Indexes, Drop: c.Drop, AsOf: c.AsOf, At: w.time(c.At)}}
 	case DeleteJob:
 		out.Kind = &logv1.Command_DeleteJob{DeleteJob: &logv1.DeleteJob{Job: c.Job, Term: c.Term, At: w.time(c.At)}}
+	case SetBinding:
+		out.Kind = &logv1.Command_SetBinding{SetBinding: &logv1.SetBinding{
+			Name: c.Name, Binding: w.binding(c.Binding), Expected: c.Expected, First: c.First, Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+		}}
+	case IssueToken:
+		out.Kind = &logv1.Command_IssueToken{IssueToken: &logv1.IssueToken{Binding: c.Binding, Token: w.token(c.Token), Reason: c.Reason}}
+	case RevokeToken:
+		out.Kind = &logv1.Command_RevokeToken{RevokeToken: &logv1.RevokeToken{Id: c.ID, Author: c.Author, Reason: c.Reason, At: w.time(c.At)}}
 	case Cancel:
 		out.Kind = &logv1.Command_Cancel{Cancel: &logv1.Cancel{
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID, Token: c.Token, Cooling: int64(c.Cooling),
@@ -315,6 +323,18 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames(),
 			Firings: each(c.GetFirings(), r.givenFiring),
 		}
+	case *logv1.Command_SetBinding:
+		c := k.SetBinding
+		cmd = SetBinding{
+			Name: c.GetName(), Binding: r.binding(c.GetBinding()), Expected: c.GetExpected(), First: c.GetFirst(),
+			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_IssueToken:
+		c := k.IssueToken
+		cmd = IssueToken{Binding: c.GetBinding(), Token: r.token(c.GetToken()), Reason: c.GetReason()}
+	case *logv1.Command_RevokeToken:
+		c := k.RevokeToken
+		cmd = RevokeToken{ID: c.GetId(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Configure:
 		c := k.Configure
 		cmd = Configure{Settings: r.settings(c.GetSettings()), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}

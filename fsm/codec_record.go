@@ -25,8 +25,8 @@ func headerToProto(s *State) *logv1.Header {
 		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,
 		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
 		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration), Quarantine: int64(s.quarantine),
-		HistoryBegins: beginsToProto(s.historyBegins), EditsForgotten: s.Forgotten(""), NamesForgotten: s.namesForgotten,
-		ChangesForgotten: s.changesForgotten,
+		HistoryBegins: nanosOf(s.historyBegins), EditsForgotten: s.Forgotten(""), NamesForgotten: s.namesForgotten,
+		ChangesForgotten: s.changesForgotten, AccessRevision: s.accessRevision,
 	}
 }
 
@@ -44,10 +44,13 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	if s.quarantine != 0 || in.GetHistoryBegins() != 0 {
 		r.needs(2)
 	}
+	if s.accessRevision = in.GetAccessRevision(); s.accessRevision != 0 {
+		r.needs(4)
+	}
 }
 
-// beginsToProto writes an instant that was checked when it was set.
-func beginsToProto(t time.Time) int64 {
+// nanosOf is an instant that was checked when it came; 0 for the zero time.
+func nanosOf(t time.Time) int64 {
 	var w writer
 	return w.time(t)
 }
@@ -115,7 +118,7 @@ func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
 	return &logv1.StoredPermit{
 		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
 		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: order.Reason, StopRevision: order.Revision,
-		GrantedRevision: p.GrantedRevision, GrantedAt: w.time(p.GrantedAt), RequestId: p.RequestID,
+		GrantedRevision: p.GrantedRevision, GrantedAt: p.GrantedNanos, RequestId: p.RequestID,
 		Metadata: metadataToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain), Owes: p.Owes,
 	}
 }
@@ -129,7 +132,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 		Duration: duration(in.GetDuration()), Owes: in.GetOwes(), Firing: r.firing(in.GetFiring()),
 		State:           semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
 		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopTaskCancelled), "stop cause")),
-		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
+		GrantedRevision: in.GetGrantedRevision(), GrantedNanos: in.GetGrantedAt(), RequestID: in.GetRequestId(),
 		Metadata: r.labels(in.GetMetadata()).Map(),
 		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
 	}
@@ -328,7 +331,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 		Drain: int64(e.Drain), Missed: uint32(e.Missed), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
 		CordonBefore: w.cordon(more.CordonBefore), EndsGone: each(more.EndsGone, w.end), EndsBack: each(more.EndsBack, w.end), Undoes: more.Undoes,
-		Firings: w.firings(more.Firings),
+		Firings: w.firings(more.Firings), BindingBefore: w.binding(more.BindingBefore), BindingAfter: w.binding(more.BindingAfter),
 	}
 	if whole := e.Change; whole != nil {
 		out.Entries = uint32(max(1, len(whole.Names)))
@@ -342,7 +345,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	out := JournalEntry{
 		Revision: in.GetRevision(), Ordinal: in.GetOrdinal(), Semaphore: in.GetSemaphore(),
-		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(FiringsRemembered), "kind of a journal entry")),
+		Kind:   r.journalKind(in.GetKind()),
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
 		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),
@@ -350,7 +353,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	}.With(Details{
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
 		EndsGone: each(in.GetEndsGone(), r.end), EndsBack: each(in.GetEndsBack(), r.end), Undoes: in.GetUndoes(),
-		Firings: r.firings(in.GetFirings()),
+		Firings: r.firings(in.GetFirings()), BindingBefore: r.binding(in.GetBindingBefore()), BindingAfter: r.binding(in.GetBindingAfter()),
 	})
 	switch whole := in.GetChange(); {
 	case whole != nil:
@@ -367,6 +370,14 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		out.Change = alone // or that of the entry before it
 	}
 	return &out
+}
+
+// journalKind passes over the kinds between, of which the journal does not tell.
+func (r *reader) journalKind(kind uint32) EventKind {
+	if kind == uint32(BindingChanged) {
+		return BindingChanged
+	}
+	return EventKind(r.small(kind, uint32(Created), uint32(FiringsRemembered), "kind of a journal entry"))
 }
 
 func (w *writer) gate(name string, g *gate, waits due, forgotten uint64) *logv1.StoredSemaphore {

@@ -62,7 +62,7 @@ func anyLabels() *rapid.Generator[map[string]string] { return rapid.MapOfN(anyTe
 
 func anyIdentity() *rapid.Generator[semaphore.Identity] {
 	return rapid.Custom(func(t *rapid.T) semaphore.Identity {
-		return semaphore.Identity{Group: anyText().Draw(t, "group"), Acquirer: anyText().Draw(t, "acquirer"), HolderID: anyText().Draw(t, "holder")}
+		return semaphore.Identity{Group: anyText().Draw(t, "group"), Acquirer: anyText().Draw(t, "acquirer"), HolderID: anyText().Draw(t, "holder"), Principal: anyText().Draw(t, "principal")}
 	})
 }
 
@@ -122,7 +122,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 			return out
 		}
-		switch rapid.IntRange(0, 30).Draw(t, "command") {
+		switch rapid.IntRange(0, 33).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
 				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
@@ -255,6 +255,15 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.DeleteJob{Job: number("job"), Term: number("term"), At: instant("at")}
 		case 24:
 			return fsm.TakeOver{Token: number("token"), By: anyIdentity().Draw(t, "by"), Reason: text("reason"), At: instant("at")}
+		case 30:
+			return fsm.SetBinding{
+				Name: text("name"), Binding: anyBinding().Draw(t, "binding"), Expected: number("expected"), First: rapid.Bool().Draw(t, "first"),
+				Author: text("author"), Reason: text("reason"), At: instant("at"),
+			}
+		case 31:
+			return fsm.IssueToken{Binding: text("binding"), Token: anyToken().Draw(t, "token"), Reason: text("reason")}
+		case 32:
+			return fsm.RevokeToken{ID: text("id"), Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 21:
 			return fsm.EndQuarantine{Term: number("term"), At: instant("at")}
 		case 22:

@@ -114,11 +114,16 @@ func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
 }
 
 func identityToProto(id semaphore.Identity) *logv1.Identity {
-	return &logv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
+	return &logv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID, Principal: id.Principal}
 }
 
 func (r *reader) identity(in *logv1.Identity) semaphore.Identity {
-	return semaphore.Identity{Group: in.GetGroup(), Acquirer: in.GetAcquirer(), HolderID: in.GetHolderId()}
+	if in.GetPrincipal() != "" {
+		r.needs(4)
+	}
+	return semaphore.Identity{
+		Group: in.GetGroup(), Acquirer: in.GetAcquirer(), HolderID: in.GetHolderId(), Principal: r.text(in.GetPrincipal()),
+	}
 }
 
 func (w *writer) firing(f *semaphore.Firing) *logv1.Firing {

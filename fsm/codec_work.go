@@ -17,7 +17,7 @@ func specToProto(s *work.Spec) *logv1.JobSpec {
 	return &logv1.JobSpec{
 		Id: s.ID, Semaphore: s.Semaphore, Labels: labelsToProto(s.Labels), Author: s.Author, Timeout: int64(s.Timeout),
 		Retention: int64(s.Retention), Priority: s.Priority, MaxAttempts: s.MaxAttempts, MaxResult: s.MaxResult,
-		RetryFailed: s.RetryFailed, Own: s.Own,
+		RetryFailed: s.RetryFailed, Own: s.Own, Principal: s.Principal,
 	}
 }
 
@@ -30,6 +30,7 @@ func (r *reader) spec(in *logv1.JobSpec) *work.Spec {
 		ID: in.GetId(), Semaphore: r.text(in.GetSemaphore()), Labels: r.labels(in.GetLabels()), Author: r.text(in.GetAuthor()),
 		Timeout: duration(in.GetTimeout()), Retention: duration(in.GetRetention()), Priority: in.GetPriority(),
 		MaxAttempts: in.GetMaxAttempts(), MaxResult: in.GetMaxResult(), RetryFailed: in.GetRetryFailed(), Own: in.GetOwn(),
+		Principal: r.text(in.GetPrincipal()),
 	}
 }
 

@@ -64,6 +64,8 @@ const (
 	TasksChanged
 	// JobDeleted: a job was removed; Job is as it last was.
 	JobDeleted
+	// BindingChanged: a binding was added, replaced or removed, or a token of it issued or revoked. In the journal.
+	BindingChanged
 )
 
 // End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given

@@ -51,6 +51,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"expectedpauses.entry":  {3, commandsOfExpectedPauses()},
 		"runs.entry":            {4, commandsOfRuns()},
 		"work.entry":            {4, commandsOfWork()},
+		"access.entry":          {4, commandsOfAccess()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -88,6 +89,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"supersede.snapshot":       func() *fsm.State { return storyOfSupersede(t).state() },
 		"runs.snapshot":            func() *fsm.State { return storyOfRuns(t).state() },
 		"work.snapshot":            func() *fsm.State { return storyOfWork(t).state() },
+		"access.snapshot":          func() *fsm.State { return storyOfAccess(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })
@@ -108,7 +110,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}
-	for _, story := range []*log{storyOfEveryCommand(t), storyOfWork(t)} {
+	for _, story := range []*log{storyOfEveryCommand(t), storyOfWork(t), storyOfAccess(t)} {
 		for _, r := range readRecords(t, snapshot(t, story.state())) {
 			found[r.ProtoReflect().WhichOneof(kinds).Name()] = true
 		}

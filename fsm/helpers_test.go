@@ -161,6 +161,14 @@ func identity(holder string) semaphore.Identity {
 	return semaphore.Identity{Group: "prod", Acquirer: "app-" + holder, HolderID: holder}
 }
 
+// nanos is what a permit has of an instant; 0 for the zero time.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
 func at(second int) time.Time { return time.Unix(1_800_000_000+int64(second), 0).UTC() }
 
 func snapshot(tb tester, s *fsm.State) []byte {

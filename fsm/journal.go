@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // JournalEntry is one line of the replicated history. It is immutable.
@@ -16,7 +17,7 @@ type JournalEntry struct {
 	Kind    EventKind
 	// Missed is what a MissedEvent tells.
 	Missed Missed
-	// Semaphore is empty for cordons, settings, recoveries and the end of their quarantine.
+	// Semaphore is empty for cordons, settings, bindings, recoveries and the end of their quarantine.
 	Semaphore string
 	Author    string
 	Reason    string
@@ -52,6 +53,9 @@ type Details struct {
 	// Firings is what a FiringsForgotten forgot, and what a FiringsRemembered brought back; nil for everything else.
 	// Feature level 3.
 	Firings *FiringsChange
+	// BindingBefore and BindingAfter are what a BindingChanged replaced and made, without the hashes of tokens; nil: there was none, or is
+	// none. Feature level 4.
+	BindingBefore, BindingAfter *access.Binding
 }
 
 // FiringsChange is what a change did to the memory of a semaphore's firings. It is immutable.
@@ -81,7 +85,7 @@ func (e JournalEntry) With(more Details) JournalEntry {
 
 func (m *Details) any() bool {
 	return !m.Until.IsZero() || m.PauseBefore != nil || m.CordonBefore != nil || len(m.EndsGone)+len(m.EndsBack) > 0 || m.Undoes != 0 ||
-		m.Firings != nil
+		m.Firings != nil || m.BindingBefore != nil || m.BindingAfter != nil
 }
 
 // WholeChange is what holds for all entries of one change.

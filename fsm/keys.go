@@ -30,7 +30,10 @@ func compareIdentity(a, b semaphore.Identity) int {
 	if c := strings.Compare(a.Acquirer, b.Acquirer); c != 0 {
 		return c
 	}
-	return strings.Compare(a.Group, b.Group)
+	if c := strings.Compare(a.Group, b.Group); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Principal, b.Principal)
 }
 
 func claimBefore(a, b *semaphore.Claim) bool {

@@ -28,10 +28,12 @@ func Level(cmd Command) uint32 {
 
 func needsLevel4(cmd Command) bool {
 	switch c := cmd.(type) {
-	case TakeOver, SubmitJob, SubmitTasks, CancelJob, ChangeTasks, DeleteJob:
+	case TakeOver, SubmitJob, SubmitTasks, CancelJob, ChangeTasks, DeleteJob, SetBinding, IssueToken, RevokeToken:
 		return true
 	case Grant:
-		return c.Worker
+		return c.Worker || c.Identity.Principal != ""
+	case Cancel:
+		return c.Identity.Principal != ""
 	case Configure:
 		return c.Settings.Work != (work.Limits{})
 	case Release:

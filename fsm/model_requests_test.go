@@ -142,7 +142,7 @@ func sizes(list []fsm.Remembered) (n uint64) {
 	}
 	for _, r := range list {
 		n += 256
-		text(0, r.Semaphore, r.Identity.Group, r.Identity.Acquirer, r.Identity.HolderID, r.RequestID)
+		text(0, r.Semaphore, r.Identity.Group, r.Identity.Acquirer, r.Identity.HolderID, r.Identity.Principal, r.RequestID)
 		a := r.Answer
 		if a == nil {
 			continue
@@ -167,7 +167,7 @@ func sizes(list []fsm.Remembered) (n uint64) {
 		if a.Firings != nil {
 			for _, c := range a.Firings.Claims {
 				n += 256
-				text(0, c.Firing.Name, c.Winner.Group, c.Winner.Acquirer, c.Winner.HolderID)
+				text(0, c.Firing.Name, c.Winner.Group, c.Winner.Acquirer, c.Winner.HolderID, c.Winner.Principal)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
@@ -31,6 +32,9 @@ type model struct {
 	retired     []string
 	permitRev   map[string]uint64
 	lowWater    map[string]time.Time
+
+	bindings []access.Binding // by name
+	accessed uint64           // the revision of the last change of them
 
 	level      uint32
 	drains     map[string][]semaphore.Drain // oldest first
@@ -218,6 +222,8 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 			}
 		}
 		return m.changed()
+	case fsm.SetBinding, fsm.IssueToken, fsm.RevokeToken:
+		return m.access(c)
 	case fsm.Trim:
 		return m.trimRequests(c)
 	case fsm.ForgetFirings:
@@ -430,7 +436,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	m.token++
 	p := semaphore.Permit{
 		Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Token: m.token, Duration: def.Definition.Duration, Firing: c.Firing,
-		State: semaphore.Live, GrantedRevision: m.revision, GrantedAt: c.At, RequestID: c.RequestID, Metadata: c.Metadata,
+		State: semaphore.Live, GrantedRevision: m.revision, GrantedNanos: nanos(c.At), RequestID: c.RequestID, Metadata: c.Metadata,
 	}
 	m.permits = append(m.permits, p)
 	m.permitRev[c.Semaphore] = m.revision

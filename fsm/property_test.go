@@ -18,7 +18,7 @@ import (
 var (
 	modelNames      = []string{"a", "b", "c", ""} // the last holds cordons and settings in the journal
 	modelSemaphores = modelNames[:3]
-	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}}
+	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}, {Group: "g", Acquirer: "x", Principal: "p"}}
 	modelRequests   = []string{"", "r1", "r2", "r3"}
 	modelFirings    = []*semaphore.Firing{nil, nil, fire("f", 10), fire("f", 20), fire("f", 0), fire("g", 10)}
 	modelDurations  = []time.Duration{time.Minute, time.Second, 2 * time.Hour, 0}
@@ -294,7 +294,8 @@ func (d draw) otherCommand() fsm.Command {
 		return rapid.Uint64Range(1, d.m.revision+1).Draw(d.T, "revision")
 	}
 	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "take over", "cancel",
-		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim", "forget firings", "forget firings") {
+		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim", "forget firings", "forget firings",
+		"bind", "bind", "token") {
 	case "extend":
 		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
 	case "abandon":
@@ -372,6 +373,10 @@ func (d draw) otherCommand() fsm.Command {
 			RememberedDeletions: uint32(rapid.IntRange(0, 2).Draw(d.T, "deletions")), Requests: d.requestBounds(),
 			JournalLifetime: d.journalLifetime(), Work: d.workLimits(),
 		}, Author: d.text("author"), At: d.at()}
+	case "bind":
+		return d.setBinding()
+	case "token":
+		return d.tokenCommand()
 	case "retire":
 		return fsm.RetireMember{ID: pick(d, "id", "", "gk1", "gk2")}
 	}
@@ -601,6 +606,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		same(t, "cordon", *c, m.cordons[i])
 	}
 	same(t, "number of cordons", len(s.Cordons()), len(m.cordons))
+	m.checkAccess(t, s)
 }
 
 // checkRules holds Rules to what it promises: while it stays the same, so does all that admits a holder or stops him.

@@ -160,7 +160,7 @@ func fewerRequests(a, b memorySize) bool {
 // size is an estimate of the memory that a remembered request takes, the same on every server. A request of common sizes takes
 // requestBytes with its places in the trees.
 func (r *Remembered) size() uint64 {
-	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.RequestID)
+	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
 	if a := r.Answer; a != nil {
 		n += answerBytes + sizeOf(a.Names) + sizeOf(a.Skipped)
 		if d := a.Definition; d != nil {
@@ -174,7 +174,7 @@ func (r *Remembered) size() uint64 {
 		}
 		if f := a.Firings; f != nil {
 			for _, c := range f.Claims {
-				n += requestBytes + len(c.Firing.Name) + len(c.Winner.Group) + len(c.Winner.Acquirer) + len(c.Winner.HolderID)
+				n += requestBytes + len(c.Firing.Name) + len(c.Winner.Group) + len(c.Winner.Acquirer) + len(c.Winner.HolderID) + len(c.Winner.Principal)
 			}
 		}
 	}

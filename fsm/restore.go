@@ -8,6 +8,7 @@ import (
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // ErrSnapshot: a snapshot cannot be restored. It is damaged, of a format or feature level that this version does not know, or
@@ -110,6 +111,7 @@ func (in *restoring) header(h *logv1.Header) {
 	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxMaxDuration, "its largest duration is %v", d.largestDuration)
 	in.require(d.quarantine >= 0 && d.quarantine <= fullQuarantine(d.largestDuration), "its quarantine is %v, and its largest duration %v",
 		d.quarantine, d.largestDuration)
+	in.require(d.accessRevision <= d.revision, "its access revision %d is above its revision %d", d.accessRevision, d.revision)
 	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is above its revision %d", d.cordonRevision, d.revision)
 	in.revision, d.revision = d.revision, 0
 	in.require(h.GetEditsForgotten() <= in.revision && h.GetNamesForgotten() <= in.revision,
@@ -164,6 +166,8 @@ func (in *restoring) record(record *logv1.Record) {
 		in.job(in.r.storedJob(k.Job))
 	case *logv1.Record_Task:
 		in.task(in.r.task(k.Task))
+	case *logv1.Record_Binding:
+		in.binding(in.r.binding(k.Binding))
 	}
 }
 
@@ -309,6 +313,17 @@ func (in *restoring) end(name string, end *EditEnd, last uint64) {
 	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has an edit that ends of revision %d after one of %d", name, end.Revision, last)
 	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
 		"semaphore %q has an edit that ends of something else", name)
+}
+
+func (in *restoring) binding(b *access.Binding) {
+	in.r.needs(4)
+	n := len(in.d.bindings)
+	in.require(n == 0 || in.d.bindings[n-1].Name < b.Name, "binding %q is out of order", b.Name)
+	in.require(b.Revision > 0 && b.Revision <= in.d.accessRevision, "binding %q has revision %d, the last one is %d", b.Name, b.Revision, in.d.accessRevision)
+	if err := b.Validate(); err != nil {
+		in.r.fail("a binding: %w", err)
+	}
+	in.d.bindings = append(in.d.bindings, b)
 }
 
 func (in *restoring) sighting(seen Sighting) {

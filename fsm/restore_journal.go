@@ -126,6 +126,12 @@ func (in *restoring) told(e *JournalEntry) {
 	if e.Kind >= SupersededEvent {
 		in.r.needs(3)
 	}
+	if e.Kind == BindingChanged {
+		in.r.needs(4)
+	}
+	if more := e.Details(); (more.BindingBefore != nil || more.BindingAfter != nil) != (e.Kind == BindingChanged) {
+		in.r.fail("journal entry %d.%d of kind %d tells of a binding, or lacks it", e.Revision, e.Ordinal, e.Kind)
+	}
 	switch {
 	case e.Drain > 0 && !drains:
 		in.r.fail("journal entry %d.%d of kind %d has a drain", e.Revision, e.Ordinal, e.Kind)

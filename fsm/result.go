@@ -211,3 +211,4 @@ func (RevisionResult) result() {}
 func (InvalidResult) result()  {}
 func (SubmitResult) result()   {}
 func (JobResult) result()      {}
+func (AccessResult) result()   {}

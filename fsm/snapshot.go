@@ -91,6 +91,9 @@ func (s *State) records(w *recordWriter) {
 	s.jobs.tasks.Scan(func(t *work.Task) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Task{Task: taskToProto(t)}})
 	})
+	for _, b := range s.bindings {
+		w.write(&logv1.Record{Kind: &logv1.Record_Binding{Binding: w.binding(b)}})
+	}
 }
 
 // semaphores writes what is kept of a name besides its definition, permits, claims, journal and requests.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // State is the replicated state after one log entry. It is immutable and safe for any number of readers; what its methods
@@ -25,6 +26,9 @@ type State struct {
 
 	cordons []*Cordon // sorted by id; replaced, never written
 	retired []string  // sorted; replaced, never written
+
+	bindings       []*access.Binding // sorted by name; replaced, never written
+	accessRevision uint64            // of the last change of bindings and tokens; 0: there never was one
 
 	gates           *btree.Map[string, *gate]
 	dues            *btree.Map[string, *due] // few names have one; each has a gate

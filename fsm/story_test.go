@@ -14,7 +14,8 @@ import (
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
-		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns(), commandsOfWork())
+		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns(), commandsOfWork(),
+		commandsOfAccess())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -156,6 +157,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.look(everything(storyOfForgetting(t).state()))
 	fields.look(everything(storyOfRuns(t).state()))
 	fields.look(everything(storyOfWork(t).state()))
+	fields.look(everything(storyOfAccess(t).state()))
 	fields.report(t)
 }
 
@@ -210,7 +212,10 @@ func everything(s *fsm.State) []any {
 			all = append(all, t)
 		}
 	}
-	return append(all, s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
+	for _, b := range s.Bindings() {
+		all = append(all, b)
+	}
+	return append(all, s.AccessRevision(), s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }
 
 // unset tells for each field of a struct whether it was ever seen with a value.

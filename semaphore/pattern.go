@@ -116,6 +116,14 @@ func (p *Pattern) Match(s string) bool {
 	return p.anchored.MatchString(s)
 }
 
+// Plain returns the one text that the pattern matches; false if it is not a plain text.
+func (p *Pattern) Plain() (text string, plain bool) {
+	if p == nil || p.kind != plainPattern {
+		return "", false
+	}
+	return p.plain, true
+}
+
 // String is the pattern as it was written.
 func (p *Pattern) String() string {
 	if p == nil {

@@ -7,6 +7,42 @@ type Identity struct {
 	Group    string
 	Acquirer string
 	HolderID string // optional
+	// Principal is the authenticated owner: the name of a binding, see package access. Empty where callers are not authenticated.
+	Principal string
+}
+
+// Owner says whose permits a call by token is about. The zero Owner is anybody.
+type Owner struct {
+	// Identity is the one that the call names; nil: none. Its principal is not looked at.
+	Identity *Identity
+	// Principal is the caller's; nil where callers are not authenticated.
+	Principal *string
+}
+
+// OwnerOf is anybody with that principal; anybody at all for the empty one.
+func OwnerOf(principal string) Owner {
+	if principal == "" {
+		return Owner{}
+	}
+	return Owner{Principal: &principal}
+}
+
+// Owns reports whether the permits of an identity are the owner's.
+func (o Owner) Owns(id Identity) bool {
+	if o.Identity != nil {
+		named := *o.Identity
+		named.Principal = id.Principal
+		if named != id {
+			return false
+		}
+	}
+	return o.Sees(id)
+}
+
+// Sees reports whether the principal may know of the permits of an identity. A permit that was granted before callers were authenticated
+// belongs to every caller that names it.
+func (o Owner) Sees(id Identity) bool {
+	return o.Principal == nil || id.Principal == "" || id.Principal == *o.Principal
 }
 
 // Firing is one named instance of scheduled work. Due is in UTC and zero when the firing has none.
@@ -55,7 +91,7 @@ type Permit struct {
 	// Order is what is said to a holder beside the cause in Stop; nil: nothing is, which also one that is to stop may find. Read it by StopOrder.
 	Order           *StopOrder
 	GrantedRevision uint64
-	GrantedAt       time.Time // by the granting leader's clock, for people only
+	GrantedNanos    int64 // see GrantedAt
 	RequestID       string
 	Metadata        map[string]string
 	// The narrow fields stand together: a server keeps a million permits.
@@ -70,6 +106,15 @@ type Permit struct {
 	// Owes: holders of superseded tokens of this permit may still count on it, for as long as Duration from the grant of Token, or from the
 	// promotion if that is later.
 	Owes bool
+}
+
+// GrantedAt is when it was granted by the clock of the leader of then, for people only; zero: not known. A time.Time in the permit would
+// take three times the room.
+func (p *Permit) GrantedAt() time.Time {
+	if p.GrantedNanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, p.GrantedNanos).UTC()
 }
 
 // StopOrder is what is said to a holder that is to stop. It is immutable: copies of a permit share it.

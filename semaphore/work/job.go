@@ -40,6 +40,8 @@ type Spec struct {
 	Semaphore string
 	Labels    semaphore.Labels
 	Author    string
+	// Principal is the submitter's, see semaphore.Identity. It may change the job.
+	Principal string
 	// Timeout is how long the job may take from its submission on; 0: as long as it needs. The leader measures it, and begins again at its
 	// promotion.
 	Timeout time.Duration

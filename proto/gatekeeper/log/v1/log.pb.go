@@ -114,6 +114,9 @@ type Command struct {
 	//	*Command_CancelJob
 	//	*Command_ChangeTasks
 	//	*Command_DeleteJob
+	//	*Command_SetBinding
+	//	*Command_IssueToken
+	//	*Command_RevokeToken
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -444,6 +447,33 @@ func (x *Command) GetDeleteJob() *DeleteJob {
 	return nil
 }
 
+func (x *Command) GetSetBinding() *SetBinding {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_SetBinding); ok {
+			return x.SetBinding
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetIssueToken() *IssueToken {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_IssueToken); ok {
+			return x.IssueToken
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetRevokeToken() *RevokeToken {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_RevokeToken); ok {
+			return x.RevokeToken
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -579,6 +609,18 @@ type Command_DeleteJob struct {
 	DeleteJob *DeleteJob `protobuf:"bytes,32,opt,name=delete_job,json=deleteJob,proto3,oneof"`
 }
 
+type Command_SetBinding struct {
+	SetBinding *SetBinding `protobuf:"bytes,33,opt,name=set_binding,json=setBinding,proto3,oneof"`
+}
+
+type Command_IssueToken struct {
+	IssueToken *IssueToken `protobuf:"bytes,34,opt,name=issue_token,json=issueToken,proto3,oneof"`
+}
+
+type Command_RevokeToken struct {
+	RevokeToken *RevokeToken `protobuf:"bytes,35,opt,name=revoke_token,json=revokeToken,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -643,11 +685,19 @@ func (*Command_ChangeTasks) isCommand_Kind() {}
 
 func (*Command_DeleteJob) isCommand_Kind() {}
 
+func (*Command_SetBinding) isCommand_Kind() {}
+
+func (*Command_IssueToken) isCommand_Kind() {}
+
+func (*Command_RevokeToken) isCommand_Kind() {}
+
 type Identity struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	Acquirer      string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	HolderId      string                 `protobuf:"bytes,3,opt,name=holder_id,json=holderId,proto3" json:"holder_id,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
+	HolderId string                 `protobuf:"bytes,3,opt,name=holder_id,json=holderId,proto3" json:"holder_id,omitempty"`
+	// The binding of the caller's credential; empty where callers are not authenticated. Feature level 4.
+	Principal     string `protobuf:"bytes,4,opt,name=principal,proto3" json:"principal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -699,6 +749,13 @@ func (x *Identity) GetAcquirer() string {
 func (x *Identity) GetHolderId() string {
 	if x != nil {
 		return x.HolderId
+	}
+	return ""
+}
+
+func (x *Identity) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
 	}
 	return ""
 }
@@ -4061,6 +4118,232 @@ func (x *UndoFirings) GetExpectedLowWater() int64 {
 	return 0
 }
 
+// SetBinding adds, replaces or removes a binding. Feature level 4.
+type SetBinding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its subjects and grants; absent: the binding is removed.
+	Binding *StoredBinding `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
+	// The revision of the binding that is expected; 0: none.
+	Expected uint64 `protobuf:"varint,3,opt,name=expected,proto3" json:"expected,omitempty"`
+	// Does nothing once there is any binding.
+	First         bool   `protobuf:"varint,4,opt,name=first,proto3" json:"first,omitempty"`
+	Author        string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	At            int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetBinding) Reset() {
+	*x = SetBinding{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetBinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetBinding) ProtoMessage() {}
+
+func (x *SetBinding) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetBinding.ProtoReflect.Descriptor instead.
+func (*SetBinding) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *SetBinding) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetBinding) GetBinding() *StoredBinding {
+	if x != nil {
+		return x.Binding
+	}
+	return nil
+}
+
+func (x *SetBinding) GetExpected() uint64 {
+	if x != nil {
+		return x.Expected
+	}
+	return 0
+}
+
+func (x *SetBinding) GetFirst() bool {
+	if x != nil {
+		return x.First
+	}
+	return false
+}
+
+func (x *SetBinding) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *SetBinding) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SetBinding) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// IssueToken gives a binding a bearer token. Feature level 4.
+type IssueToken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Binding       string                 `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
+	Token         *StoredToken           `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IssueToken) Reset() {
+	*x = IssueToken{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IssueToken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IssueToken) ProtoMessage() {}
+
+func (x *IssueToken) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IssueToken.ProtoReflect.Descriptor instead.
+func (*IssueToken) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *IssueToken) GetBinding() string {
+	if x != nil {
+		return x.Binding
+	}
+	return ""
+}
+
+func (x *IssueToken) GetToken() *StoredToken {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *IssueToken) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// RevokeToken takes a bearer token away. Feature level 4.
+type RevokeToken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Author        string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeToken) Reset() {
+	*x = RevokeToken{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeToken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeToken) ProtoMessage() {}
+
+func (x *RevokeToken) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeToken.ProtoReflect.Descriptor instead.
+func (*RevokeToken) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *RevokeToken) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RevokeToken) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *RevokeToken) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *RevokeToken) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 // Trim forgets requests that have been remembered for long enough.
 type Trim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4075,7 +4358,7 @@ type Trim struct {
 
 func (x *Trim) Reset() {
 	*x = Trim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4087,7 +4370,7 @@ func (x *Trim) String() string {
 func (*Trim) ProtoMessage() {}
 
 func (x *Trim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4100,7 +4383,7 @@ func (x *Trim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trim.ProtoReflect.Descriptor instead.
 func (*Trim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Trim) GetTerm() uint64 {
@@ -4143,6 +4426,7 @@ type Record struct {
 	//	*Record_Sighting
 	//	*Record_Job
 	//	*Record_Task
+	//	*Record_Binding
 	//	*Record_Trailer
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
@@ -4151,7 +4435,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4163,7 +4447,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4176,7 +4460,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -4303,6 +4587,15 @@ func (x *Record) GetTask() *StoredTask {
 	return nil
 }
 
+func (x *Record) GetBinding() *StoredBinding {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Binding); ok {
+			return x.Binding
+		}
+	}
+	return nil
+}
+
 func (x *Record) GetTrailer() *Trailer {
 	if x != nil {
 		if x, ok := x.Kind.(*Record_Trailer); ok {
@@ -4370,6 +4663,10 @@ type Record_Task struct {
 	Task *StoredTask `protobuf:"bytes,13,opt,name=task,proto3,oneof"`
 }
 
+type Record_Binding struct {
+	Binding *StoredBinding `protobuf:"bytes,14,opt,name=binding,proto3,oneof"`
+}
+
 type Record_Trailer struct {
 	Trailer *Trailer `protobuf:"bytes,15,opt,name=trailer,proto3,oneof"`
 }
@@ -4400,6 +4697,8 @@ func (*Record_Job) isRecord_Kind() {}
 
 func (*Record_Task) isRecord_Kind() {}
 
+func (*Record_Binding) isRecord_Kind() {}
+
 func (*Record_Trailer) isRecord_Kind() {}
 
 type Header struct {
@@ -4426,13 +4725,15 @@ type Header struct {
 	NamesForgotten uint64 `protobuf:"varint,14,opt,name=names_forgotten,json=namesForgotten,proto3" json:"names_forgotten,omitempty"`
 	// The newest revision of a journal entry without a count of entries that was forgotten; 0: none was. Feature level 3.
 	ChangesForgotten uint64 `protobuf:"varint,15,opt,name=changes_forgotten,json=changesForgotten,proto3" json:"changes_forgotten,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The revision of the last change of bindings and tokens; 0: there never was one. Feature level 4.
+	AccessRevision uint64 `protobuf:"varint,16,opt,name=access_revision,json=accessRevision,proto3" json:"access_revision,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4444,7 +4745,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4457,7 +4758,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -4565,6 +4866,13 @@ func (x *Header) GetChangesForgotten() uint64 {
 	return 0
 }
 
+func (x *Header) GetAccessRevision() uint64 {
+	if x != nil {
+		return x.AccessRevision
+	}
+	return 0
+}
+
 type StoredDefinition struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Definition      *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -4582,7 +4890,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4594,7 +4902,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4607,7 +4915,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -4666,6 +4974,263 @@ func (x *StoredDefinition) GetMisfiresFrom() int64 {
 	return 0
 }
 
+// StoredBinding says which subjects have which roles.
+type StoredBinding struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Subjects      []string               `protobuf:"bytes,2,rep,name=subjects,proto3" json:"subjects,omitempty"`
+	Grants        []*AccessGrant         `protobuf:"bytes,3,rep,name=grants,proto3" json:"grants,omitempty"`
+	Tokens        []*StoredToken         `protobuf:"bytes,4,rep,name=tokens,proto3" json:"tokens,omitempty"`
+	Revision      uint64                 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	UpdatedBy     string                 `protobuf:"bytes,6,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
+	UpdatedAt     int64                  `protobuf:"fixed64,7,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Reason        string                 `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredBinding) Reset() {
+	*x = StoredBinding{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredBinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredBinding) ProtoMessage() {}
+
+func (x *StoredBinding) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredBinding.ProtoReflect.Descriptor instead.
+func (*StoredBinding) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *StoredBinding) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *StoredBinding) GetSubjects() []string {
+	if x != nil {
+		return x.Subjects
+	}
+	return nil
+}
+
+func (x *StoredBinding) GetGrants() []*AccessGrant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
+func (x *StoredBinding) GetTokens() []*StoredToken {
+	if x != nil {
+		return x.Tokens
+	}
+	return nil
+}
+
+func (x *StoredBinding) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredBinding) GetUpdatedBy() string {
+	if x != nil {
+		return x.UpdatedBy
+	}
+	return ""
+}
+
+func (x *StoredBinding) GetUpdatedAt() int64 {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return 0
+}
+
+func (x *StoredBinding) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type AccessGrant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As access.Role, frozen.
+	Role          uint32   `protobuf:"varint,1,opt,name=role,proto3" json:"role,omitempty"`
+	Semaphores    []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
+	Labels        string   `protobuf:"bytes,3,opt,name=labels,proto3" json:"labels,omitempty"`
+	Group         string   `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
+	Acquirer      string   `protobuf:"bytes,5,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AccessGrant) Reset() {
+	*x = AccessGrant{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccessGrant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccessGrant) ProtoMessage() {}
+
+func (x *AccessGrant) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccessGrant.ProtoReflect.Descriptor instead.
+func (*AccessGrant) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *AccessGrant) GetRole() uint32 {
+	if x != nil {
+		return x.Role
+	}
+	return 0
+}
+
+func (x *AccessGrant) GetSemaphores() []string {
+	if x != nil {
+		return x.Semaphores
+	}
+	return nil
+}
+
+func (x *AccessGrant) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
+}
+
+func (x *AccessGrant) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *AccessGrant) GetAcquirer() string {
+	if x != nil {
+		return x.Acquirer
+	}
+	return ""
+}
+
+// StoredToken is a bearer token without its secret.
+type StoredToken struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The SHA-256 of the secret; absent in the journal.
+	Hash []byte `protobuf:"bytes,2,opt,name=hash,proto3" json:"hash,omitempty"`
+	// Unix nanoseconds; 0: never.
+	Expires       int64  `protobuf:"fixed64,3,opt,name=expires,proto3" json:"expires,omitempty"`
+	CreatedBy     string `protobuf:"bytes,4,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	CreatedAt     int64  `protobuf:"fixed64,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredToken) Reset() {
+	*x = StoredToken{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredToken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredToken) ProtoMessage() {}
+
+func (x *StoredToken) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredToken.ProtoReflect.Descriptor instead.
+func (*StoredToken) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *StoredToken) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *StoredToken) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *StoredToken) GetExpires() int64 {
+	if x != nil {
+		return x.Expires
+	}
+	return 0
+}
+
+func (x *StoredToken) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
+}
+
+func (x *StoredToken) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
 type StoredPause struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Reason   string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -4683,7 +5248,7 @@ type StoredPause struct {
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4695,7 +5260,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4708,7 +5273,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -4781,7 +5346,7 @@ type StoredSemaphore struct {
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4793,7 +5358,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4806,7 +5371,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -4870,7 +5435,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4882,7 +5447,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4895,7 +5460,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -4928,7 +5493,7 @@ type StoredRevert struct {
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4940,7 +5505,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4953,7 +5518,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -5020,7 +5585,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5032,7 +5597,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5045,7 +5610,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -5177,7 +5742,7 @@ type TaskRef struct {
 
 func (x *TaskRef) Reset() {
 	*x = TaskRef{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5189,7 +5754,7 @@ func (x *TaskRef) String() string {
 func (*TaskRef) ProtoMessage() {}
 
 func (x *TaskRef) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5202,7 +5767,7 @@ func (x *TaskRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskRef.ProtoReflect.Descriptor instead.
 func (*TaskRef) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *TaskRef) GetJob() uint64 {
@@ -5240,7 +5805,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5252,7 +5817,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5265,7 +5830,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -5349,7 +5914,7 @@ type StoredCordon struct {
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5361,7 +5926,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5374,7 +5939,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -5477,7 +6042,7 @@ type StoredRequest struct {
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5489,7 +6054,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5502,7 +6067,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -5620,7 +6185,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5632,7 +6197,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5645,7 +6210,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -5671,7 +6236,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5683,7 +6248,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5696,7 +6261,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *StoredMember) GetId() string {
@@ -5742,14 +6307,17 @@ type JournalEntry struct {
 	// How many entries the change made, with those that the journal has forgotten; 0: not known. Feature level 3, as all that follows.
 	Entries uint32 `protobuf:"varint,22,opt,name=entries,proto3" json:"entries,omitempty"`
 	// What holds for the whole change. Only in the first of its entries that is left.
-	Change        *JournalChange `protobuf:"bytes,23,opt,name=change,proto3" json:"change,omitempty"`
+	Change *JournalChange `protobuf:"bytes,23,opt,name=change,proto3" json:"change,omitempty"`
+	// The binding before and after a change of who may do what. Feature level 4.
+	BindingBefore *StoredBinding `protobuf:"bytes,24,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
+	BindingAfter  *StoredBinding `protobuf:"bytes,25,opt,name=binding_after,json=bindingAfter,proto3" json:"binding_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5761,7 +6329,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5774,7 +6342,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -5938,6 +6506,20 @@ func (x *JournalEntry) GetChange() *JournalChange {
 	return nil
 }
 
+func (x *JournalEntry) GetBindingBefore() *StoredBinding {
+	if x != nil {
+		return x.BindingBefore
+	}
+	return nil
+}
+
+func (x *JournalEntry) GetBindingAfter() *StoredBinding {
+	if x != nil {
+		return x.BindingAfter
+	}
+	return nil
+}
+
 // FiringsChange is what a change did to a semaphore's memory of firings.
 type FiringsChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -5952,7 +6534,7 @@ type FiringsChange struct {
 
 func (x *FiringsChange) Reset() {
 	*x = FiringsChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5964,7 +6546,7 @@ func (x *FiringsChange) String() string {
 func (*FiringsChange) ProtoMessage() {}
 
 func (x *FiringsChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[60]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5977,7 +6559,7 @@ func (x *FiringsChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
 func (*FiringsChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{60}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *FiringsChange) GetClaims() []*StoredClaim {
@@ -6016,7 +6598,7 @@ type JournalChange struct {
 
 func (x *JournalChange) Reset() {
 	*x = JournalChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[61]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6028,7 +6610,7 @@ func (x *JournalChange) String() string {
 func (*JournalChange) ProtoMessage() {}
 
 func (x *JournalChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[61]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6041,7 +6623,7 @@ func (x *JournalChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalChange.ProtoReflect.Descriptor instead.
 func (*JournalChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{61}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *JournalChange) GetNames() []string {
@@ -6077,7 +6659,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[62]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6089,7 +6671,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[62]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6102,7 +6684,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{62}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -6132,14 +6714,15 @@ type JobSpec struct {
 	MaxAttempts   uint32                 `protobuf:"varint,8,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	MaxResult     uint32                 `protobuf:"varint,9,opt,name=max_result,json=maxResult,proto3" json:"max_result,omitempty"`
 	RetryFailed   bool                   `protobuf:"varint,10,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	Own           string                 `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"` // the semaphore that was made for the job
+	Own           string                 `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"`             // the semaphore that was made for the job
+	Principal     string                 `protobuf:"bytes,12,opt,name=principal,proto3" json:"principal,omitempty"` // the submitter's
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JobSpec) Reset() {
 	*x = JobSpec{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[63]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6151,7 +6734,7 @@ func (x *JobSpec) String() string {
 func (*JobSpec) ProtoMessage() {}
 
 func (x *JobSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[63]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6164,7 +6747,7 @@ func (x *JobSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobSpec.ProtoReflect.Descriptor instead.
 func (*JobSpec) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{63}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *JobSpec) GetId() string {
@@ -6244,6 +6827,13 @@ func (x *JobSpec) GetOwn() string {
 	return ""
 }
 
+func (x *JobSpec) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
+	}
+	return ""
+}
+
 // SubmitJob begins the submission of a job, with its first tasks, or all of them.
 type SubmitJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6258,7 +6848,7 @@ type SubmitJob struct {
 
 func (x *SubmitJob) Reset() {
 	*x = SubmitJob{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[64]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6270,7 +6860,7 @@ func (x *SubmitJob) String() string {
 func (*SubmitJob) ProtoMessage() {}
 
 func (x *SubmitJob) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[64]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6283,7 +6873,7 @@ func (x *SubmitJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitJob.ProtoReflect.Descriptor instead.
 func (*SubmitJob) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{64}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SubmitJob) GetSpec() *JobSpec {
@@ -6335,7 +6925,7 @@ type SubmitTasks struct {
 
 func (x *SubmitTasks) Reset() {
 	*x = SubmitTasks{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[65]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6347,7 +6937,7 @@ func (x *SubmitTasks) String() string {
 func (*SubmitTasks) ProtoMessage() {}
 
 func (x *SubmitTasks) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[65]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6360,7 +6950,7 @@ func (x *SubmitTasks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitTasks.ProtoReflect.Descriptor instead.
 func (*SubmitTasks) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{65}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SubmitTasks) GetJob() uint64 {
@@ -6412,7 +7002,7 @@ type CancelJob struct {
 
 func (x *CancelJob) Reset() {
 	*x = CancelJob{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[66]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6424,7 +7014,7 @@ func (x *CancelJob) String() string {
 func (*CancelJob) ProtoMessage() {}
 
 func (x *CancelJob) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[66]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6437,7 +7027,7 @@ func (x *CancelJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJob.ProtoReflect.Descriptor instead.
 func (*CancelJob) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{66}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *CancelJob) GetJob() uint64 {
@@ -6496,7 +7086,7 @@ type ChangeTasks struct {
 
 func (x *ChangeTasks) Reset() {
 	*x = ChangeTasks{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[67]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6508,7 +7098,7 @@ func (x *ChangeTasks) String() string {
 func (*ChangeTasks) ProtoMessage() {}
 
 func (x *ChangeTasks) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[67]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6521,7 +7111,7 @@ func (x *ChangeTasks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeTasks.ProtoReflect.Descriptor instead.
 func (*ChangeTasks) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{67}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *ChangeTasks) GetJob() uint64 {
@@ -6570,7 +7160,7 @@ type DeleteJob struct {
 
 func (x *DeleteJob) Reset() {
 	*x = DeleteJob{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[68]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6582,7 +7172,7 @@ func (x *DeleteJob) String() string {
 func (*DeleteJob) ProtoMessage() {}
 
 func (x *DeleteJob) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[68]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6595,7 +7185,7 @@ func (x *DeleteJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJob.ProtoReflect.Descriptor instead.
 func (*DeleteJob) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{68}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *DeleteJob) GetJob() uint64 {
@@ -6642,7 +7232,7 @@ type StoredJob struct {
 
 func (x *StoredJob) Reset() {
 	*x = StoredJob{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[69]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6654,7 +7244,7 @@ func (x *StoredJob) String() string {
 func (*StoredJob) ProtoMessage() {}
 
 func (x *StoredJob) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[69]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6667,7 +7257,7 @@ func (x *StoredJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredJob.ProtoReflect.Descriptor instead.
 func (*StoredJob) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{69}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *StoredJob) GetSpec() *JobSpec {
@@ -6792,7 +7382,7 @@ type StoredTask struct {
 
 func (x *StoredTask) Reset() {
 	*x = StoredTask{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[70]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6804,7 +7394,7 @@ func (x *StoredTask) String() string {
 func (*StoredTask) ProtoMessage() {}
 
 func (x *StoredTask) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[70]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6817,7 +7407,7 @@ func (x *StoredTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredTask.ProtoReflect.Descriptor instead.
 func (*StoredTask) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{70}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *StoredTask) GetRef() *TaskRef {
@@ -6890,7 +7480,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\x80\x0f\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xc9\x10\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -6930,12 +7520,18 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"cancel_job\x18\x1e \x01(\v2\x1c.gatekeeper.log.v1.CancelJobH\x00R\tcancelJob\x12C\n" +
 	"\fchange_tasks\x18\x1f \x01(\v2\x1e.gatekeeper.log.v1.ChangeTasksH\x00R\vchangeTasks\x12=\n" +
 	"\n" +
-	"delete_job\x18  \x01(\v2\x1c.gatekeeper.log.v1.DeleteJobH\x00R\tdeleteJobB\x06\n" +
-	"\x04kind\"Y\n" +
+	"delete_job\x18  \x01(\v2\x1c.gatekeeper.log.v1.DeleteJobH\x00R\tdeleteJob\x12@\n" +
+	"\vset_binding\x18! \x01(\v2\x1d.gatekeeper.log.v1.SetBindingH\x00R\n" +
+	"setBinding\x12@\n" +
+	"\vissue_token\x18\" \x01(\v2\x1d.gatekeeper.log.v1.IssueTokenH\x00R\n" +
+	"issueToken\x12C\n" +
+	"\frevoke_token\x18# \x01(\v2\x1e.gatekeeper.log.v1.RevokeTokenH\x00R\vrevokeTokenB\x06\n" +
+	"\x04kind\"w\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x12\x1b\n" +
-	"\tholder_id\x18\x03 \x01(\tR\bholderId\";\n" +
+	"\tholder_id\x18\x03 \x01(\tR\bholderId\x12\x1c\n" +
+	"\tprincipal\x18\x04 \x01(\tR\tprincipal\";\n" +
 	"\x06Firing\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x15\n" +
 	"\x03due\x18\x02 \x01(\x10H\x00R\x03due\x88\x01\x01B\x06\n" +
@@ -7231,11 +7827,30 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04back\x18\x02 \x03(\v2\x1e.gatekeeper.log.v1.StoredClaimR\x04back\x128\n" +
 	"\x06forget\x18\x03 \x03(\v2 .gatekeeper.log.v1.ExpectedClaimR\x06forget\x12\x1b\n" +
 	"\tlow_water\x18\x04 \x01(\x10R\blowWater\x12,\n" +
-	"\x12expected_low_water\x18\x05 \x01(\x10R\x10expectedLowWater\"E\n" +
+	"\x12expected_low_water\x18\x05 \x01(\x10R\x10expectedLowWater\"\xce\x01\n" +
+	"\n" +
+	"SetBinding\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
+	"\abinding\x18\x02 \x01(\v2 .gatekeeper.log.v1.StoredBindingR\abinding\x12\x1a\n" +
+	"\bexpected\x18\x03 \x01(\x04R\bexpected\x12\x14\n" +
+	"\x05first\x18\x04 \x01(\bR\x05first\x12\x16\n" +
+	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x0e\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\"t\n" +
+	"\n" +
+	"IssueToken\x12\x18\n" +
+	"\abinding\x18\x01 \x01(\tR\abinding\x124\n" +
+	"\x05token\x18\x02 \x01(\v2\x1e.gatekeeper.log.v1.StoredTokenR\x05token\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"]\n" +
+	"\vRevokeToken\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"E\n" +
 	"\x04Trim\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x13\n" +
 	"\x05up_to\x18\x02 \x01(\x04R\x04upTo\x12\x14\n" +
-	"\x05names\x18\x03 \x03(\tR\x05names\"\xde\x06\n" +
+	"\x05names\x18\x03 \x03(\tR\x05names\"\x9c\a\n" +
 	"\x06Record\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.HeaderH\x00R\x06header\x12E\n" +
 	"\n" +
@@ -7252,9 +7867,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x129\n" +
 	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x120\n" +
 	"\x03job\x18\f \x01(\v2\x1c.gatekeeper.log.v1.StoredJobH\x00R\x03job\x123\n" +
-	"\x04task\x18\r \x01(\v2\x1d.gatekeeper.log.v1.StoredTaskH\x00R\x04task\x126\n" +
+	"\x04task\x18\r \x01(\v2\x1d.gatekeeper.log.v1.StoredTaskH\x00R\x04task\x12<\n" +
+	"\abinding\x18\x0e \x01(\v2 .gatekeeper.log.v1.StoredBindingH\x00R\abinding\x126\n" +
 	"\atrailer\x18\x0f \x01(\v2\x1a.gatekeeper.log.v1.TrailerH\x00R\atrailerB\x06\n" +
-	"\x04kind\"\xc3\x04\n" +
+	"\x04kind\"\xec\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -7275,7 +7891,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x0ehistory_begins\x18\f \x01(\x10R\rhistoryBegins\x12'\n" +
 	"\x0fedits_forgotten\x18\r \x01(\x04R\x0eeditsForgotten\x12'\n" +
 	"\x0fnames_forgotten\x18\x0e \x01(\x04R\x0enamesForgotten\x12+\n" +
-	"\x11changes_forgotten\x18\x0f \x01(\x04R\x10changesForgotten\"\xc7\x02\n" +
+	"\x11changes_forgotten\x18\x0f \x01(\x04R\x10changesForgotten\x12'\n" +
+	"\x0faccess_revision\x18\x10 \x01(\x04R\x0eaccessRevision\"\xc7\x02\n" +
 	"\x10StoredDefinition\x12=\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
@@ -7288,7 +7905,34 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"updated_at\x18\x05 \x01(\x10R\tupdatedAt\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x124\n" +
 	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12#\n" +
-	"\rmisfires_from\x18\b \x01(\x10R\fmisfiresFrom\"\xb1\x01\n" +
+	"\rmisfires_from\x18\b \x01(\x10R\fmisfiresFrom\"\xa1\x02\n" +
+	"\rStoredBinding\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bsubjects\x18\x02 \x03(\tR\bsubjects\x126\n" +
+	"\x06grants\x18\x03 \x03(\v2\x1e.gatekeeper.log.v1.AccessGrantR\x06grants\x126\n" +
+	"\x06tokens\x18\x04 \x03(\v2\x1e.gatekeeper.log.v1.StoredTokenR\x06tokens\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\x12\x1d\n" +
+	"\n" +
+	"updated_by\x18\x06 \x01(\tR\tupdatedBy\x12\x1d\n" +
+	"\n" +
+	"updated_at\x18\a \x01(\x10R\tupdatedAt\x12\x16\n" +
+	"\x06reason\x18\b \x01(\tR\x06reason\"\x8b\x01\n" +
+	"\vAccessGrant\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\rR\x04role\x12\x1e\n" +
+	"\n" +
+	"semaphores\x18\x02 \x03(\tR\n" +
+	"semaphores\x12\x16\n" +
+	"\x06labels\x18\x03 \x01(\tR\x06labels\x12\x14\n" +
+	"\x05group\x18\x04 \x01(\tR\x05group\x12\x1a\n" +
+	"\bacquirer\x18\x05 \x01(\tR\bacquirer\"\x89\x01\n" +
+	"\vStoredToken\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x18\n" +
+	"\aexpires\x18\x03 \x01(\x10R\aexpires\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\x04 \x01(\tR\tcreatedBy\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\x10R\tcreatedAt\"\xb1\x01\n" +
 	"\vStoredPause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\x10R\x05until\x12\x12\n" +
@@ -7384,7 +8028,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xbb\a\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xcb\b\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -7409,7 +8053,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\x12:\n" +
 	"\afirings\x18\x15 \x01(\v2 .gatekeeper.log.v1.FiringsChangeR\afirings\x12\x18\n" +
 	"\aentries\x18\x16 \x01(\rR\aentries\x128\n" +
-	"\x06change\x18\x17 \x01(\v2 .gatekeeper.log.v1.JournalChangeR\x06change\"\x99\x01\n" +
+	"\x06change\x18\x17 \x01(\v2 .gatekeeper.log.v1.JournalChangeR\x06change\x12G\n" +
+	"\x0ebinding_before\x18\x18 \x01(\v2 .gatekeeper.log.v1.StoredBindingR\rbindingBefore\x12E\n" +
+	"\rbinding_after\x18\x19 \x01(\v2 .gatekeeper.log.v1.StoredBindingR\fbindingAfter\"\x99\x01\n" +
 	"\rFiringsChange\x126\n" +
 	"\x06claims\x18\x01 \x03(\v2\x1e.gatekeeper.log.v1.StoredClaimR\x06claims\x12(\n" +
 	"\x10low_water_before\x18\x02 \x01(\x10R\x0elowWaterBefore\x12&\n" +
@@ -7421,7 +8067,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\apartial\x18\x03 \x01(\bR\apartial\"?\n" +
 	"\aTrailer\x12\x18\n" +
 	"\arecords\x18\x01 \x01(\x04R\arecords\x12\x1a\n" +
-	"\bchecksum\x18\x02 \x01(\fR\bchecksum\"\xcc\x02\n" +
+	"\bchecksum\x18\x02 \x01(\fR\bchecksum\"\xea\x02\n" +
 	"\aJobSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x120\n" +
@@ -7435,7 +8081,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"max_result\x18\t \x01(\rR\tmaxResult\x12!\n" +
 	"\fretry_failed\x18\n" +
 	" \x01(\bR\vretryFailed\x12\x10\n" +
-	"\x03own\x18\v \x01(\tR\x03own\"\x97\x01\n" +
+	"\x03own\x18\v \x01(\tR\x03own\x12\x1c\n" +
+	"\tprincipal\x18\f \x01(\tR\tprincipal\"\x97\x01\n" +
 	"\tSubmitJob\x12.\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1a.gatekeeper.log.v1.JobSpecR\x04spec\x12\x1c\n" +
 	"\tsubmitter\x18\x02 \x01(\x04R\tsubmitter\x12\x14\n" +
@@ -7506,7 +8153,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -7552,33 +8199,39 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*ExpectedPause)(nil),     // 41: gatekeeper.log.v1.ExpectedPause
 	(*UndoCordon)(nil),        // 42: gatekeeper.log.v1.UndoCordon
 	(*UndoFirings)(nil),       // 43: gatekeeper.log.v1.UndoFirings
-	(*Trim)(nil),              // 44: gatekeeper.log.v1.Trim
-	(*Record)(nil),            // 45: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 46: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 47: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 48: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 49: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 50: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 51: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 52: gatekeeper.log.v1.StoredPermit
-	(*TaskRef)(nil),           // 53: gatekeeper.log.v1.TaskRef
-	(*StoredClaim)(nil),       // 54: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 55: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 56: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 57: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 58: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 59: gatekeeper.log.v1.JournalEntry
-	(*FiringsChange)(nil),     // 60: gatekeeper.log.v1.FiringsChange
-	(*JournalChange)(nil),     // 61: gatekeeper.log.v1.JournalChange
-	(*Trailer)(nil),           // 62: gatekeeper.log.v1.Trailer
-	(*JobSpec)(nil),           // 63: gatekeeper.log.v1.JobSpec
-	(*SubmitJob)(nil),         // 64: gatekeeper.log.v1.SubmitJob
-	(*SubmitTasks)(nil),       // 65: gatekeeper.log.v1.SubmitTasks
-	(*CancelJob)(nil),         // 66: gatekeeper.log.v1.CancelJob
-	(*ChangeTasks)(nil),       // 67: gatekeeper.log.v1.ChangeTasks
-	(*DeleteJob)(nil),         // 68: gatekeeper.log.v1.DeleteJob
-	(*StoredJob)(nil),         // 69: gatekeeper.log.v1.StoredJob
-	(*StoredTask)(nil),        // 70: gatekeeper.log.v1.StoredTask
+	(*SetBinding)(nil),        // 44: gatekeeper.log.v1.SetBinding
+	(*IssueToken)(nil),        // 45: gatekeeper.log.v1.IssueToken
+	(*RevokeToken)(nil),       // 46: gatekeeper.log.v1.RevokeToken
+	(*Trim)(nil),              // 47: gatekeeper.log.v1.Trim
+	(*Record)(nil),            // 48: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 49: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 50: gatekeeper.log.v1.StoredDefinition
+	(*StoredBinding)(nil),     // 51: gatekeeper.log.v1.StoredBinding
+	(*AccessGrant)(nil),       // 52: gatekeeper.log.v1.AccessGrant
+	(*StoredToken)(nil),       // 53: gatekeeper.log.v1.StoredToken
+	(*StoredPause)(nil),       // 54: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 55: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 56: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 57: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 58: gatekeeper.log.v1.StoredPermit
+	(*TaskRef)(nil),           // 59: gatekeeper.log.v1.TaskRef
+	(*StoredClaim)(nil),       // 60: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 61: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 62: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 63: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 64: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 65: gatekeeper.log.v1.JournalEntry
+	(*FiringsChange)(nil),     // 66: gatekeeper.log.v1.FiringsChange
+	(*JournalChange)(nil),     // 67: gatekeeper.log.v1.JournalChange
+	(*Trailer)(nil),           // 68: gatekeeper.log.v1.Trailer
+	(*JobSpec)(nil),           // 69: gatekeeper.log.v1.JobSpec
+	(*SubmitJob)(nil),         // 70: gatekeeper.log.v1.SubmitJob
+	(*SubmitTasks)(nil),       // 71: gatekeeper.log.v1.SubmitTasks
+	(*CancelJob)(nil),         // 72: gatekeeper.log.v1.CancelJob
+	(*ChangeTasks)(nil),       // 73: gatekeeper.log.v1.ChangeTasks
+	(*DeleteJob)(nil),         // 74: gatekeeper.log.v1.DeleteJob
+	(*StoredJob)(nil),         // 75: gatekeeper.log.v1.StoredJob
+	(*StoredTask)(nil),        // 76: gatekeeper.log.v1.StoredTask
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,   // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -7606,94 +8259,104 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	36,  // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
 	37,  // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
 	38,  // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
-	44,  // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
+	47,  // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
 	24,  // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
 	14,  // 27: gatekeeper.log.v1.Command.take_over:type_name -> gatekeeper.log.v1.TakeOver
-	64,  // 28: gatekeeper.log.v1.Command.submit_job:type_name -> gatekeeper.log.v1.SubmitJob
-	65,  // 29: gatekeeper.log.v1.Command.submit_tasks:type_name -> gatekeeper.log.v1.SubmitTasks
-	66,  // 30: gatekeeper.log.v1.Command.cancel_job:type_name -> gatekeeper.log.v1.CancelJob
-	67,  // 31: gatekeeper.log.v1.Command.change_tasks:type_name -> gatekeeper.log.v1.ChangeTasks
-	68,  // 32: gatekeeper.log.v1.Command.delete_job:type_name -> gatekeeper.log.v1.DeleteJob
-	4,   // 33: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,   // 34: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,   // 35: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,   // 36: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,   // 37: gatekeeper.log.v1.TakeOver.by:type_name -> gatekeeper.log.v1.Identity
-	2,   // 38: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	17,  // 39: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,   // 40: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	21,  // 41: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
-	21,  // 42: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
-	3,   // 43: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
-	25,  // 44: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
-	3,   // 45: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	27,  // 46: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	29,  // 47: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
-	28,  // 48: gatekeeper.log.v1.Settings.work:type_name -> gatekeeper.log.v1.WorkLimits
-	35,  // 49: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	39,  // 50: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	40,  // 51: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	42,  // 52: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	43,  // 53: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
-	17,  // 54: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	48,  // 55: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	51,  // 56: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	48,  // 57: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	41,  // 58: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	55,  // 59: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	54,  // 60: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
-	25,  // 61: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
-	46,  // 62: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	47,  // 63: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	52,  // 64: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	54,  // 65: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	55,  // 66: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	56,  // 67: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	57,  // 68: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	59,  // 69: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	49,  // 70: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	58,  // 71: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	35,  // 72: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	69,  // 73: gatekeeper.log.v1.Record.job:type_name -> gatekeeper.log.v1.StoredJob
-	70,  // 74: gatekeeper.log.v1.Record.task:type_name -> gatekeeper.log.v1.StoredTask
-	62,  // 75: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	27,  // 76: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,   // 77: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	48,  // 78: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	50,  // 79: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	51,  // 80: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,   // 81: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,   // 82: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,   // 83: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,   // 84: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,   // 85: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,   // 86: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,   // 87: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,   // 88: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	47,  // 89: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	55,  // 90: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	60,  // 91: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	5,   // 92: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,   // 93: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	52,  // 94: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	55,  // 95: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	48,  // 96: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	48,  // 97: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	55,  // 98: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	51,  // 99: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	51,  // 100: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	60,  // 101: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	61,  // 102: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
-	54,  // 103: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
-	4,   // 104: gatekeeper.log.v1.JobSpec.labels:type_name -> gatekeeper.log.v1.Label
-	63,  // 105: gatekeeper.log.v1.SubmitJob.spec:type_name -> gatekeeper.log.v1.JobSpec
-	63,  // 106: gatekeeper.log.v1.StoredJob.spec:type_name -> gatekeeper.log.v1.JobSpec
-	53,  // 107: gatekeeper.log.v1.StoredTask.ref:type_name -> gatekeeper.log.v1.TaskRef
-	108, // [108:108] is the sub-list for method output_type
-	108, // [108:108] is the sub-list for method input_type
-	108, // [108:108] is the sub-list for extension type_name
-	108, // [108:108] is the sub-list for extension extendee
-	0,   // [0:108] is the sub-list for field type_name
+	70,  // 28: gatekeeper.log.v1.Command.submit_job:type_name -> gatekeeper.log.v1.SubmitJob
+	71,  // 29: gatekeeper.log.v1.Command.submit_tasks:type_name -> gatekeeper.log.v1.SubmitTasks
+	72,  // 30: gatekeeper.log.v1.Command.cancel_job:type_name -> gatekeeper.log.v1.CancelJob
+	73,  // 31: gatekeeper.log.v1.Command.change_tasks:type_name -> gatekeeper.log.v1.ChangeTasks
+	74,  // 32: gatekeeper.log.v1.Command.delete_job:type_name -> gatekeeper.log.v1.DeleteJob
+	44,  // 33: gatekeeper.log.v1.Command.set_binding:type_name -> gatekeeper.log.v1.SetBinding
+	45,  // 34: gatekeeper.log.v1.Command.issue_token:type_name -> gatekeeper.log.v1.IssueToken
+	46,  // 35: gatekeeper.log.v1.Command.revoke_token:type_name -> gatekeeper.log.v1.RevokeToken
+	4,   // 36: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,   // 37: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,   // 38: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,   // 39: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,   // 40: gatekeeper.log.v1.TakeOver.by:type_name -> gatekeeper.log.v1.Identity
+	2,   // 41: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	17,  // 42: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,   // 43: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	21,  // 44: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
+	21,  // 45: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
+	3,   // 46: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
+	25,  // 47: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
+	3,   // 48: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	27,  // 49: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	29,  // 50: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	28,  // 51: gatekeeper.log.v1.Settings.work:type_name -> gatekeeper.log.v1.WorkLimits
+	35,  // 52: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	39,  // 53: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	40,  // 54: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	42,  // 55: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	43,  // 56: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
+	17,  // 57: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	54,  // 58: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	57,  // 59: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	54,  // 60: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	41,  // 61: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	61,  // 62: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	60,  // 63: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
+	25,  // 64: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
+	51,  // 65: gatekeeper.log.v1.SetBinding.binding:type_name -> gatekeeper.log.v1.StoredBinding
+	53,  // 66: gatekeeper.log.v1.IssueToken.token:type_name -> gatekeeper.log.v1.StoredToken
+	49,  // 67: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	50,  // 68: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	58,  // 69: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	60,  // 70: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	61,  // 71: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	62,  // 72: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	63,  // 73: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	65,  // 74: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	55,  // 75: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	64,  // 76: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	35,  // 77: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	75,  // 78: gatekeeper.log.v1.Record.job:type_name -> gatekeeper.log.v1.StoredJob
+	76,  // 79: gatekeeper.log.v1.Record.task:type_name -> gatekeeper.log.v1.StoredTask
+	51,  // 80: gatekeeper.log.v1.Record.binding:type_name -> gatekeeper.log.v1.StoredBinding
+	68,  // 81: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	27,  // 82: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,   // 83: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	54,  // 84: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	52,  // 85: gatekeeper.log.v1.StoredBinding.grants:type_name -> gatekeeper.log.v1.AccessGrant
+	53,  // 86: gatekeeper.log.v1.StoredBinding.tokens:type_name -> gatekeeper.log.v1.StoredToken
+	56,  // 87: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	57,  // 88: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,   // 89: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,   // 90: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,   // 91: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,   // 92: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,   // 93: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,   // 94: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,   // 95: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,   // 96: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	50,  // 97: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	61,  // 98: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	66,  // 99: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	5,   // 100: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,   // 101: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	58,  // 102: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	61,  // 103: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	54,  // 104: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	54,  // 105: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	61,  // 106: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	57,  // 107: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	57,  // 108: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	66,  // 109: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	67,  // 110: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	51,  // 111: gatekeeper.log.v1.JournalEntry.binding_before:type_name -> gatekeeper.log.v1.StoredBinding
+	51,  // 112: gatekeeper.log.v1.JournalEntry.binding_after:type_name -> gatekeeper.log.v1.StoredBinding
+	60,  // 113: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
+	4,   // 114: gatekeeper.log.v1.JobSpec.labels:type_name -> gatekeeper.log.v1.Label
+	69,  // 115: gatekeeper.log.v1.SubmitJob.spec:type_name -> gatekeeper.log.v1.JobSpec
+	69,  // 116: gatekeeper.log.v1.StoredJob.spec:type_name -> gatekeeper.log.v1.JobSpec
+	59,  // 117: gatekeeper.log.v1.StoredTask.ref:type_name -> gatekeeper.log.v1.TaskRef
+	118, // [118:118] is the sub-list for method output_type
+	118, // [118:118] is the sub-list for method input_type
+	118, // [118:118] is the sub-list for extension type_name
+	118, // [118:118] is the sub-list for extension extendee
+	0,   // [0:118] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -7734,10 +8397,13 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_CancelJob)(nil),
 		(*Command_ChangeTasks)(nil),
 		(*Command_DeleteJob)(nil),
+		(*Command_SetBinding)(nil),
+		(*Command_IssueToken)(nil),
+		(*Command_RevokeToken)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[45].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[48].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -7751,6 +8417,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Record_Sighting)(nil),
 		(*Record_Job)(nil),
 		(*Record_Task)(nil),
+		(*Record_Binding)(nil),
 		(*Record_Trailer)(nil),
 	}
 	type x struct{}
@@ -7759,7 +8426,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   71,
+			NumMessages:   77,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

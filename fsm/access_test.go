@@ -1,0 +1,120 @@
+package fsm_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+)
+
+func admin(subjects ...string) *access.Binding {
+	return &access.Binding{Subjects: subjects, Grants: []access.Grant{{Role: access.Admin}}}
+}
+
+// newAccessLog is one of a cluster with an administrator.
+func newAccessLog(tb tester) *log {
+	l := newWorkLog(tb)
+	l.apply(fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true})
+	return l
+}
+
+func outcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.AccessResult {
+	t.Helper()
+	before := l.state().Revision()
+	r := one[fsm.AccessResult](l, cmd)
+	if r.Outcome != want || (want == fsm.AccessApplied) != (l.state().Revision() > before) {
+		t.Fatalf("%+v: got %+v, want outcome %d", cmd, r, want)
+	}
+	return r
+}
+
+func TestAccess_TheFirstBindingAdministers_AndIsMadeOnce(t *testing.T) {
+	l := newWorkLog(t)
+	outcome(t, l, fsm.SetBinding{Name: "ops", Binding: &access.Binding{Subjects: []string{"cert:ops"}}}, fsm.AccessLastAdmin)
+	outcome(t, l, fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true}, fsm.AccessApplied)
+	outcome(t, l, fsm.SetBinding{Name: "other", Binding: admin("cert:other"), First: true}, fsm.AccessUnchanged)
+}
+
+func TestAccess_TheLastAdministrator_IsNotRemoved(t *testing.T) {
+	l := newAccessLog(t)
+	now := l.state().Binding("admin").Revision
+	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
+	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now, Binding: admin()}, fsm.AccessLastAdmin)
+	outcome(t, l, fsm.SetBinding{Name: "ann", Binding: admin()}, fsm.AccessApplied) // has no credential yet
+	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
+	outcome(t, l, fsm.IssueToken{Binding: "ann", Token: token("t", time.Time{})}, fsm.AccessApplied)
+	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessApplied)
+	outcome(t, l, fsm.RevokeToken{ID: "t"}, fsm.AccessLastAdmin)
+}
+
+func TestAccess_ASubjectBelongsToOneBinding_AndEditsAreOptimistic(t *testing.T) {
+	l := newAccessLog(t)
+	if r := outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x", "cert:admin")}, fsm.AccessSubjectTaken); r.Subject != "cert:admin" || r.Binding.Name != "admin" {
+		t.Errorf("taken: %+v", r)
+	}
+	first := outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x")}, fsm.AccessApplied)
+	outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:y")}, fsm.AccessStale)
+	second := outcome(t, l, fsm.SetBinding{Name: "x", Expected: first.Revision, Binding: admin("cert:y")}, fsm.AccessApplied)
+	outcome(t, l, fsm.SetBinding{Name: "x", Expected: first.Revision}, fsm.AccessStale)
+	outcome(t, l, fsm.SetBinding{Name: "x", Expected: second.Revision}, fsm.AccessApplied)
+	outcome(t, l, fsm.SetBinding{Name: "x", Expected: second.Revision, Binding: admin("cert:y")}, fsm.AccessAbsent)
+	unchanged[fsm.InvalidResult](l, fsm.SetBinding{Name: "x", Binding: admin("y")})
+}
+
+func TestAccess_Tokens_AreBounded_AndExpiredOnesMakeRoom(t *testing.T) {
+	l := newAccessLog(t)
+	outcome(t, l, fsm.IssueToken{Binding: "none", Token: token("t", time.Time{})}, fsm.AccessAbsent)
+	for i := range access.MaxTokens {
+		outcome(t, l, fsm.IssueToken{Binding: "admin", Token: token(fmt.Sprint("t", i), at(301+i))}, fsm.AccessApplied)
+	}
+	outcome(t, l, fsm.IssueToken{Binding: "admin", Token: token("one more", time.Time{})}, fsm.AccessFull)
+	outcome(t, l, fsm.IssueToken{Binding: "admin", Token: token("t1", time.Time{})}, fsm.AccessStale)
+	late := token("late", time.Time{})
+	late.CreatedAt = at(310)
+	outcome(t, l, fsm.IssueToken{Binding: "admin", Token: late}, fsm.AccessApplied)
+	equal(t, "tokens", len(l.state().Binding("admin").Tokens), access.MaxTokens-10+1)
+	outcome(t, l, fsm.RevokeToken{ID: "t0"}, fsm.AccessAbsent)
+	outcome(t, l, fsm.RevokeToken{ID: "late"}, fsm.AccessApplied)
+}
+
+// The journal is shown to viewers.
+func TestAccess_Journal_HasNoHash(t *testing.T) {
+	l := storyOfAccess(t)
+	changes := 0
+	for e := range l.state().Journal("", 0) {
+		for _, b := range []*access.Binding{e.Details().BindingBefore, e.Details().BindingAfter} {
+			for i := 0; b != nil && i < len(b.Tokens); i++ {
+				if b.Tokens[i].Hash != ([32]byte{}) {
+					t.Errorf("the journal has the hash of token %s", b.Tokens[i].ID)
+				}
+			}
+		}
+		if e.Kind == fsm.BindingChanged {
+			changes++
+		}
+	}
+	equal(t, "changes", changes, 7)
+}
+
+// Two principals that use the same names are two callers: neither finds, refreshes or cancels what the other has.
+func TestAccess_Principals_ShareNoPermitAndNoRequest(t *testing.T) {
+	l := newAccessLog(t)
+	version := l.state().Definition("s").Version
+	ask := func(principal string) fsm.GrantResult {
+		return one[fsm.GrantResult](l, fsm.Grant{
+			Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h", Principal: principal}, Weight: 1, RequestID: "same",
+			DefinitionVersion: version, At: at(1),
+		})
+	}
+	one1, two := ask("one"), ask("two")
+	if one1.Permit == nil || two.Permit == nil || one1.Permit.Token == two.Permit.Token {
+		t.Fatalf("got %+v and %+v", one1, two)
+	}
+	r := one[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: two.Permit.Identity, RequestID: "same", Token: two.Permit.Token})
+	if r.GaveBack == nil || r.GaveBack.Token != two.Permit.Token || l.state().Permit(one1.Permit.Token) == nil {
+		t.Fatalf("cancelled %+v", r)
+	}
+}

@@ -1,0 +1,76 @@
+package access
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRole_Includes_IsWhatTheDocsSay(t *testing.T) {
+	for _, r := range Roles() {
+		for _, other := range Roles() {
+			want := r == other || r == Admin || other == Viewer && r != Verifier
+			if got := r.Includes(other); got != want {
+				t.Errorf("%v includes %v: %v", r, other, got)
+			}
+		}
+		if back, ok := ParseRole(strings.ToUpper(r.String())); !ok || back != r {
+			t.Errorf("ParseRole(%q) = %v, %v", r, back, ok)
+		}
+	}
+	if r, ok := ParseRole("root"); ok {
+		t.Errorf("root is %v", r)
+	}
+	if Role(0).Includes(Viewer) || Viewer.Includes(Role(0)) {
+		t.Error("no role includes another")
+	}
+}
+
+func TestBinding_Validate_NamesTheFieldThatBreaksARule(t *testing.T) {
+	good := Binding{Name: "ops", Subjects: []string{"cert:ann", "spiffe://corp/ops"}, Grants: []Grant{{Role: Operator, Scope: Scope{Semaphores: []string{"a*"}}}}}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(b *Binding){
+		"name":     func(b *Binding) { b.Name = "" },
+		"globs":    func(b *Binding) { b.Name = "ops*" },
+		"twice":    func(b *Binding) { b.Subjects = []string{"cert:ann", "cert:ann"} },
+		"cert:":    func(b *Binding) { b.Subjects = []string{"ann"} },
+		"spiffe:":  func(b *Binding) { b.Subjects = []string{"cert:"} },
+		"UTF-8":    func(b *Binding) { b.Subjects = []string{"cert:a\nb"} },
+		"2048":     func(b *Binding) { b.Subjects = []string{"cert:" + strings.Repeat("a", MaxSubject)} },
+		"role":     func(b *Binding) { b.Grants[0].Role = 7 },
+		"no scope": func(b *Binding) { b.Grants[0].Role = Admin },
+		"64 globs": func(b *Binding) { b.Grants[0].Semaphores = make([]string, MaxGlobs+1) },
+		"64 sub":   func(b *Binding) { b.Subjects = make([]string, MaxSubjects+1) },
+	} {
+		b := good
+		b.Grants = []Grant{good.Grants[0]}
+		change(&b)
+		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+}
+
+func TestBinding_Administers_NeedsACredentialThatStays(t *testing.T) {
+	now := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
+	all := []Grant{{Role: Admin}}
+	for name, x := range map[string]struct {
+		binding Binding
+		want    bool
+	}{
+		"subject":              {Binding{Subjects: []string{"cert:a"}, Grants: all}, true},
+		"token":                {Binding{Tokens: []Token{{ID: "t"}}, Grants: all}, true},
+		"token with an end":    {Binding{Tokens: []Token{{ID: "t", Expires: now}}, Grants: all}, false},
+		"nobody":               {Binding{Grants: all}, false},
+		"not an administrator": {Binding{Subjects: []string{"cert:a"}, Grants: []Grant{{Role: Editor}}}, false},
+	} {
+		if got := x.binding.Administers(); got != x.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if ends := (&Token{Expires: now}); !ends.Expired(now) || ends.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
+		t.Error("a token ends at its time, and one without never")
+	}
+}

@@ -1,0 +1,162 @@
+package access
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Bounds of what is stored. They are part of the contract with clients.
+const (
+	// MaxBindings is how many bindings a cluster has at most.
+	MaxBindings = 10_000
+	// MaxSubjects, MaxGrants, MaxTokens and MaxGlobs bound one binding, MaxGlobs each of its grants.
+	MaxSubjects, MaxGrants, MaxTokens, MaxGlobs = 64, 32, 64, 64
+	// MaxSubject is the most bytes of a subject. A SPIFFE id has at most 2048.
+	MaxSubject = 2048
+)
+
+// Beginnings of subjects. A SPIFFE id is a subject as it is: spiffe://domain/path.
+const (
+	// CertSubject begins a name in a client certificate: its common name, or a DNS name or an e-mail address of its SANs.
+	CertSubject = "cert:"
+	// SPIFFESubject begins the URI of a SPIFFE id.
+	SPIFFESubject = "spiffe://"
+)
+
+// Scope bounds a grant. An empty field bounds nothing; a call must be within all that are not empty.
+type Scope struct {
+	// Semaphores are globs of semaphore names, and Labels a selector of labels of their definitions.
+	Semaphores []string
+	Labels     string
+	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, its identity must. To set
+	// a cordon, and to edit or pause a definition, the pattern there must be text that matches, or the same pattern.
+	Group, Acquirer string
+}
+
+// Everywhere reports whether the scope bounds nothing.
+func (s *Scope) Everywhere() bool {
+	return len(s.Semaphores) == 0 && s.Labels == "" && s.Group == "" && s.Acquirer == ""
+}
+
+// Grant gives a role within a scope.
+type Grant struct {
+	Role Role
+	Scope
+}
+
+// Binding gives grants to subjects. It is immutable.
+type Binding struct {
+	// Name is the principal.
+	Name     string
+	Subjects []string
+	Grants   []Grant
+	// Tokens are bearer tokens of this principal, by id.
+	Tokens []Token
+	// Revision is that of the last change, tokens included. UpdatedBy, UpdatedAt and Reason tell of it.
+	Revision          uint64
+	UpdatedBy, Reason string
+	UpdatedAt         time.Time
+}
+
+// Token is a bearer token. Its secret is not stored.
+type Token struct {
+	// ID is public: lists and audit lines show it.
+	ID string
+	// Hash is the SHA-256 of the secret, which has 256 random bits, so that no slower hash is needed.
+	Hash [32]byte
+	// Expires is when it ends; zero: never.
+	Expires   time.Time
+	CreatedBy string
+	CreatedAt time.Time
+}
+
+// Expired reports whether the token has ended at that time.
+func (t *Token) Expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
+// Token returns the token of that id, or nil.
+func (b *Binding) Token(id string) *Token {
+	if i := slices.IndexFunc(b.Tokens, func(t Token) bool { return t.ID == id }); i >= 0 {
+		return &b.Tokens[i]
+	}
+	return nil
+}
+
+// WithoutHashes is b for the journal, which needs no secret, not even a hash of one. Nil stays nil.
+func (b *Binding) WithoutHashes() *Binding {
+	if b == nil || len(b.Tokens) == 0 {
+		return b
+	}
+	c := *b
+	c.Tokens = slices.Clone(b.Tokens)
+	for i := range c.Tokens {
+		c.Tokens[i].Hash = [32]byte{}
+	}
+	return &c
+}
+
+// Administers reports whether the principal has all rights everywhere, and a credential that does not expire on its own record: a
+// subject, or a token without an end. A cluster always keeps one such binding once it has any.
+func (b *Binding) Administers() bool {
+	return slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Role == Admin && g.Everywhere() }) &&
+		(len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t Token) bool { return t.Expires.IsZero() }))
+}
+
+// Validate says whether a binding keeps every rule, besides the syntax of globs, labels and patterns. The error is a
+// *semaphore.FieldError.
+func (b *Binding) Validate() error {
+	if err := semaphore.ValidName("name", b.Name); err != nil {
+		return err
+	}
+	if strings.ContainsAny(b.Name, "*?[]") {
+		return semaphore.Invalid("name", b.Name, "must not contain the characters of globs, *?[]")
+	}
+	if len(b.Subjects) > MaxSubjects || len(b.Grants) > MaxGrants || len(b.Tokens) > MaxTokens {
+		return semaphore.Invalid("binding", b.Name, "must have at most 64 subjects, 32 grants and 64 tokens")
+	}
+	for i, s := range b.Subjects {
+		if err := ValidSubject(s); err != nil {
+			return err
+		}
+		if slices.Contains(b.Subjects[:i], s) {
+			return semaphore.Invalid("subjects", s, "must not be listed twice")
+		}
+	}
+	for i := range b.Grants {
+		if err := b.Grants[i].validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ValidSubject says whether s is a subject. The error is a *semaphore.FieldError.
+func ValidSubject(s string) error {
+	name, ok := strings.CutPrefix(s, CertSubject)
+	if !ok {
+		name, ok = strings.CutPrefix(s, SPIFFESubject)
+	}
+	switch {
+	case !ok || name == "":
+		return semaphore.Invalid("subjects", s, "must be cert:NAME or spiffe://DOMAIN/PATH")
+	case len(s) > MaxSubject:
+		return semaphore.Invalid("subjects", s, "must have at most 2048 bytes")
+	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
+		return semaphore.Invalid("subjects", s, "must be UTF-8 without control characters")
+	}
+	return nil
+}
+
+func (g *Grant) validate() error {
+	switch {
+	case g.Role < Viewer || g.Role > Admin:
+		return semaphore.Invalid("grants", g.Role.String(), "must have a role: viewer, acquirer, verifier, operator, editor or admin")
+	case len(g.Semaphores) > MaxGlobs:
+		return semaphore.Invalid("grants", g.Role.String(), "must have at most 64 globs of semaphores")
+	case g.Role == Admin && !g.Everywhere():
+		return semaphore.Invalid("grants", "admin", "must have no scope: who changes bindings and members can do everything anyway")
+	}
+	return nil
+}

@@ -74,7 +74,7 @@ func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
-		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil {
+		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
@@ -445,7 +445,7 @@ func TestRevoke_IsCooperative(t *testing.T) {
 		}
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)
 		w.denied(ask("a", "3"), semaphore.Stopping)
-		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil || !r.Released {
+		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || !r.Released {
 			t.Fatal(r, err)
 		}
 		w.granted(ask("b", "4"))
@@ -461,7 +461,7 @@ func TestFiring_ShortJobOnSkewedClocks_RunsOnce(t *testing.T) {
 		first := ask("a", "1")
 		first.Firing = &semaphore.Firing{Name: "nightly", Due: due}
 		p := w.granted(first)
-		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil {
+		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
 		second := ask("b", "2")
@@ -482,9 +482,12 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 		for name, call := range map[string]func() error{
 			"TryAcquire": func() error { _, err := w.TryAcquire(context.Background(), ask("a", "1")); return err },
 			"Acquire":    func() error { _, err := w.Acquire(context.Background(), ask("a", "1"), nil); return err },
-			"Refresh":    func() error { _, err := w.Refresh(context.Background(), time.Now(), nil, nil); return err },
+			"Refresh": func() error {
+				_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, nil)
+				return err
+			},
 			"Release": func() error {
-				_, err := w.Release(context.Background(), fsm.Release{Token: 1, Job: semaphore.JobDone}, nil)
+				_, err := w.Release(context.Background(), fsm.Release{Token: 1, Job: semaphore.JobDone}, semaphore.Owner{})
 				return err
 			},
 			"Read": func() error { _, err := w.Read(context.Background()); return err },

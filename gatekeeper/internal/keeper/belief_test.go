@@ -402,7 +402,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		var r []TokenResult
 		var err error
 		if c.rng.IntN(5) == 0 {
-			r, err = c.w.Refresh(ctx, time.Now(), nil, refresh)
+			r, err = c.w.Refresh(ctx, time.Now(), semaphore.Owner{}, refresh)
 		} else {
 			r, err = refreshWithin(ctx, l.Receive(), refresh)
 		}
@@ -438,7 +438,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			time.Sleep(delay)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			_, _ = c.w.Release(ctx, fsm.Release{Token: p.Token, Job: job}, &p.Identity)
+			_, _ = c.w.Release(ctx, fsm.Release{Token: p.Token, Job: job}, semaphore.Owner{Identity: &p.Identity})
 		}
 		if delay > 0 {
 			c.late.Go(release)

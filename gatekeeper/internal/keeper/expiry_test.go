@@ -182,7 +182,7 @@ func TestMinHold_ReleasedEarly_SlotStaysTaken(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
 		p := w.granted(ask("a", "1"))
 		w.sleep(10 * time.Second)
-		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil || !r.Released {
+		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || !r.Released {
 			t.Fatal(r, err)
 		}
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)
@@ -240,7 +240,7 @@ func TestConfirm_Failing_NothingIsAnswered(t *testing.T) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		w.lead.fail()
-		_, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: p.Token}})
+		_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token}})
 		wantErr(t, err, consensus.ErrNotConfirmed)
 		_, err = w.TryAcquire(context.Background(), ask("b", "2"))
 		wantErr(t, err, consensus.ErrNotConfirmed)
@@ -266,7 +266,7 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 			w.Promote(2, w.done)
 			return nil
 		})
-		_, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: p.Token}})
+		_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token}})
 		var not *consensus.NotLeaderError
 		if !asError(err, &not) {
 			t.Fatalf("the error is %v", err)

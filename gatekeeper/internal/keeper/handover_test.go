@@ -21,7 +21,7 @@ func (w *world) releasing(token uint64) <-chan error {
 	w.t.Helper()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.Release(context.Background(), fsm.Release{Token: token, Job: semaphore.JobDone}, nil)
+		_, err := w.Release(context.Background(), fsm.Release{Token: token, Job: semaphore.JobDone}, semaphore.Owner{})
 		ended <- err
 	}()
 	synctest.Wait()
@@ -244,7 +244,7 @@ func TestHandOver_NotTheCommonCase_WaiterIsServedAllTheSame(t *testing.T) {
 			b := w.wait1(ask("b", "2"))
 			w.release(p.Token)
 			wantOnlyARelease(t, w)
-			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil { // again: it cools already
+			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil { // again: it cools already
 				t.Fatal(err)
 			}
 			wantOnlyARelease(t, w)
@@ -261,7 +261,7 @@ func TestHandOver_NotTheCommonCase_WaiterIsServedAllTheSame(t *testing.T) {
 			p := w.granted(ask("a", "1"))
 			w.sleep(61 * time.Second)
 			b := w.wait1(ask("b", "2"))
-			if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil || r.Released {
+			if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || r.Released {
 				t.Fatal(r, err)
 			}
 			wantOnlyARelease(t, w)

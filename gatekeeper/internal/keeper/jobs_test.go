@@ -334,7 +334,7 @@ func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
 		end := fsm.Release{Token: w.wait1(works("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
-		if _, err := w.Release(context.Background(), end, nil); err != nil {
+		if _, err := w.Release(context.Background(), end, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(59 * time.Minute)
@@ -447,7 +447,7 @@ func TestTimers_JobRetriedAfterItsTimeout_HasItInFull(t *testing.T) {
 		w.promote(2)
 		a := w.wait1(works("w1")).wantTask(t, "x")
 		failed := fsm.Release{Token: a.Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
-		if _, err := w.Release(context.Background(), failed, nil); err != nil {
+		if _, err := w.Release(context.Background(), failed, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
@@ -474,7 +474,7 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 			return err
 		},
 		"its lost worker has finished it": func(w *world, lost uint64) error {
-			_, err := w.Release(context.Background(), fsm.Release{Token: lost, Result: []byte("late")}, nil)
+			_, err := w.Release(context.Background(), fsm.Release{Token: lost, Result: []byte("late")}, semaphore.Owner{})
 			return err
 		},
 	} {
@@ -514,7 +514,7 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 			if n == 2 {
 				end.Job, end.Failure = semaphore.JobDone, ""
 			}
-			if _, err := w.Release(context.Background(), end, nil); err != nil {
+			if _, err := w.Release(context.Background(), end, semaphore.Owner{}); err != nil {
 				t.Fatal(err)
 			}
 		}

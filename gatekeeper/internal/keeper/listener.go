@@ -47,6 +47,7 @@ type Frame struct {
 	listener  *Listener
 	received  time.Time
 	processed func() // lets permits expire again
+	visible   visibleTokens
 	renewal   *renewal
 	err       error // returned by Results
 	fault     any   // a panic, repeated by Results
@@ -65,21 +66,30 @@ func (f *Frame) Drop() { f.processed() }
 // deadlines are moved. When Results may be called, it calls ready once, on any goroutine, perhaps before it returns.
 // ready must not block. ctx limits only the wait until longer durations are committed. From now on the stream gets a
 // notice when a holder of one of these tokens must stop, and when one is lost.
-func (f *Frame) Refresh(ctx context.Context, holder *semaphore.Identity, tokens []TokenRefresh, ready func()) {
+func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
 	l, k := f.listener, f.listener.k
-	l.follow(tokens) // first, so that no notice is missed between the answer and this
-	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Holder: holder}, tokens, f.processed)
-	if f.renewal == nil {
+	if f.visible, f.err = k.visible(owner, tokens); f.err != nil {
+		f.processed()
+		ready()
+		return
+	}
+	l.follow(f.visible.tokens) // first, so that no notice is missed between the answer and this
+	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Owner: owner}, f.visible.tokens, f.processed)
+	t := f.visible.tenure // that a token is unknown is certain only if this server still leads
+	if f.renewal != nil {
+		t = f.renewal.tenure
+	}
+	if f.err != nil || t == nil || len(tokens) == 0 {
 		ready()
 		return
 	}
 	confirm := func() {
-		k.cfg.Leadership.ConfirmLater(f.renewal.tenure.term, f.received, func(err error) {
-			f.err = k.confirmed(f.renewal.tenure, err)
+		k.cfg.Leadership.ConfirmLater(t.term, f.received, func(err error) {
+			f.err = k.confirmed(t, err)
 			ready()
 		})
 	}
-	if !longer(f.renewal.before) {
+	if f.renewal == nil || !longer(f.renewal.before) {
 		confirm()
 		return
 	}
@@ -101,10 +111,16 @@ func (f *Frame) Results() ([]TokenResult, error) {
 	if f.fault != nil {
 		panic(f.fault)
 	}
-	if f.err != nil || f.renewal == nil {
+	switch {
+	case f.err != nil:
 		return nil, f.err
+	case f.renewal == nil:
+		return f.visible.merge(nil), nil
 	}
 	results, err := f.renewal.results()
+	if err == nil {
+		results = f.visible.merge(results)
+	}
 	for i := range results {
 		if results[i].Status == StatusLost {
 			f.listener.Forget(results[i].Token)

@@ -44,7 +44,7 @@ func TestMissed_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 		w.wantMissed(fsm.Heard)
 		for range 62 * 3 { // a job whose last progress lies an hour back when it first says so
 			w.sleep(20 * time.Second)
-			r, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: p.Token, Reports: true, SinceProgress: time.Since(p.GrantedAt)}})
+			r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token, Reports: true, SinceProgress: time.Since(p.GrantedAt())}})
 			if err != nil || r[0].Status != StatusRefreshed {
 				t.Fatal(r, err)
 			}

@@ -51,7 +51,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				defer l.Close()
 				w.sleep(10 * time.Second)
 				second := w.reacquired(ask("a", requestID), first.Token)
-				if second.GrantedAt != first.GrantedAt || second.GrantedRevision != first.GrantedRevision {
+				if second.GrantedNanos != first.GrantedNanos || second.GrantedRevision != first.GrantedRevision {
 					t.Errorf("the permit is %+v, and was granted as %+v", second, first)
 				}
 				if n := w.told(l); n.Status != StatusLost || n.SupersededBy != second.Token {
@@ -62,7 +62,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
 				// What the old holder sends late changes nothing, and says so.
-				r, err := w.Release(context.Background(), fsm.Release{Token: first.Token, Job: semaphore.JobDone}, nil)
+				r, err := w.Release(context.Background(), fsm.Release{Token: first.Token, Job: semaphore.JobDone}, semaphore.Owner{})
 				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
 					t.Errorf("the release of the old token is %+v, %v", r, err)
 				}
@@ -205,11 +205,11 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		other := semaphore.Identity{Group: "prod", Acquirer: "b"}
-		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, &other); !errors.Is(err, ErrRefused) {
+		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{Identity: &other}); !errors.Is(err, ErrRefused) {
 			t.Errorf("the release by another identity is %v", err)
 		}
 		w.sleep(30 * time.Second)
-		r, err := w.Refresh(context.Background(), time.Now(), &other, []TokenRefresh{{Token: p.Token}})
+		r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{Identity: &other}, []TokenRefresh{{Token: p.Token}})
 		if err != nil || r[0].Status != StatusLost {
 			t.Errorf("the refresh by another identity is %+v, %v", r, err)
 		}

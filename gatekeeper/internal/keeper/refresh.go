@@ -16,17 +16,79 @@ import (
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
 // token, in order. An error says nothing about any of them.
 //
-// holder is the identity whose permits they are; nil if the caller does not say. Tokens of others are lost to it.
-func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []TokenRefresh) ([]TokenResult, error) {
-	r, err := k.renew(lessor.Frame{Received: received, Holder: holder}, tokens, k.lessor.Receive())
+// owner is whose permits they are. Tokens of others are lost to it, and those of another principal are as if they had never been.
+func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []TokenRefresh) ([]TokenResult, error) {
+	processed := k.lessor.Receive()
+	visible, err := k.visible(owner, tokens)
+	if err != nil {
+		processed()
+		return nil, err
+	}
+	r, err := k.renew(lessor.Frame{Received: received, Owner: owner}, visible.tokens, processed)
 	if err != nil || len(tokens) == 0 {
 		return nil, err
+	}
+	if r == nil {
+		if _, err := k.Read(ctx); err != nil { // that the tokens are unknown is certain only if this server still leads
+			return nil, err
+		}
+		return visible.merge(nil), nil
 	}
 	k.lengthen(ctx, r.before)
 	if err := k.confirm(ctx, r.tenure, received); err != nil {
 		return nil, err
 	}
-	return r.results()
+	results, err := r.results()
+	if err != nil {
+		return nil, err
+	}
+	return visible.merge(results), nil
+}
+
+// visibleTokens are the tokens of a frame of which its principal may know.
+type visibleTokens struct {
+	tenure *tenure // nil: all are visible, and nobody has looked
+	tokens []TokenRefresh
+	asked  []TokenRefresh // all; nil: the same
+	hidden []bool         // by their place in asked
+}
+
+// visible leaves out the tokens of other principals. It needs a state that has all that was ever answered, so it fails where this server does
+// not lead.
+func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
+	if owner.Principal == nil {
+		return visibleTokens{tokens: tokens}, nil
+	}
+	t, err := k.leading()
+	if err != nil {
+		return visibleTokens{}, err
+	}
+	state := k.cfg.Machine.State()
+	out := visibleTokens{tenure: t, asked: tokens, hidden: make([]bool, len(tokens))}
+	for i, t := range tokens {
+		if id, known := ownerOf(state, t.Token); known && owner.Sees(id) {
+			out.tokens = append(out.tokens, t)
+		} else {
+			out.hidden[i] = true
+		}
+	}
+	return out, nil
+}
+
+// merge puts the results of the visible tokens back among the others.
+func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
+	if len(results) == len(s.asked) || s.asked == nil {
+		return results
+	}
+	all := make([]TokenResult, len(s.asked))
+	for i, t := range s.asked {
+		if s.hidden[i] {
+			all[i] = TokenResult{Token: t.Token, Status: StatusLost, Message: NeverWas(t.Token)}
+		} else {
+			all[i], results = results[0], results[1:]
+		}
+	}
+	return all
 }
 
 // renewal is a refresh whose deadlines have been moved out. It may be answered once leadership is confirmed.

@@ -13,9 +13,9 @@ import (
 
 // Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
 // Its Job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch, and for as long as a superseded
-// token of the permit may still be counted on. holder is the identity whose permit it is; nil if the caller does not say. As long as a member
+// token of the permit may still be counted on. owner is whose permit it is: one of another principal is as if it had never been. As long as a member
 // may not know what a job is that failed or was cut short it counts as done. At and Cooling of the command are set here.
-func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error) {
+func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
 	// First of all: the state of a server that is being promoted may lack what was answered before.
 	if _, err := k.leading(); err != nil {
 		return fsm.ReleaseResult{}, err
@@ -29,7 +29,12 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, holder *semaphore
 	if err := checkResult(state, &cmd); err != nil {
 		return fsm.ReleaseResult{}, err
 	}
-	if owner, known := ownerOf(state, token); known && holder != nil && *holder != owner {
+	id, known := ownerOf(state, token)
+	if owner.Principal != nil && (!known || !owner.Sees(id)) {
+		_, err := k.Read(ctx) // that the token is unknown is certain only if this server still leads
+		return fsm.ReleaseResult{}, err
+	}
+	if known && !owner.Owns(id) {
 		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
 	}
 	if p := state.Permit(token); p != nil {

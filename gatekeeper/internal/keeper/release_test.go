@@ -30,7 +30,7 @@ func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
 				call := ask("a", "1")
 				call.Firing = firing
 				p := w.granted(call)
-				if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobCutShort}, nil); err != nil || !r.Released {
+				if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobCutShort}, semaphore.Owner{}); err != nil || !r.Released {
 					t.Fatalf("%+v, %v", r, err)
 				}
 				var got semaphore.ClaimState

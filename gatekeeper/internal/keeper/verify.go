@@ -79,6 +79,11 @@ func gone(state *fsm.State, sem string, token uint64) string {
 	if ended != nil {
 		return fmt.Sprintf("the permit with token %d of %q has ended: it was %s", token, sem, ended.Outcome)
 	}
+	return NeverWas(token)
+}
+
+// NeverWas is what is said of a token of which nothing is known, or nothing may be known to the caller.
+func NeverWas(token uint64) string {
 	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
 }
 

@@ -51,7 +51,7 @@ func TestVerify_Ended_SaysHow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
-		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil {
+		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
 		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit != nil {
@@ -147,7 +147,7 @@ func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Minute })
 		p := w.granted(ask("a", "1"))
-		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil); err != nil {
+		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
 		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit.State != semaphore.Cooling {
@@ -183,7 +183,7 @@ func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 		w.tape.hold()
 		released := make(chan fsm.ReleaseResult, 1)
 		go func() {
-			r, _ := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, nil)
+			r, _ := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{})
 			released <- r
 		}()
 		synctest.Wait()

@@ -43,7 +43,7 @@ func (tw *testWaiter) waits() bool { return len(tw.answer) == 0 && len(tw.err) =
 
 func (w *world) release(token uint64) {
 	w.t.Helper()
-	if r, err := w.Release(context.Background(), fsm.Release{Token: token, Job: semaphore.JobDone}, nil); err != nil || !r.Released {
+	if r, err := w.Release(context.Background(), fsm.Release{Token: token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || !r.Released {
 		w.t.Fatal(r, err)
 	}
 	synctest.Wait()
@@ -404,7 +404,7 @@ func TestRefresh_Unary_NeverShortens(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
 		for range 3 {
-			r, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: p.Token, Duration: 10 * time.Second}})
+			r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token, Duration: 10 * time.Second}})
 			if err != nil || r[0].Duration != 10*time.Second {
 				t.Fatal(r, err)
 			}

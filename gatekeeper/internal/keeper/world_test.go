@@ -168,7 +168,7 @@ func (w *world) denied(call *AcquireCall, want semaphore.Reason) *Denial {
 
 func (w *world) refresh1(token uint64) TokenResult {
 	w.t.Helper()
-	results, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: token}})
+	results, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: token}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func refreshOn(f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
 
 func refreshWithin(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
 	ready := make(chan struct{})
-	f.Refresh(ctx, nil, tokens, func() { close(ready) })
+	f.Refresh(ctx, semaphore.Owner{}, tokens, func() { close(ready) })
 	select {
 	case <-ready:
 		return f.Results()

@@ -37,8 +37,8 @@ type Frame struct {
 	Received time.Time
 	// Stream numbers the stream that brought it, in the order in which streams were opened; 0 for a unary call.
 	Stream uint64
-	// Holder is the identity whose permits it refreshes; nil if it does not say.
-	Holder *semaphore.Identity
+	// Owner is whose permits it refreshes.
+	Owner semaphore.Owner
 }
 
 // Verdict is what Renew and Check found for one token.
@@ -79,7 +79,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	state := l.cfg.State()
 	for _, r := range refreshes {
 		v, le := l.judge(term, r.Token, state, admit, now)
-		if v.Permit != nil && frame.Holder != nil && v.Permit.Identity != *frame.Holder {
+		if v.Permit != nil && !frame.Owner.Owns(v.Permit.Identity) {
 			v = Verdict{Status: Foreign}
 		}
 		if v.Status == Renewed {

@@ -14,7 +14,7 @@ import (
 // Keeper is what a room asks; a *keeper.Keeper is one.
 type Keeper interface {
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
-	Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error)
+	Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error)
 }
 
 // Progress is how far a task has come, as its worker reports it.

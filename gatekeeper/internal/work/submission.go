@@ -46,6 +46,9 @@ type Submission struct {
 func NewSubmission(to Submitter, spec *work.Spec, submitter uint64) *Submission {
 	s := &Submission{to: to, spec: spec, submitter: submitter, content: sha256.New()}
 	s.hash(spec.Semaphore)
+	if spec.Principal != "" { // submissions of servers that authenticate nobody keep the content they had
+		s.hash(spec.Principal)
+	}
 	for _, l := range spec.Labels {
 		s.hash(l.Key)
 		s.hash(l.Value)

@@ -33,7 +33,7 @@ func (l *leader) Acquire(ctx context.Context, call *keeper.AcquireCall, _ func(k
 	return l.acquire(ctx, call)
 }
 
-func (l *leader) Release(_ context.Context, cmd fsm.Release, _ *semaphore.Identity) (fsm.ReleaseResult, error) {
+func (l *leader) Release(_ context.Context, cmd fsm.Release, _ semaphore.Owner) (fsm.ReleaseResult, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.released = append(l.released, cmd)

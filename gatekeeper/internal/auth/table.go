@@ -1,0 +1,214 @@
+package auth
+
+import (
+	"crypto/subtle"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+)
+
+// Directory keeps the table of the newest state that it was asked about. Its zero value is ready, for any number of goroutines.
+type Directory struct{ newest atomic.Pointer[Table] }
+
+// At returns the table of a state.
+func (d *Directory) At(state *fsm.State) *Table {
+	if t := d.newest.Load(); t != nil && t.revision == state.AccessRevision() {
+		return t
+	}
+	t := newTable(state)
+	d.newest.Store(t)
+	return t
+}
+
+// Table is the compiled form of all bindings of a state. It never changes.
+type Table struct {
+	revision  uint64
+	bySubject map[string]*Principal
+	byToken   map[string]*Principal
+}
+
+func newTable(state *fsm.State) *Table {
+	t := &Table{revision: state.AccessRevision(), bySubject: make(map[string]*Principal), byToken: make(map[string]*Principal)}
+	for _, b := range state.Bindings() {
+		p := newPrincipal(b)
+		for _, s := range b.Subjects {
+			t.bySubject[s] = p
+		}
+		for i := range b.Tokens {
+			t.byToken[b.Tokens[i].ID] = p
+		}
+	}
+	return t
+}
+
+// Revision is that of the bindings from which the table was made.
+func (t *Table) Revision() uint64 { return t.revision }
+
+// Principal returns who a credential is. The error says why it is nobody: it is an *UnknownError.
+func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
+	if c.Token != "" {
+		p := t.byToken[c.Token]
+		if p == nil {
+			return nil, &UnknownError{c.String(), "there is no such token, or it was revoked"}
+		}
+		token := p.binding.Token(c.Token)
+		switch {
+		case subtle.ConstantTimeCompare(token.Hash[:], c.Hash[:]) != 1:
+			return nil, &UnknownError{c.String(), "there is no such token, or it was revoked"} // a stranger must not learn which ids there are
+		case token.Expired(now):
+			return nil, &UnknownError{c.String(), "the token has expired at " + token.Expires.UTC().Format(time.RFC3339)}
+		}
+		return p.pinnedTo(c.Acquirers), nil
+	}
+	for _, s := range c.Subjects {
+		if p := t.bySubject[s]; p != nil {
+			return p.pinnedTo(c.Acquirers), nil
+		}
+	}
+	return nil, &UnknownError{c.String(), "no binding names it; an administrator adds one with gkctl auth bind"}
+}
+
+// UnknownError says that a credential belongs to no principal.
+type UnknownError struct{ Credential, Why string }
+
+func (e *UnknownError) Error() string { return e.Credential + ": " + e.Why }
+
+// Principal is a caller with what its binding grants. It never changes.
+type Principal struct {
+	binding   *access.Binding
+	grants    []grant
+	acquirers []string
+}
+
+// grant is an access.Grant with its scope compiled. One whose scope cannot be read, which only a server of another version can have stored,
+// grants nothing.
+type grant struct {
+	role            access.Role
+	chosen          *selector.Selector
+	group, acquirer *semaphore.Pattern // nil: bounds nothing
+	scope           *access.Scope
+}
+
+func newPrincipal(b *access.Binding) *Principal {
+	p := &Principal{binding: b}
+	for i := range b.Grants {
+		if g, err := compile(i, &b.Grants[i]); err == nil {
+			p.grants = append(p.grants, g)
+		}
+	}
+	return p
+}
+
+// Check says whether the scopes of a binding can be read. The error is a *semaphore.FieldError.
+func Check(b *access.Binding) error {
+	for i := range b.Grants {
+		if _, err := compile(i, &b.Grants[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compile(i int, from *access.Grant) (g grant, err error) {
+	path := "grants[" + strconv.Itoa(i) + "]"
+	g = grant{role: from.Role, scope: &from.Scope}
+	if g.chosen, err = selector.Parse(path, from.Semaphores, from.Labels); err != nil {
+		return grant{}, err
+	}
+	if from.Group != "" {
+		if g.group, err = semaphore.CompilePattern(path+".group", from.Group); err != nil {
+			return grant{}, err
+		}
+	}
+	if from.Acquirer != "" {
+		if g.acquirer, err = semaphore.CompilePattern(path+".acquirer", from.Acquirer); err != nil {
+			return grant{}, err
+		}
+	}
+	return g, nil
+}
+
+func (p *Principal) pinnedTo(acquirers []string) *Principal {
+	if len(acquirers) == 0 {
+		return p
+	}
+	pinned := *p
+	pinned.acquirers = acquirers
+	return &pinned
+}
+
+// Name is the binding's.
+func (p *Principal) Name() string { return p.binding.Name }
+
+// Binding is the one that names the principal.
+func (p *Principal) Binding() *access.Binding { return p.binding }
+
+// Has reports whether the principal has a role anywhere.
+func (p *Principal) Has(role access.Role) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(role) })
+}
+
+// HasEverywhere reports whether the principal has a role without a scope.
+func (p *Principal) HasEverywhere(role access.Role) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(role) && g.scope.Everywhere() })
+}
+
+// May reports whether the principal may act in a role on the semaphore of that name, whatever group or acquirer is concerned.
+func (p *Principal) May(role access.Role, state *fsm.State, name string) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool {
+		return g.role.Includes(role) && g.chosen.MatchNow(state, name) && (role == access.Viewer || g.group == nil && g.acquirer == nil)
+	})
+}
+
+// MayAs reports whether the principal may act in a role on the semaphore where an identity is concerned: its own when it acquires, or that
+// of the permit on which an operator acts.
+func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id semaphore.Identity) bool {
+	if role == access.Acquirer && len(p.acquirers) > 0 && !slices.Contains(p.acquirers, id.Acquirer) {
+		return false
+	}
+	return slices.ContainsFunc(p.grants, func(g grant) bool {
+		return g.role.Includes(role) && g.chosen.MatchNow(state, name) &&
+			(g.group == nil || g.group.Match(id.Group)) && (g.acquirer == nil || g.acquirer.Match(id.Acquirer))
+	})
+}
+
+// MaySubmit reports whether the principal may submit jobs to the semaphore: it is an acquirer there, whatever its identity.
+func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
+}
+
+// MayDefine reports whether the principal may act in a role on a definition as it is, or as it would become: a scope with patterns needs
+// those of the definition to be texts that match it, or the same patterns.
+func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool {
+		return g.role.Includes(role) && g.chosen.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
+	})
+}
+
+// MayCordon reports whether the principal may cordon what these patterns match; an empty one matches nothing. A cordon concerns every
+// semaphore.
+func (p *Principal) MayCordon(group, acquirer string) bool {
+	return slices.ContainsFunc(p.grants, func(g grant) bool {
+		return g.role.Includes(access.Operator) && len(g.scope.Semaphores) == 0 && g.scope.Labels == "" &&
+			(group == "" || within(g.group, group) && g.acquirer == nil) && (acquirer == "" || within(g.acquirer, acquirer) && g.group == nil)
+	})
+}
+
+// within reports whether a pattern matches nothing but what the bound matches, as far as can be told without comparing languages.
+func within(bound *semaphore.Pattern, pattern string) bool {
+	if bound == nil || bound.String() == pattern {
+		return true
+	}
+	p, err := semaphore.CompilePattern("pattern", pattern)
+	if err != nil {
+		return false
+	}
+	text, plain := p.Plain()
+	return plain && bound.Match(text)
+}

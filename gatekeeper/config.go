@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // Defaults of a Config.
@@ -20,6 +21,7 @@ const (
 	DefaultPeerAddress  = "127.0.0.1:7421"
 	DefaultAdminAddress = "127.0.0.1:7423"
 	DefaultMaxCalls     = admission.DefaultWorking
+	DefaultAdmin        = access.CertSubject + "admin"
 )
 
 // Config is what a server is to be. Only DataDir is required: with nothing else it is a single server on loopback.
@@ -73,6 +75,13 @@ type Config struct {
 	// the peer port. A server shows the certificate to the API of other servers too, which take it as that of a member. The zero value is
 	// the same as TLS.
 	PeerTLS TLS
+	// BearerTokens lets clients in that show a bearer token instead of a certificate. It needs TLS, else tokens could be read on their way.
+	BearerTokens bool
+	// Admin is the subject that administers a new cluster: cert:NAME for a name in a client certificate, or a SPIFFE id. It has an effect
+	// only until the cluster has bindings. Default DefaultAdmin, whose certificate `gkctl cert init` makes.
+	//
+	// Callers are authenticated where TLS has a CAFile, or with BearerTokens, unless Insecure is set. The servers of a cluster must agree.
+	Admin string
 	// Insecure lets the server start although other machines reach a port of it that does not authenticate: the API or the peer port without
 	// TLS and authorities, or the admin port. Callers that reach such a port can change everything, or read metrics and take profiles.
 	Insecure bool
@@ -144,6 +153,7 @@ func (c Config) withDefaults() Config {
 	}
 	setDefault(&c.ClusterName, DefaultClusterName)
 	setDefault(&c.MaxCalls, DefaultMaxCalls)
+	setDefault(&c.Admin, DefaultAdmin)
 	setDefault(&c.clocksEvery, clocksEvery)
 	for _, m := range c.Members {
 		if m.ID == c.ID {
@@ -164,6 +174,19 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.Default()
 	}
 	return c
+}
+
+// firstAdmin is the subject of the first administrator; empty where callers are not authenticated.
+func (c *Config) firstAdmin() string {
+	if !c.authenticates() {
+		return ""
+	}
+	return c.Admin
+}
+
+// authenticates reports whether callers of the API need a credential.
+func (c *Config) authenticates() bool {
+	return !c.Insecure && (c.TLS.CAFile != "" || c.BearerTokens)
 }
 
 func setDefault[T comparable](value *T, otherwise T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // leading passes this server's leaderships on to the keeper, and does what a leader does once: it declares the definitions
@@ -26,7 +27,9 @@ type leading struct {
 	level   func() uint32
 	propose func(fsm.Command, func(batcher.Outcome))
 	clocks  *clocks
-	chores  sync.WaitGroup
+	// id is this member's, and admin the subject of the first administrator; empty: callers are not authenticated.
+	id, admin string
+	chores    sync.WaitGroup
 	// declared: the definitions were declared once, or cannot be.
 	declared atomic.Bool
 }
@@ -39,6 +42,9 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	l.chores.Go(func() { <-done; cancel() })
 	l.chores.Go(func() { l.raise(done) })
 	l.chores.Go(func() { l.clocks.watch(ctx, term) })
+	if l.admin != "" {
+		l.chores.Go(func() { l.bindFirst(done) })
+	}
 	if left, recovering := l.keeper.Recovering(); recovering {
 		l.chores.Go(func() { l.waitOut(left, done) })
 	}
@@ -104,9 +110,38 @@ func (l *leading) raise(done <-chan struct{}) {
 	}
 }
 
+// bindFirst makes the first administrator of a cluster, as soon as the feature level lets it.
+func (l *leading) bindFirst(done <-chan struct{}) {
+	tick := time.NewTicker(raiseEvery)
+	defer tick.Stop()
+	var proposed atomic.Bool // and not answered yet
+	for l.state().AccessRevision() == 0 {
+		first := fsm.SetBinding{
+			Name: "admin", Binding: &access.Binding{Subjects: []string{l.admin}, Grants: []access.Grant{{Role: access.Admin}}}, First: true,
+			Author: l.id, Reason: "the first administrator of the cluster, by the configuration of member " + l.id, At: time.Now(),
+		}
+		if l.state().FeatureLevel() >= fsm.Level(first) && !proposed.Swap(true) {
+			l.propose(first, func(o batcher.Outcome) {
+				proposed.Store(false)
+				if o.Err == nil {
+					l.log.Info("the cluster has its first administrator", slog.String("subject", l.admin))
+				}
+			})
+		}
+		select {
+		case <-tick.C:
+		case <-done:
+			return
+		}
+	}
+}
+
 // ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients would be told
 // that there is no such semaphore. A follower waits for nobody: the leader may have been started with other definitions.
 func (l *leading) ready(leads bool) error {
+	if l.admin != "" && l.state().AccessRevision() == 0 {
+		return errors.New("the cluster has no administrator yet")
+	}
 	if len(l.definitions) > 0 && leads && !l.declared.Load() {
 		return errors.New("leading, and declaring the definitions that it was started with")
 	}

@@ -196,7 +196,7 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
 	s.leading = &leading{
 		keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions,
-		level: s.node.Level, propose: s.batcher.Go,
+		level: s.node.Level, propose: s.batcher.Go, id: s.cfg.ID, admin: s.cfg.firstAdmin(),
 		clocks: &clocks{id: s.cfg.ID, every: s.cfg.clocksEvery, node: s.node, state: s.machine.State, log: s.log},
 	}
 	s.node.Lead(s.leading)
@@ -204,17 +204,19 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 
 func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
-		ID:        s.cfg.ID,
-		Keeper:    api.FromKeeper(s.keeper),
-		Consensus: s.member(),
-		Machine:   s.machine,
-		Hub:       hub,
-		TLS:       s.cfg.TLS.files(),
-		PeerTLS:   s.cfg.PeerTLS.files(),
-		Insecure:  s.cfg.Insecure,
-		Dial:      s.cfg.dial(),
-		Version:   Version(),
-		Started:   time.Now(),
+		ID:                  s.cfg.ID,
+		Keeper:              api.FromKeeper(s.keeper),
+		Consensus:           s.member(),
+		Machine:             s.machine,
+		Hub:                 hub,
+		TLS:                 s.cfg.TLS.files(),
+		PeerTLS:             s.cfg.PeerTLS.files(),
+		Authenticate:        s.cfg.authenticates(),
+		OptionalClientCerts: s.cfg.BearerTokens,
+		Insecure:            s.cfg.Insecure,
+		Dial:                s.cfg.dial(),
+		Version:             Version(),
+		Started:             time.Now(),
 
 		ClocksOff:        s.leading.clocks.list,
 		SmallestDuration: s.cfg.timeouts().SmallestDuration(),

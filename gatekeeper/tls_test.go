@@ -33,6 +33,7 @@ func newAuthorities(t *testing.T) *authorities {
 
 // secure gives a server the certificates of `gkctl cert server` and `gkctl cert peer`.
 func (a *authorities) secure(c *Config) {
+	c.Admin = "cert:client"
 	c.TLS = tlsOf(a.api, authority.Leaf{Name: "server-" + c.ID, Server: true, Hosts: []string{"127.0.0.1"}})
 	c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: c.ID, Server: true, Client: true, Hosts: []string{"127.0.0.1"}})
 }
@@ -84,7 +85,9 @@ func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
 func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
 	t.Parallel()
 	ca := authoritytest.New(t)
-	servers := clusterWith(t, func(c *Config) { c.TLS = tlsOf(ca, authority.Leaf{Name: c.ID, Server: true, Client: true}) }, "gk1", "gk2", "gk3")
+	servers := clusterWith(t, func(c *Config) {
+		c.TLS, c.Admin = tlsOf(ca, authority.Leaf{Name: c.ID, Server: true, Client: true}), "cert:client"
+	}, "gk1", "gk2", "gk3")
 	a := &authorities{t, ca, ca}
 	for _, s := range servers {
 		callerOf(t, s, a.client(ca, time.Now(), nil)).try(t, "none", "app1")

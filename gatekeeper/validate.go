@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // ConfigError says which field of a Config breaks which rule.
@@ -200,6 +202,12 @@ func (c *Config) checkTLS() error {
 		if files.CAFile != "" && files.CertFile == "" {
 			return &ConfigError{files.field, files.CAFile, "needs a certificate and its key beside the authorities"}
 		}
+	}
+	if c.BearerTokens && c.TLS.CertFile == "" {
+		return &ConfigError{"BearerTokens", "", "needs TLS: a token that is sent in the clear can be used by everybody on its way"}
+	}
+	if err := access.ValidSubject(c.Admin); err != nil {
+		return &ConfigError{"Admin", c.Admin, "must be cert:NAME or spiffe://DOMAIN/PATH"}
 	}
 	if c.PeerTLS.CertFile != "" && c.PeerTLS.CAFile == "" {
 		return &ConfigError{"PeerTLS", "", "needs authorities (CA): members verify one another"}

@@ -27,8 +27,9 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		TLS:           o.tls,
 		PeerTLS:       o.peerTLS,
 		Insecure:      o.insecure,
-		DumpInterval:  o.dumpInterval,
-		MaxCalls:      o.maxCalls,
+		BearerTokens:  o.bearerTokens, Admin: o.admin,
+		DumpInterval: o.dumpInterval,
+		MaxCalls:     o.maxCalls,
 	}
 	for _, member := range o.members {
 		id, address, ok := strings.Cut(member, "=")

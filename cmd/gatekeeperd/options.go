@@ -28,6 +28,8 @@ type options struct {
 	nonVoter        bool
 	profile         string
 	tls, peerTLS    gatekeeper.TLS
+	bearerTokens    bool
+	admin           string
 	insecure        bool
 	definitions     string
 	maxCalls        int
@@ -62,6 +64,8 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.tls.CertFile, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")
 	f.StringVar(&o.tls.KeyFile, "tls-key", "", "PEM file with its private key")
 	f.StringVar(&o.tls.CAFile, "tls-ca", "", "PEM file with the authorities of clients and servers; each client must show a certificate of theirs")
+	f.BoolVar(&o.bearerTokens, "bearer-tokens", false, "let clients in that show a bearer token instead of a certificate")
+	f.StringVar(&o.admin, "admin", gatekeeper.DefaultAdmin, "who administers a new cluster: cert:NAME, a name in a client certificate, or a SPIFFE id")
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members, and to the API of the others (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "as --tls-key, between members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")

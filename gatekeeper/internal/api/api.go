@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
@@ -34,6 +35,8 @@ type Config struct {
 	// PeerTLS are the files of the peer port. Hops to the leader show that certificate, and the port takes those of its authorities from
 	// members. Optional: TLS.
 	PeerTLS certs.Files
+	// Authenticate asks each caller for a credential, and lets it do what its binding grants. Without it everybody may do everything.
+	Authenticate bool
 	// OptionalClientCerts lets clients in that show no certificate, because they may have other credentials.
 	OptionalClientCerts bool
 	// Insecure is what GetStatus says of this server.
@@ -63,10 +66,15 @@ const DefaultPoll = 100 * time.Millisecond
 // API is the gRPC face of a server. Its methods may be called from any goroutine.
 type API struct {
 	cfg     Config
+	keeper  Keeper // behind the rules of who may do what
 	reader  reader
 	tls     *tls.Config // of the port; nil: off
 	forward *forwarder
-	health  *health.Server
+	// directory has the principals, and peers the authority of members; see caller.go.
+	directory auth.Directory
+	peers     *memberCerts
+	standing  standing
+	health    *health.Server
 
 	overloads overloads
 
@@ -111,11 +119,14 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		cfg:     cfg,
 		reader:  cfg.Keeper,
+		peers:   &memberCerts{files: cfg.PeerTLS},
 		tls:     port,
 		forward: newForwarder(&cfg, hop, methods),
 		health:  health.NewServer(),
 		closed:  make(chan struct{}),
 	}
+	a.keeper = guard{cfg.Keeper, a}
+	a.forward.entitled = a.entitled
 	a.cluster = metadata.Pairs(ClusterHeader, a.forward.cluster)
 	a.draining, a.drain = context.WithCancel(context.Background())
 	a.setServing(false)
@@ -132,18 +143,20 @@ func services() []*grpc.ServiceDesc {
 		&gatekeeperv1.ClusterService_ServiceDesc,
 		&gatekeeperv1.WatchService_ServiceDesc,
 		&gatekeeperv1.WorkService_ServiceDesc,
+		&gatekeeperv1.AuthService_ServiceDesc,
 	}
 }
 
 // Register registers the services and grpc.health.v1. The server must have been made with ServerOptions.
 func (a *API) Register(r grpc.ServiceRegistrar) {
-	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a, keeper: a.cfg.Keeper})
-	room := work.NewRoom(a.cfg.Keeper)
-	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a, keeper: a.cfg.Keeper, room: room})
-	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a, keeper: a.cfg.Keeper})
-	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, keeper: a.cfg.Keeper, hashing: make(chan struct{}, 1)})
+	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a, keeper: a.keeper})
+	room := work.NewRoom(a.keeper)
+	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a, keeper: a.keeper, room: room})
+	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a, keeper: a.keeper})
+	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, keeper: a.keeper, hashing: make(chan struct{}, 1)})
 	r.RegisterService(a.describe(&gatekeeperv1.WatchService_ServiceDesc), &watchService{API: a})
-	r.RegisterService(a.describe(&gatekeeperv1.WorkService_ServiceDesc), &workService{API: a, keeper: a.cfg.Keeper, room: room})
+	r.RegisterService(a.describe(&gatekeeperv1.WorkService_ServiceDesc), &workService{API: a, keeper: a.keeper, room: room})
+	r.RegisterService(a.describe(&gatekeeperv1.AuthService_ServiceDesc), &authService{API: a, keeper: a.cfg.Keeper})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 
@@ -174,6 +187,7 @@ func (a *API) poll() {
 			a.setServing(a.cfg.Consensus.Ready() == nil)
 		}
 		a.forward.follow(a.cfg.Consensus.Leader())
+		a.standing.recheck(a.cfg.Machine.State().AccessRevision(), time.Now())
 		select {
 		case <-a.closed:
 			return

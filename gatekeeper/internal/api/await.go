@@ -7,6 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -25,6 +26,9 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	}
 	if err := firing.Validate(); err != nil {
 		return err
+	}
+	if !s.visible(stream.Context(), s.cfg.Machine.State(), m.GetSemaphore()) {
+		return &selector.NoDefinitionError{Name: m.GetSemaphore()}
 	}
 	subscription := s.cfg.Hub.Subscribe(s.cfg.Machine.State().Revision())
 	defer subscription.Close()

@@ -31,7 +31,7 @@ func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequ
 	name := m.GetSemaphore()
 	out := &gatekeeperv1.CatchUpResponse{Revision: state.Revision()}
 	sd := state.Definition(name)
-	if sd == nil || !s.reader.Match(sd.Definition.GroupPattern, by.Group) || !s.reader.Match(sd.Definition.AcquirerPattern, by.Acquirer) {
+	if sd == nil || !s.visible(ctx, state, name) || !s.reader.Match(sd.Definition.GroupPattern, by.Group) || !s.reader.Match(sd.Definition.AcquirerPattern, by.Acquirer) {
 		return out, nil
 	}
 	misfires := semaphore.Misfires{

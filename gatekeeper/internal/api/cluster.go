@@ -65,7 +65,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	for _, c := range s.cfg.ClocksOff() {
 		out.MemberClocks = append(out.MemberClocks, &gatekeeperv1.MemberClock{Id: c.ID, Ahead: durationpb.New(c.Ahead)})
 	}
-	s.deniesAll(out)
+	s.deniesAll(ctx, out)
 	if w := node.Writes(); w.Count > 0 {
 		out.LogWrites = &gatekeeperv1.LogWrites{Count: uint32(w.Count), Median: durationpb.New(w.Median), Longest: durationpb.New(w.Longest)}
 	}
@@ -73,7 +73,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.LastSnapshot = &gatekeeperv1.Snapshot{Index: last.Index, Bytes: uint64(last.Bytes), TakenAt: toTimestamp(last.At)}
 	}
 	out.Certificates = s.certificates()
-	s.storedWork(state, out)
+	s.storedWork(ctx, state, out)
 	if smallest := s.smallestDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}
@@ -93,10 +93,13 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 const maxStatusWork = 100
 
 // storedWork adds what jobs store.
-func (s *clusterService) storedWork(state *fsm.State, out *gatekeeperv1.GetStatusResponse) {
+func (s *clusterService) storedWork(ctx context.Context, state *fsm.State, out *gatekeeperv1.GetStatusResponse) {
 	limits := state.Settings().Work.OrDefault()
 	out.WorkBytes, out.MaxWorkBytes, out.MaxSemaphoreWorkBytes = state.WorkBytes(), limits.ClusterBytes, limits.SemaphoreBytes
 	for name, w := range state.WorkBySemaphore() {
+		if !s.visible(ctx, state, name) {
+			continue
+		}
 		out.Work = append(out.Work, &gatekeeperv1.SemaphoreWork{
 			Semaphore: name, Jobs: uint32(w.Jobs), Waiting: w.Waiting, Held: w.Held, Bytes: w.Bytes,
 		})

@@ -221,7 +221,7 @@ func toPermit(p *semaphore.Permit) *gatekeeperv1.Permit {
 		Stop:            gatekeeperv1.StopCause(p.Stop),
 		StopReason:      p.StopOrder().Reason,
 		GrantedRevision: p.GrantedRevision,
-		GrantedAt:       toTimestamp(p.GrantedAt),
+		GrantedAt:       toTimestamp(p.GrantedAt()),
 		Metadata:        p.Metadata,
 	}
 }

@@ -206,7 +206,7 @@ func TestPermit_Written_SaysAll(t *testing.T) {
 	p := &semaphore.Permit{
 		Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h"}, Weight: 3, Token: 9,
 		Duration: time.Minute, Firing: &semaphore.Firing{Name: "f", Due: due}, State: semaphore.Live, Stop: semaphore.StopRevoked,
-		Order: &semaphore.StopOrder{Reason: "why", Revision: 8}, GrantedRevision: 7, GrantedAt: due, RequestID: "r", Metadata: map[string]string{"k": "v"},
+		Order: &semaphore.StopOrder{Reason: "why", Revision: 8}, GrantedRevision: 7, GrantedNanos: due.UnixNano(), RequestID: "r", Metadata: map[string]string{"k": "v"},
 	}
 	expected := &gatekeeperv1.Permit{
 		Semaphore: "s", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: "h"}, Weight: 3, Token: 9,

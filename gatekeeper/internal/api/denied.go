@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
@@ -19,7 +20,7 @@ const (
 // ListDenied pages over what the leader remembers; whether it still leads is confirmed as for any read. A page ends with a semaphore: of
 // one semaphore the order changes with every denial, so a key within it could pass over a caller.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
-	chosen, limit, from, err := listFrom(m)
+	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,9 @@ func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller
 }
 
 // deniesAll fills in which semaphores are those that deny every caller.
-func (s *clusterService) deniesAll(out *gatekeeperv1.GetStatusResponse) {
-	deniesAll := s.keeper.DenyAll()
+func (s *clusterService) deniesAll(ctx context.Context, out *gatekeeperv1.GetStatusResponse) {
+	state := s.cfg.Machine.State()
+	deniesAll := slices.DeleteFunc(s.keeper.DenyAll(), func(d keeper.DeniedCaller) bool { return !s.visible(ctx, state, d.Semaphore) })
 	out.DeniedSemaphores = uint32(len(deniesAll))
 	for i := range deniesAll[:min(len(deniesAll), maxDenyAll)] {
 		out.Denied = append(out.Denied, toDenied(&deniesAll[i]))

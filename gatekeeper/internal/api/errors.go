@@ -76,6 +76,12 @@ const (
 	reasonJobNotOver       = "JOB_NOT_OVER"
 	reasonSubmissionLost   = "SUBMISSION_LOST"
 	reasonWorkLimit        = "WORK_LIMIT"
+	reasonUnauthenticated  = "UNAUTHENTICATED"
+	reasonForbidden        = "FORBIDDEN"
+	reasonNoSuchBinding    = "NO_SUCH_BINDING"
+	reasonSubjectTaken     = "SUBJECT_TAKEN"
+	reasonLastAdmin        = "LAST_ADMIN"
+	reasonAccessLimit      = "ACCESS_LIMIT"
 	reasonInternal         = "INTERNAL"
 )
 
@@ -221,6 +227,16 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 
 	{"context.Canceled", codes.Canceled, "", is(context.Canceled), nil},
 	{"context.DeadlineExceeded", codes.DeadlineExceeded, "", is(context.DeadlineExceeded), nil},
+
+	{"api.unauthenticatedError", codes.Unauthenticated, reasonUnauthenticated, as(func(*unauthenticatedError) map[string]string { return nil }), nil},
+	{"api.forbiddenError", codes.PermissionDenied, reasonForbidden, as(func(e *forbiddenError) map[string]string {
+		return map[string]string{"principal": e.principal, "role": e.role.String()}
+	}), nil},
+	{"api.accessError", codes.NotFound, reasonNoSuchBinding, accessOutcome(fsm.AccessAbsent), nil},
+	{"api.accessError", codes.Aborted, reasonStaleVersion, accessOutcome(fsm.AccessStale), nil},
+	{"api.accessError", codes.AlreadyExists, reasonSubjectTaken, accessOutcome(fsm.AccessSubjectTaken), nil},
+	{"api.accessError", codes.FailedPrecondition, reasonLastAdmin, accessOutcome(fsm.AccessLastAdmin), nil},
+	{"api.accessError", codes.ResourceExhausted, reasonAccessLimit, accessOutcome(fsm.AccessFull), nil},
 
 	{"api.transferError", codes.Unavailable, reasonTransferFailed, as(func(*transferError) map[string]string { return nil }), nil},
 }

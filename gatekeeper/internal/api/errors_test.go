@@ -28,6 +28,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
@@ -123,6 +124,15 @@ func errorCases() []errorCase {
 		{"consensus.ErrInvalidMember", consensus.ErrInvalidMember, codes.InvalidArgument, "INVALID_FIELD", nil},
 		{"context.Canceled", context.Canceled, codes.Canceled, "", nil},
 		{"context.DeadlineExceeded", context.DeadlineExceeded, codes.DeadlineExceeded, "", nil},
+		{"api.unauthenticatedError", &unauthenticatedError{"why"}, codes.Unauthenticated, "UNAUTHENTICATED", nil},
+		{"api.forbiddenError", &forbiddenError{"app", access.Operator, "anywhere"}, codes.PermissionDenied, "FORBIDDEN",
+			map[string]string{"principal": "app", "role": "operator"}},
+		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessAbsent}, "x"}, codes.NotFound, "NO_SUCH_BINDING", nil},
+		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessStale, Binding: &access.Binding{Name: "b", Revision: 7}}, "x"}, codes.Aborted,
+			"STALE_VERSION", map[string]string{"binding": "b", "current": "7"}},
+		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessSubjectTaken}, "x"}, codes.AlreadyExists, "SUBJECT_TAKEN", nil},
+		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessLastAdmin}, "x"}, codes.FailedPrecondition, "LAST_ADMIN", nil},
+		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessFull}, "x"}, codes.ResourceExhausted, "ACCESS_LIMIT", nil},
 		{"api.transferError", &transferError{errors.New("x")}, codes.Unavailable, "TRANSFER_FAILED", nil},
 		{"", errPanic, codes.Internal, "INTERNAL", nil},
 		{"", errors.New("nobody knows it"), codes.Internal, "INTERNAL", nil},
@@ -267,7 +277,8 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
 		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
 		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE CHANGED_SINCE
-		NO_SUCH_JOB JOB_DIFFERS JOB_NOT_OVER SUBMISSION_LOST WORK_LIMIT`)
+		NO_SUCH_JOB JOB_DIFFERS JOB_NOT_OVER SUBMISSION_LOST WORK_LIMIT
+		UNAUTHENTICATED FORBIDDEN NO_SUCH_BINDING SUBJECT_TAKEN LAST_ADMIN ACCESS_LIMIT`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -31,6 +32,9 @@ func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListF
 		return nil, err
 	}
 	name := m.GetSemaphore()
+	if !s.visible(ctx, state, name) {
+		return nil, &selector.NoDefinitionError{Name: name}
+	}
 	if err := preview.Remembers(state, name); err != nil {
 		return nil, err
 	}

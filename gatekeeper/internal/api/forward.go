@@ -55,6 +55,8 @@ type forwarder struct {
 	creds     credentials.TransportCredentials // of hops
 	dial      []grpc.DialOption                // more than what every hop has
 	methods   map[string]*method
+	// entitled refuses a call that is answered here if its caller has no role for that method.
+	entitled func(ctx context.Context, fullMethod string) error
 
 	mu     sync.Mutex // guards hop and closed
 	hop    *hop
@@ -84,6 +86,9 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 	}
 	m := f.methods[info.FullMethod]
 	if m == nil || m.here(req) || f.leading() {
+		if err := f.entitled(ctx, info.FullMethod); err != nil {
+			return nil, err
+		}
 		return handler(ctx, req)
 	}
 	return f.pass(ctx, info.FullMethod, req)
@@ -120,12 +125,18 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		return err
 	}
 	m := f.methods[info.FullMethod]
-	if m == nil || m.here(nil) || f.leading() {
+	here := func() error {
+		if err := f.entitled(ctx, info.FullMethod); err != nil {
+			return err
+		}
 		return handler(srv, ss)
+	}
+	if m == nil || m.here(nil) || f.leading() {
+		return here()
 	}
 	h, err := f.way(ctx)
 	if err != nil && m.leaderFirst {
-		return handler(srv, ss)
+		return here()
 	}
 	if err != nil {
 		return err
@@ -304,6 +315,7 @@ func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context
 			}
 		}
 	}
+	callerIn(ctx).passOn(md)
 	md.Set(HopHeader, id)
 	md.Delete(HopToHeader)
 	if h.leader.Name != "" {

@@ -168,6 +168,13 @@ func (k *fakeKeeper) do(cmd fsm.Command) fsm.Result {
 	return results[0]
 }
 
+func (k *fakeKeeper) Access(_ context.Context, cmd fsm.Command) (fsm.AccessResult, error) {
+	if k.notLeader != nil {
+		return fsm.AccessResult{}, k.notLeader
+	}
+	return k.do(cmd).(fsm.AccessResult), nil
+}
+
 func (k *fakeKeeper) Configure(
 	_ context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error),
 ) (before, after fsm.Settings, r fsm.RevisionResult, err error) {
@@ -197,11 +204,11 @@ func (k *fakeKeeper) Acquire(ctx context.Context, c *keeper.AcquireCall, p func(
 	return k.acquire(ctx, c, p)
 }
 
-func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, _ *semaphore.Identity, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, _ semaphore.Owner, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 	return k.refresh(ctx, t, r)
 }
 
-func (k *fakeKeeper) Release(_ context.Context, cmd fsm.Release, _ *semaphore.Identity) (fsm.ReleaseResult, error) {
+func (k *fakeKeeper) Release(_ context.Context, cmd fsm.Release, _ semaphore.Owner) (fsm.ReleaseResult, error) {
 	return k.release(cmd)
 }
 
@@ -508,7 +515,7 @@ type fakeFrame struct {
 
 func (*fakeFrame) Drop() {}
 
-func (f *fakeFrame) Refresh(ctx context.Context, _ *semaphore.Identity, r []keeper.TokenRefresh, ready func()) {
+func (f *fakeFrame) Refresh(ctx context.Context, _ semaphore.Owner, r []keeper.TokenRefresh, ready func()) {
 	if len(r) == 0 {
 		ready()
 		return

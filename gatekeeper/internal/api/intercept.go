@@ -39,6 +39,9 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 				return nil, a.ended(ctx, name, began, err)
 			}
 			defer call.End()
+			if ctx, err = a.authenticate(ctx); err != nil {
+				return nil, a.ended(ctx, name, began, err)
+			}
 			receiving := func(message any) error {
 				err := receive(dec, message)
 				if err == nil {
@@ -75,8 +78,17 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	a.cfg.Metrics.StreamOpened(info.FullMethod)
 	defer a.cfg.Metrics.StreamClosed(info.FullMethod)
 
-	ctx, cancel := context.WithCancelCause(ss.Context())
+	known, err := a.authenticate(ss.Context())
+	if err != nil {
+		return a.ended(ss.Context(), info.FullMethod, began, err)
+	}
+	ctx, cancel := context.WithCancelCause(known)
 	defer cancel(nil)
+	if e := entitlements[info.FullMethod]; !e.open {
+		var over func()
+		ctx, over = a.caller(ctx).while(ctx, has(e.anyOf...))
+		defer over()
+	}
 	defer context.AfterFunc(a.draining, func() { cancel(ErrShuttingDown) })()
 	_, err = a.caught(ctx, info.FullMethod, func() (any, error) {
 		if a.draining.Err() != nil {
@@ -87,6 +99,7 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	if cut(ctx, err) {
 		err = ErrShuttingDown
 	}
+	err = refusedSince(ctx, err)
 	return a.ended(ctx, info.FullMethod, began, err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that, or without reading what it is
@@ -31,6 +32,7 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 	listener := s.keeper.Listen()
 	k := &keepAlive{
 		ctx:      ctx,
+		owner:    s.owner,
 		listener: listener,
 		places:   make(chan struct{}, maxFrames),
 		ready:    make(chan refreshed, maxFrames),
@@ -56,6 +58,7 @@ var errNoNotices = errors.New("no more notices")
 // keepAlive is one stream.
 type keepAlive struct {
 	ctx      context.Context //nolint:containedctx // one stream lives as long as this
+	owner    func(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error)
 	listener Listener
 	caught   func(call func() error) error // turns a panic into an error
 
@@ -136,7 +139,11 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame 
 		k.release(maxFrames - 1)
 		k.listener.Forget(m.GetForget()...)
 	}
-	frame.Refresh(k.ctx, holder, tokens, func() { k.ready <- refreshed{number, m.GetGrouped(), frame} })
+	owner, err := k.owner(k.ctx, holder)
+	if err != nil {
+		return err
+	}
+	frame.Refresh(k.ctx, owner, tokens, func() { k.ready <- refreshed{number, m.GetGrouped(), frame} })
 	return nil
 }
 

@@ -63,6 +63,7 @@ func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest)
 	if err != nil {
 		return nil, err
 	}
+	move.Chosen = move.Chosen.Within(s.sees(ctx))
 	author, reason, err := wordFrom(m)
 	if err != nil {
 		return nil, err

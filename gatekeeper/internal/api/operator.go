@@ -40,7 +40,7 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if done != nil {
 		return &gatekeeperv1.PauseResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	if cmd.Names, err = c.Names(state); err != nil {
+	if cmd.Names, err = c.Within(s.sees(ctx)).Names(state); err != nil {
 		return nil, err
 	}
 	if cmd.Expected, err = preview.PausesAsShown(state, shown, cmd.Names); err != nil {
@@ -97,7 +97,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	if done != nil {
 		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	chosen, err := toResume(state, c, m)
+	chosen, err := toResume(state, c.Within(s.sees(ctx)), m)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.changeFrom(state, m)
+	c, err := s.changeFrom(ctx, state, m)
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +28,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		return nil, conflictWith(state, &keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion)
 	}
 	effects, warnings := preview.Effects(state, s.keeper, *c)
+	effects = slices.DeleteFunc(effects, func(e preview.Effect) bool { return !s.visible(ctx, state, e.Semaphore) })
 	for _, e := range c.Edits {
 		if e.Definition != nil {
 			warnings = append(warnings, s.warnings(e.Definition)...)
@@ -47,7 +48,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 }
 
 // changeFrom reads the change. Bad input is refused as the change itself would be.
-func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
+func (s *operatorService) changeFrom(ctx context.Context, state *fsm.State, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
 	now := time.Now()
 	switch change := m.GetChange().(type) {
 	case nil:
@@ -55,7 +56,7 @@ func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRe
 	case *gatekeeperv1.PreviewRequest_Pause:
 		cmd, end, c, err := pauseFrom(change.Pause)
 		if err == nil {
-			cmd.Names, err = c.Names(state)
+			cmd.Names, err = c.Within(s.sees(ctx)).Names(state)
 		}
 		if err == nil {
 			err = end.Validate(cmd.Drain)
@@ -65,7 +66,7 @@ func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRe
 		c, err := selector.ParseChoice("selector", change.Resume.GetSelector())
 		cmd := &fsm.Resume{Revision: change.Resume.GetChange()}
 		if err == nil {
-			cmd.Names, err = toResume(state, c, change.Resume)
+			cmd.Names, err = toResume(state, c.Within(s.sees(ctx)), change.Resume)
 		}
 		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
 	case *gatekeeperv1.PreviewRequest_Cordon:
@@ -93,6 +94,9 @@ func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRe
 	c := &preview.Change{Drain: drain, Now: now}
 	longest := s.cfg.Machine.State().Settings().MaxDuration
 	for i := range edits {
+		if !s.visible(ctx, state, edits[i].Name) {
+			return nil, &selector.NoDefinitionError{Name: edits[i].Name}
+		}
 		if d := edits[i].Definition; d != nil {
 			if err := d.Validate(longest); err != nil {
 				return nil, within("edits."+edits[i].field, err)
@@ -117,7 +121,7 @@ func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListC
 
 // ListHistory pages from the newest entry back; a page ends between two revisions or within one, by the ordinal.
 func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListHistoryRequest) (*gatekeeperv1.ListHistoryResponse, error) {
-	chosen, limit, from, err := listFrom(m)
+	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +196,9 @@ func (s *operatorService) ListKnown(ctx context.Context, m *gatekeeperv1.ListKno
 	}
 	limit, from, err := pageFrom(m)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.viewsAll(ctx); err != nil {
 		return nil, err
 	}
 	state, err := s.reader.Read(ctx)

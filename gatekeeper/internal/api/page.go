@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"strconv"
@@ -100,8 +101,8 @@ func pageFrom(m interface {
 	return limit, from, err
 }
 
-// listFrom reads what the lists have in common.
-func listFrom(m interface {
+// listFrom reads what the lists have in common. Nothing is chosen that the caller may not view.
+func (a *API) listFrom(ctx context.Context, m interface {
 	GetNames() []string
 	GetLabels() string
 	GetPageSize() uint32
@@ -111,5 +112,5 @@ func listFrom(m interface {
 		return nil, 0, pageKey{}, err
 	}
 	limit, from, err = pageFrom(m)
-	return chosen, limit, from, err
+	return chosen.Within(a.sees(ctx)), limit, from, err
 }

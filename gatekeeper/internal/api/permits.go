@@ -50,7 +50,11 @@ func (s *permitService) Refresh(ctx context.Context, m *gatekeeperv1.RefreshRequ
 	if err != nil {
 		return nil, err
 	}
-	results, err := s.keeper.Refresh(ctx, received, holder, tokens)
+	owner, err := s.owner(ctx, holder)
+	if err != nil {
+		return nil, err
+	}
+	results, err := s.keeper.Refresh(ctx, received, owner, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +76,11 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.keeper.Release(ctx, fsm.Release{Token: m.GetToken(), Job: job, Failure: failureFrom(m.GetFailure()), Result: m.GetResult()}, holder)
+	owner, err := s.owner(ctx, holder)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.keeper.Release(ctx, fsm.Release{Token: m.GetToken(), Job: job, Failure: failureFrom(m.GetFailure()), Result: m.GetResult()}, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +208,7 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 // ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state of its own moment: a
 // permit that lives through all pages is told exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
-	chosen, limit, from, err := listFrom(m)
+	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +271,7 @@ func holdersAt(
 // ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its own moment: one that waits through
 // all pages is listed exactly once, unless the leader changes, which begins new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
-	chosen, limit, from, err := listFrom(m)
+	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
 		return nil, err
 	}

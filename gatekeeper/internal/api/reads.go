@@ -63,6 +63,9 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 		return nil, err
 	}
 	stored := state.Definition(m.GetName())
+	if !s.visible(ctx, state, m.GetName()) {
+		return nil, &selector.NoDefinitionError{Name: m.GetName()}
+	}
 	if stored == nil {
 		e := &selector.NoDefinitionError{Name: m.GetName()}
 		if state.DefinitionCount() <= maxSearched {
@@ -76,7 +79,7 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 // ListDefinitions pages over definitions in the order of their names. Each page is read from the state of its own moment: a
 // definition that lives through all pages is told exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
-	chosen, limit, from, err := listFrom(m)
+	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +97,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	var last pageKey
 	for stored := range state.Definitions(from.name) {
 		d := stored.Definition
-		if d.Name == from.name || !chosen.Match(d) ||
+		if d.Name == from.name || !chosen.Match(d) || !chosen.Sees(state, d.Name) ||
 			m.GetGroup() != "" && !s.reader.Match(d.GroupPattern, m.GetGroup()) ||
 			len(m.GetStates()) > 0 && !slices.ContainsFunc(s.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
 			continue

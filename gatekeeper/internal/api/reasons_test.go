@@ -61,6 +61,12 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonWouldLoseQuorum, "Fewer voters that answer would be left than a majority.", "when they answer, or with `force`"},
 	{reasonHasVote, "The member has a vote already, which is not taken back.", "no"},
 	{reasonAddedNonVoter, "An operator added this member without a vote.", "no: an operator promotes it"},
+	{reasonUnauthenticated, "The credential is missing, unknown, revoked or expired.", "with another credential"},
+	{reasonForbidden, "The principal lacks a role here: the metadata has `principal` and `role`.", "once an administrator has granted it"},
+	{reasonNoSuchBinding, "There is no such binding or token.", "no"},
+	{reasonSubjectTaken, "Another binding has this subject: the metadata has `binding`.", "no"},
+	{reasonLastAdmin, "Nobody would administer the cluster any more.", "no"},
+	{reasonAccessLimit, "There are as many bindings, or tokens of the binding, as there may be.", "after some were removed"},
 	{reasonTransferFailed, "Leadership was not handed over.", "yes"},
 }
 

@@ -26,6 +26,7 @@ type Keeper interface {
 	operatorKeeper
 	clusterKeeper
 	workKeeper
+	accessKeeper
 	reader
 }
 
@@ -51,10 +52,10 @@ type permitKeeper interface {
 	TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
 	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, answer func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
-	Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
+	Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
 	Listen() Listener
-	Release(ctx context.Context, cmd fsm.Release, holder *semaphore.Identity) (fsm.ReleaseResult, error)
+	Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error)
 	TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error)
 	Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error)
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
@@ -112,7 +113,7 @@ type Listener interface {
 // Frame is one frame of such a stream; a *keeper.Frame is one.
 type Frame interface {
 	Drop()
-	Refresh(ctx context.Context, holder *semaphore.Identity, tokens []keeper.TokenRefresh, ready func())
+	Refresh(ctx context.Context, owner semaphore.Owner, tokens []keeper.TokenRefresh, ready func())
 	Results() ([]keeper.TokenResult, error)
 }
 

@@ -42,7 +42,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if err != nil {
 		return err
 	}
-	w := &watcher{api: s.API, chosen: chosen, permits: m.GetPermits(), send: stream.Send}
+	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if every := m.GetLiveEvery(); every != nil {
 		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
 			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
@@ -110,7 +110,7 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	for stored := range state.Definitions("") {
 		d := stored.Definition
 		waiters := w.api.reader.QueueLength(d.Name)
-		if waiters == 0 && state.HolderCount(d.Name) == 0 || !w.chosen.Match(d) {
+		if waiters == 0 && state.HolderCount(d.Name) == 0 || !w.chosen.Match(d) || !w.chosen.Sees(state, d.Name) {
 			continue
 		}
 		if len(out.GetSemaphores()) == maxLive {

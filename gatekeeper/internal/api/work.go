@@ -38,6 +38,11 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	if err != nil {
 		return err
 	}
+	if owner, err := s.owner(ctx, nil); err != nil {
+		return err
+	} else if owner.Principal != nil {
+		spec.Principal = *owner.Principal
+	}
 	submission := work.NewSubmission(s.keeper, spec, m.GetJob().GetSubmitterToken())
 	defer submission.Abort()
 	for {
@@ -81,7 +86,7 @@ func (s *workService) jobOf(ctx context.Context, id string) (*fsm.State, *rules.
 	if err != nil {
 		return nil, nil, err
 	}
-	if j := state.Job(id); j != nil {
+	if j := state.Job(id); j != nil && s.visible(ctx, state, j.Semaphore) {
 		return state, j, nil
 	}
 	return nil, nil, &keeper.NoSuchJobError{ID: id}
@@ -112,7 +117,7 @@ func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequ
 	var taken page
 	var last pageKey
 	for j := range state.Jobs(from.token + 1) {
-		if m.GetSemaphore() != "" && j.Semaphore != m.GetSemaphore() || !chosen.MatchLabels(j.Labels) || !among(m.GetStates(), gatekeeperv1.JobState(j.State)) {
+		if m.GetSemaphore() != "" && j.Semaphore != m.GetSemaphore() || !s.visible(ctx, state, j.Semaphore) || !chosen.MatchLabels(j.Labels) || !among(m.GetStates(), gatekeeperv1.JobState(j.State)) {
 			continue
 		}
 		line := toJob(j)
@@ -242,6 +247,9 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 	known := make(map[workerKey]*gatekeeperv1.Worker)
 	byToken := make(map[uint64]*gatekeeperv1.Worker)
 	for _, w := range s.room.Workers(m.GetSemaphore()) {
+		if !s.visible(ctx, state, w.Offer.Semaphore) {
+			continue
+		}
 		line := &gatekeeperv1.Worker{
 			Semaphore: w.Offer.Semaphore, Identity: toIdentity(w.Offer.Identity), Free: uint32(w.Free), Draining: w.Draining,
 			Denied: gatekeeperv1.Reason(w.Denied),
@@ -256,7 +264,7 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 		out.Workers = append(out.Workers, line)
 	}
 	for name, sums := range state.WorkBySemaphore() {
-		if sums.Held == 0 || m.GetSemaphore() != "" && m.GetSemaphore() != name {
+		if sums.Held == 0 || m.GetSemaphore() != "" && m.GetSemaphore() != name || !s.visible(ctx, state, name) {
 			continue
 		}
 		for p := range state.Holders(name) {
@@ -288,7 +296,7 @@ type workerKey struct {
 func (s *workService) heldTask(state *fsm.State, p *semaphore.Permit, t *rules.Task) *gatekeeperv1.HeldTask {
 	out := &gatekeeperv1.HeldTask{
 		Job: state.JobOf(t.Job).ID, Index: t.Index, Token: p.Token, Progress: toProgress(s.room.Progress(p.Token)), Attempts: t.Attempts,
-		GrantedAt: toTimestamp(p.GrantedAt), State: gatekeeperv1.PermitState(p.State),
+		GrantedAt: toTimestamp(p.GrantedAt()), State: gatekeeperv1.PermitState(p.State),
 	}
 	if left, ok := s.reader.Remaining(p.Token); ok {
 		out.ExpiresIn = durationpb.New(max(left, 0))
@@ -308,6 +316,11 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	offer, err := offerFrom(m.GetOffer())
 	if err != nil {
 		return err
+	}
+	if owner, err := s.owner(ctx, nil); err != nil {
+		return err
+	} else if owner.Principal != nil {
+		offer.Identity.Principal = *owner.Principal
 	}
 	w := s.room.Open(ctx, offer)
 	defer w.Close()

@@ -78,6 +78,19 @@ func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	return nil
 }
 
+// Member says why a certificate is not one of a member by these files: their authorities have not issued it, or not for servers and clients.
+func (f Files) Member(cert *x509.Certificate) error {
+	if err := ForServers(cert); err != nil {
+		return err
+	}
+	pool, err := tlsfiles.Pool(f.CA)
+	if err != nil {
+		return err
+	}
+	_, err = cert.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	return err
+}
+
 // Expiry is when the certificate ends, and its subject. The error is a *FileError.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)

@@ -162,7 +162,7 @@ func (d *dump) permit(p *semaphore.Permit, remaining func(uint64) (time.Duration
 		slog.Uint64("weight", uint64(p.Weight)),
 		slog.Uint64("token", p.Token),
 		slog.String("state", p.State.String()),
-		slog.Time("granted_at", p.GrantedAt),
+		slog.Time("granted_at", p.GrantedAt()),
 	}
 	if p.Stop != semaphore.NotStopping {
 		attrs = append(attrs, slog.String("stop", p.Stop.String()))

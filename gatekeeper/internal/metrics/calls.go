@@ -57,6 +57,7 @@ func (c *calls) collector() prometheus.Collector {
 	for _, s := range []grpc.ServiceDesc{
 		gatekeeperv1.PermitService_ServiceDesc, gatekeeperv1.DefinitionService_ServiceDesc, gatekeeperv1.OperatorService_ServiceDesc,
 		gatekeeperv1.ClusterService_ServiceDesc, gatekeeperv1.WatchService_ServiceDesc, gatekeeperv1.WorkService_ServiceDesc,
+		gatekeeperv1.AuthService_ServiceDesc,
 	} {
 		short := s.ServiceName[strings.LastIndexByte(s.ServiceName, '.')+1:]
 		for _, d := range s.Methods {

@@ -24,7 +24,7 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 	r := &record{name: name, index: len(l.order), every: every, from: from, holders: make(map[uint64]*holding), next: from}
 	for p := range state.Holders(name) {
 		if p.State == semaphore.Live {
-			r.holders[p.Token] = &holding{id: p.Identity, since: from, granted: p.GrantedAt}
+			r.holders[p.Token] = &holding{id: p.Identity, since: from, granted: p.GrantedAt()}
 		}
 	}
 	for e := range state.JournalBackward(name, 0) {

@@ -51,7 +51,7 @@ func (r *record) heard(now time.Time) {
 
 func (r *record) hold(p *semaphore.Permit, now time.Time) {
 	if r.holders[p.Token] == nil {
-		r.holders[p.Token] = &holding{id: p.Identity, since: now, granted: p.GrantedAt}
+		r.holders[p.Token] = &holding{id: p.Identity, since: now, granted: p.GrantedAt()}
 	}
 	r.held, r.told, r.next = now, false, now
 }

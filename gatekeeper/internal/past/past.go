@@ -67,12 +67,12 @@ func Ended(state *fsm.State, name string) map[uint64]Holding {
 func held(state *fsm.State, name string, at time.Time) (holdings []Holding) {
 	for p := range state.Holders(name) {
 		// A cooling permit's holder is gone: its end is in the journal.
-		if p.State != semaphore.Cooling && !p.GrantedAt.After(at) {
+		if p.State != semaphore.Cooling && !p.GrantedAt().After(at) {
 			holdings = append(holdings, Holding{Permit: p})
 		}
 	}
 	for entry := range state.Journal(name, 0) {
-		if endsPermit(entry) && !entry.Permit.GrantedAt.After(at) && entry.At.After(at) {
+		if endsPermit(entry) && !entry.Permit.GrantedAt().After(at) && entry.At.After(at) {
 			holdings = append(holdings, Holding{entry.Permit, entry.At, entry.Kind.End()})
 		}
 	}

@@ -17,6 +17,23 @@ type Selector struct {
 	text   string   // the requirements on labels as they were written
 	names  Globs
 	labels labels
+	// within bounds it to what the caller may see; nil: it may see all.
+	within func(state *fsm.State, name string) bool
+}
+
+// Within bounds the selection to the semaphores of which sees holds; nil: it stays as it is. What it leaves out is as if it were not there.
+func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Selector {
+	if sees == nil {
+		return s
+	}
+	bounded := *s
+	bounded.within = sees
+	return &bounded
+}
+
+// Sees reports whether the semaphore of that name is within the bound.
+func (s *Selector) Sees(state *fsm.State, name string) bool {
+	return s.within == nil || s.within(state, name)
 }
 
 // Parse reads the fields names and labels of the message at that path, which is empty for the request itself.
@@ -61,12 +78,15 @@ func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(
 
 // MatchNow reports whether the semaphore of that name is selected. Without requirements on labels it needs no definition.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
-	return s.names.Match(name) && s.labels.matchOf(state, name)
+	return s.names.Match(name) && s.labels.matchOf(state, name) && s.Sees(state, name)
 }
 
 // MatchEntry reports whether a journal entry is about a semaphore that is selected now, or was before or after the entry. An entry about
 // a cordon is only selected by the empty selector.
 func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
+	if e.Semaphore != "" && !s.Sees(state, e.Semaphore) {
+		return false
+	}
 	if len(s.names) == 0 && len(s.labels) == 0 {
 		return true
 	}
@@ -80,7 +100,7 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 	switch {
 	case e.Semaphore == "":
 		return true
-	case !s.names.Match(e.Semaphore):
+	case !s.names.Match(e.Semaphore) || !s.Sees(state, e.Semaphore):
 		return false
 	case e.Definition == nil && e.Before == nil:
 		return s.labels.matchOf(state, e.Semaphore)
@@ -146,7 +166,7 @@ func (s *Selector) MustMatch(state *fsm.State) error {
 func (s *Selector) all(state *fsm.State) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for stored := range state.Definitions("") {
-			if d := stored.Definition; s.Match(d) && !yield(d.Name) {
+			if d := stored.Definition; s.Match(d) && s.Sees(state, d.Name) && !yield(d.Name) {
 				return
 			}
 		}

@@ -1,0 +1,459 @@
+package gatekeeper
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// secured is a cluster of three that authenticates its callers. Its administrator is cert:client.
+type secured struct {
+	t       *testing.T
+	a       *authorities
+	servers []*Server
+	admin   gatekeeperv1.AuthServiceClient
+}
+
+func newSecured(t *testing.T, change func(*Config)) *secured {
+	a := newAuthorities(t)
+	s := &secured{t: t, a: a, servers: clusterWith(t, func(c *Config) {
+		a.secure(c)
+		if change != nil {
+			change(c)
+		}
+	}, "gk1", "gk2", "gk3")}
+	s.admin = gatekeeperv1.NewAuthServiceClient(callerOf(t, s.servers[0], a.client(a.api, time.Now(), nil)).conn)
+	return s
+}
+
+// as is a caller at a server with a client certificate of that name; "": none.
+func (s *secured) as(server int, leaf authority.Leaf) caller {
+	s.t.Helper()
+	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
+	if leaf.Name != "" {
+		leaf.Client = true
+		pair := authoritytest.Pair(s.t, s.a.api.IssueAt(time.Now(), leaf))
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return callerOf(s.t, s.servers[server], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
+}
+
+func (s *secured) named(server int, name string) caller {
+	return s.as(server, authority.Leaf{Name: name})
+}
+
+// bind binds cert:NAME.
+func (s *secured) bind(name string, grants ...*gatekeeperv1.AccessGrant) *gatekeeperv1.Binding {
+	s.t.Helper()
+	r, err := patiently(s.t, s.admin.SetBinding, &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
+		Name: name, Subjects: []string{"cert:" + name}, Grants: grants,
+	}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r.GetBinding()
+}
+
+func grantOf(role gatekeeperv1.Role, semaphores ...string) *gatekeeperv1.AccessGrant {
+	return &gatekeeperv1.AccessGrant{Role: role, Semaphores: semaphores}
+}
+
+// each is every method of a service of ours.
+func each(visit func(fullMethod string, m protoreflect.MethodDescriptor)) {
+	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
+		for i := range f.Services().Len() {
+			service := f.Services().Get(i)
+			for j := range service.Methods().Len() {
+				m := service.Methods().Get(j)
+				visit("/"+string(service.FullName())+"/"+string(m.Name()), m)
+			}
+		}
+		return true
+	})
+}
+
+// call makes any call with an empty message, and returns its first answer's error.
+func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in, err := protoregistry.GlobalTypes.FindMessageByName(m.Input().FullName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := protoregistry.GlobalTypes.FindMessageByName(m.Output().FullName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, fullMethod)
+	if err != nil {
+		return err
+	}
+	if err := stream.SendMsg(in.New().Interface()); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	_ = stream.CloseSend() // its error is always nil
+	return stream.RecvMsg(out.New().Interface())
+}
+
+func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	for i := range s.servers {
+		stranger := s.named(i, "stranger")
+		each(func(fullMethod string, m protoreflect.MethodDescriptor) {
+			err := call(t, bounded(t), stranger, fullMethod, m)
+			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
+				return // a follower refuses an empty batch before it passes one on, and then the leader asks who it is
+			}
+			if status.Code(err) != codes.Unauthenticated {
+				t.Errorf("server %d: %s: %v, want Unauthenticated", i, fullMethod, err)
+			}
+		})
+	}
+}
+
+// What a call needs stands in a table; a call that is added without a role fails here.
+func TestAccess_APrincipalWithoutRoles_MayCallNothingButWhoAmI(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("nobody")
+	for i := range s.servers {
+		nobody := s.named(i, "nobody")
+		each(func(fullMethod string, m protoreflect.MethodDescriptor) {
+			want := codes.PermissionDenied
+			switch fullMethod {
+			case gatekeeperv1.AuthService_WhoAmI_FullMethodName, gatekeeperv1.ClusterService_GetStatus_FullMethodName:
+				want = codes.OK
+			case gatekeeperv1.AuthService_CanI_FullMethodName:
+				want = codes.InvalidArgument // it names no role
+			}
+			err := call(t, bounded(t), nobody, fullMethod, m)
+			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
+				return // as above
+			}
+			if status.Code(err) != want {
+				t.Errorf("server %d: %s: %v, want %v", i, fullMethod, err, want)
+			}
+		})
+	}
+}
+
+func TestAccess_SpoofedHeaders_GainNothing(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	for i := range s.servers {
+		app := s.named(i, "app")
+		admin := metadata.AppendToOutgoingContext(bounded(t), api.SubjectHeader, "cert:client")
+		if _, err := app.SetSettings(admin, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
+			t.Errorf("server %d: a subject of an administrator: %v", i, err)
+		}
+		hop := metadata.AppendToOutgoingContext(admin, api.HopHeader, "gk2")
+		if _, err := app.SetSettings(hop, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("server %d: as if a member passed it on: %v", i, err)
+		}
+	}
+}
+
+func TestAccess_AnothersPermit_IsAsIfItWereNotThere(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("one", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("two", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.named(0, "client").create(t, "job")
+	held := s.named(0, "one").grant(t, "job", "host")
+	never := held.GetToken() + 1<<30
+	for i := range s.servers {
+		two := s.named(i, "two")
+		for what, ask := range map[string]func(token uint64) (string, error){
+			"refresh": func(token uint64) (string, error) {
+				r, err := two.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: held.GetDuration()}}})
+				return r.String(), err
+			},
+			"release": func(token uint64) (string, error) {
+				r, err := two.Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: token, Identity: held.GetIdentity()})
+				return r.String(), err
+			},
+			"verify": func(token uint64) (string, error) {
+				r, err := two.Verify(bounded(t), &gatekeeperv1.VerifyRequest{Token: token})
+				r.Revision = 0
+				return r.String(), err
+			},
+			"take over": func(token uint64) (string, error) {
+				_, err := two.TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{Token: token, Identity: held.GetIdentity()})
+				return "", err
+			},
+			"keep alive": func(token uint64) (string, error) {
+				stream, err := two.KeepAlive(bounded(t))
+				if err == nil {
+					err = stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: held.GetDuration()}}})
+				}
+				if err != nil {
+					return "", err
+				}
+				r, err := stream.Recv()
+				return r.GetResults()[0].String(), err
+			},
+			"revoke": func(token uint64) (string, error) {
+				_, err := two.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: token})
+				return "", err
+			},
+		} {
+			of := func(token uint64) string {
+				answer, err := ask(token)
+				return strings.ReplaceAll(answer+status.Convert(err).Message(), decimalOf(token), "TOKEN")
+			}
+			if what == "take over" { // whether a semaphore allows it, its callers may know
+				continue
+			}
+			if theirs, none := of(held.GetToken()), of(never); theirs != none {
+				t.Errorf("server %d: %s of another's permit: %q, of none: %q", i, what, theirs, none)
+			}
+		}
+	}
+	if r := s.named(0, "one").refresh(t, held); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("the owner's refresh: %v", r)
+	}
+}
+
+func TestAccess_Scopes_BoundWhatARoleMayDo(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	admin := s.named(0, "client")
+	admin.createFor(t, "report-a", "zone-a")
+	admin.createFor(t, "report-b", "zone-b")
+	admin.createFor(t, "other", ".*")
+	s.bind("app", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"report-*"}, Group: "zone-a"})
+	s.bind("ops", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Semaphores: []string{"report-*"}})
+	s.bind("zone", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Group: "zone-a"})
+	s.bind("editor", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_EDITOR, Semaphores: []string{"report-*"}})
+	for i := range s.servers {
+		app, ops, zone, editor := s.named(i, "app"), s.named(i, "ops"), s.named(i, "zone"), s.named(i, "editor")
+		acquire := func(name, group string) error {
+			_, err := app.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+				Semaphore: name, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"}, RequestId: name + group + decimalOf(uint64(i)),
+			})
+			return err
+		}
+		pause := func(c caller, name string) error {
+			_, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{name}}, Author: "root"})
+			return err
+		}
+		cordon := func(c caller, group string) error {
+			_, err := c.Cordon(bounded(t), &gatekeeperv1.CordonRequest{GroupPattern: group})
+			return err
+		}
+		edit := func(c caller, name string) error {
+			_, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{
+				{Change: &gatekeeperv1.Edit_Declare{Declare: &gatekeeperv1.Definition{Name: name}}},
+			}})
+			return err
+		}
+		for what, c := range map[string]struct {
+			err  error
+			want codes.Code
+		}{
+			"acquire":                       {acquire("report-a", "zone-a"), codes.OK},
+			"acquire as another group":      {acquire("report-b", "zone-b"), codes.PermissionDenied},
+			"acquire elsewhere":             {acquire("other", "zone-a"), codes.PermissionDenied},
+			"pause":                         {pause(ops, "report-a"), codes.OK},
+			"pause elsewhere":               {pause(ops, "other"), codes.NotFound},
+			"pause by group":                {pause(zone, "report-a"), codes.OK},
+			"pause of another group":        {pause(zone, "report-b"), codes.PermissionDenied},
+			"pause of all groups":           {pause(zone, "other"), codes.PermissionDenied},
+			"pause by an acquirer":          {pause(app, "report-a"), codes.PermissionDenied},
+			"pause by an editor":            {pause(editor, "report-a"), codes.PermissionDenied},
+			"cordon":                        {cordon(zone, "zone-a"), codes.OK},
+			"cordon of a pattern":           {cordon(zone, "zone-.*"), codes.PermissionDenied},
+			"cordon by a scope of names":    {cordon(ops, "zone-a"), codes.PermissionDenied},
+			"edit":                          {edit(editor, "report-c"), codes.OK},
+			"edit elsewhere":                {edit(editor, "new"), codes.PermissionDenied},
+			"edit by an operator":           {edit(ops, "report-d"), codes.PermissionDenied},
+			"a batch with one of elsewhere": {batch(t, editor, "report-e", "new"), codes.PermissionDenied},
+		} {
+			if status.Code(c.err) != c.want {
+				t.Errorf("server %d: %s: %v, want %v", i, what, c.err, c.want)
+			}
+		}
+		admin.uncordon(t)
+		if _, err := admin.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}); err != nil {
+			t.Fatal(err)
+		}
+		listed, err := ops.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range listed.GetRecords() {
+			if !strings.HasPrefix(r.GetDefinition().GetName(), "report-") {
+				t.Errorf("ops is shown %s", r.GetDefinition().GetName())
+			}
+		}
+	}
+	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{Names: []string{"report-a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, e := range history.GetEntries() {
+		found = found || e.GetAuthor() == "ops (root)"
+	}
+	if !found {
+		t.Errorf("no entry is by ops, who claimed to be root: %v", history.GetEntries())
+	}
+}
+
+func batch(t *testing.T, c caller, names ...string) error {
+	m := &gatekeeperv1.BatchEditRequest{}
+	for _, name := range names {
+		m.Edits = append(m.Edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Declare{Declare: &gatekeeperv1.Definition{Name: name}}})
+	}
+	_, err := c.BatchEdit(bounded(t), m)
+	return err
+}
+
+func (c caller) uncordon(t *testing.T) {
+	t.Helper()
+	if _, err := c.Uncordon(bounded(t), &gatekeeperv1.UncordonRequest{Id: "group:zone-a"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A role that an undo needs is that of what it does.
+func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	admin := s.named(0, "client")
+	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR))
+	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR))
+	admin.create(t, "job")
+	edited, err := admin.setPermits(t, "job", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paused, err := s.named(0, "ops").Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{"job"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	undo := func(who string, change uint64) codes.Code {
+		_, err := s.named(0, who).Undo(bounded(t), &gatekeeperv1.UndoRequest{Change: change})
+		return status.Code(err)
+	}
+	if got := undo("ops", edited.GetVersion()); got != codes.PermissionDenied {
+		t.Errorf("an operator undoes an edit: %v", got)
+	}
+	if got := undo("editor", paused.GetRevision()); got != codes.PermissionDenied {
+		t.Errorf("an editor undoes a pause: %v", got)
+	}
+	if got := undo("ops", paused.GetRevision()); got != codes.OK {
+		t.Errorf("an operator undoes a pause: %v", got)
+	}
+	if got := undo("editor", edited.GetVersion()); got != codes.OK {
+		t.Errorf("an editor undoes an edit: %v", got)
+	}
+}
+
+type bearer string
+
+func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + string(b)}, nil
+}
+func (bearer) RequireTransportSecurity() bool { return true }
+
+func TestAccess_Token_EndsItsStreamsWhenItIsRevoked(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
+	s.bind("ci", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	created, err := s.admin.CreateToken(bounded(t), &gatekeeperv1.CreateTokenRequest{Binding: "ci", Reason: "for CI"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(server int, secret string) caller {
+		return callerOf(t, s.servers[server], grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
+			grpc.WithPerRPCCredentials(bearer(secret)))
+	}
+	secret := created.GetSecret()
+	for i := range s.servers {
+		if _, err := with(i, secret).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
+			t.Errorf("server %d: %v", i, err)
+		}
+		for what, guess := range map[string]string{
+			"another secret": secret[:len(secret)-1] + "x", "no secret": "gk_" + created.GetToken().GetId() + "_", "none of ours": "abc", "empty": "",
+			"another id": "gk_abc_" + strings.SplitN(secret, "_", 3)[2],
+		} {
+			if guess == secret {
+				continue
+			}
+			if _, err := with(i, guess).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
+				t.Errorf("server %d: %s: %v", i, what, err)
+			}
+		}
+		if _, err := s.as(i, authority.Leaf{}).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("server %d: neither certificate nor token: %v", i, err)
+		}
+	}
+	var streams []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
+	for i := range s.servers {
+		w, err := with(i, secret).Watch(bounded(t), &gatekeeperv1.WatchRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, w)
+	}
+	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId(), Reason: "leaked"}); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range streams {
+		var err error
+		for err == nil {
+			_, err = w.Recv()
+		}
+		if status.Code(err) != codes.Unauthenticated {
+			t.Errorf("server %d: the stream ended with %v", i, err)
+		}
+	}
+}
+
+func TestAccess_LastAdministrator_IsNotRemoved(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	all, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
+	if err != nil || len(all.GetBindings()) != 1 || all.GetBindings()[0].GetSubjects()[0] != "cert:client" {
+		t.Fatalf("bindings %v, %v", all, err)
+	}
+	first := all.GetBindings()[0]
+	_, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()})
+	if status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("the last administrator is removed: %v", err)
+	}
+	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_ADMIN))
+	if _, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()}); err != nil {
+		t.Errorf("one of two is removed: %v", err)
+	}
+	if _, err = s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{}); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("the one that was removed: %v", err)
+	}
+}
+
+func decimalOf(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+)
+
+// entitlement is who may make a call at all. What exactly the call may touch is asked where it is carried out: changes pass through guard,
+// and reads leave out what the caller may not view.
+type entitlement struct {
+	// anyOf are the roles of which the caller needs one, wherever it has it. Empty: any principal.
+	anyOf []access.Role
+	// member lets another member of the cluster call for itself.
+	member bool
+	// open lets in every caller that has come this far, also one without a binding.
+	open bool
+}
+
+// entitlements name every method. One that is not named is refused.
+//
+//nolint:gochecknoglobals // a table, never changed
+var entitlements = func() map[string]entitlement {
+	table := make(map[string]entitlement)
+	add := func(e entitlement, methods ...string) {
+		for _, m := range methods {
+			table[m] = e
+		}
+	}
+	needs := func(roles ...access.Role) entitlement { return entitlement{anyOf: roles} }
+	add(needs(access.Viewer),
+		gatekeeperv1.PermitService_ListHolders_FullMethodName,
+		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
+		gatekeeperv1.PermitService_AwaitFiring_FullMethodName,
+		gatekeeperv1.PermitService_CatchUp_FullMethodName,
+		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.WatchService_Watch_FullMethodName,
+		gatekeeperv1.OperatorService_Preview_FullMethodName,
+		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
+		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
+		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
+		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
+		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
+		gatekeeperv1.WorkService_GetJob_FullMethodName,
+		gatekeeperv1.WorkService_ListJobs_FullMethodName,
+		gatekeeperv1.WorkService_ListTasks_FullMethodName,
+		gatekeeperv1.WorkService_ListWorkers_FullMethodName,
+		gatekeeperv1.WorkService_FollowJob_FullMethodName,
+		gatekeeperv1.ClusterService_GetSettings_FullMethodName)
+	add(needs(access.Acquirer),
+		gatekeeperv1.PermitService_TryAcquire_FullMethodName,
+		gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName,
+		gatekeeperv1.PermitService_Acquire_FullMethodName,
+		gatekeeperv1.PermitService_Refresh_FullMethodName,
+		gatekeeperv1.PermitService_KeepAlive_FullMethodName,
+		gatekeeperv1.PermitService_Release_FullMethodName,
+		gatekeeperv1.PermitService_TakeOver_FullMethodName,
+		gatekeeperv1.PermitService_Cancel_FullMethodName,
+		gatekeeperv1.WorkService_SubmitJob_FullMethodName,
+		gatekeeperv1.WorkService_Work_FullMethodName)
+	add(needs(access.Verifier, access.Acquirer), gatekeeperv1.PermitService_Verify_FullMethodName)
+	add(needs(access.Operator),
+		gatekeeperv1.PermitService_Revoke_FullMethodName,
+		gatekeeperv1.PermitService_Clear_FullMethodName,
+		gatekeeperv1.OperatorService_Pause_FullMethodName,
+		gatekeeperv1.OperatorService_Resume_FullMethodName,
+		gatekeeperv1.OperatorService_Move_FullMethodName,
+		gatekeeperv1.OperatorService_Cordon_FullMethodName,
+		gatekeeperv1.OperatorService_Uncordon_FullMethodName,
+		gatekeeperv1.OperatorService_ForgetFirings_FullMethodName)
+	add(needs(access.Operator, access.Acquirer), // a submitter may change its own jobs
+		gatekeeperv1.WorkService_CancelJob_FullMethodName,
+		gatekeeperv1.WorkService_RetryTasks_FullMethodName,
+		gatekeeperv1.WorkService_DropTasks_FullMethodName,
+		gatekeeperv1.WorkService_DeleteJob_FullMethodName)
+	add(needs(access.Editor, access.Operator, access.Acquirer), // see mayEdit
+		gatekeeperv1.DefinitionService_CreateDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_ReplaceDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_DeleteDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
+		gatekeeperv1.OperatorService_Undo_FullMethodName)
+	add(needs(access.Admin),
+		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
+		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
+		gatekeeperv1.ClusterService_SetSettings_FullMethodName,
+		gatekeeperv1.AuthService_ListBindings_FullMethodName,
+		gatekeeperv1.AuthService_SetBinding_FullMethodName,
+		gatekeeperv1.AuthService_RemoveBinding_FullMethodName,
+		gatekeeperv1.AuthService_CreateToken_FullMethodName,
+		gatekeeperv1.AuthService_RevokeToken_FullMethodName)
+	add(entitlement{anyOf: []access.Role{access.Admin}, member: true}, gatekeeperv1.ClusterService_AddMember_FullMethodName)
+	add(entitlement{member: true},
+		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
+		gatekeeperv1.AuthService_CanI_FullMethodName,
+		"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+		"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+	add(entitlement{open: true, member: true},
+		healthpb.Health_Check_FullMethodName, healthpb.Health_Watch_FullMethodName, healthpb.Health_List_FullMethodName)
+	return table
+}()
+
+// entitled refuses a call that is answered here if its caller has no role for the method.
+func (a *API) entitled(ctx context.Context, fullMethod string) error {
+	c := a.caller(ctx)
+	if c == nil {
+		return nil
+	}
+	e, known := entitlements[fullMethod]
+	switch {
+	case !known:
+		return &forbiddenError{c.credential.String(), access.Admin, "to call a method that nobody may call"}
+	case e.open, c.member && e.member:
+		return nil
+	case fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && !a.forward.leading():
+		return nil // its handler passes it on, and the leader asks
+	}
+	_, err := c.may(ctx, has(e.anyOf...))
+	return err
+}

@@ -255,7 +255,10 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.WorkService_ListJobs_FullMethodName,
 		gatekeeperv1.WorkService_ListTasks_FullMethodName,
 		gatekeeperv1.WorkService_ListWorkers_FullMethodName,
-		gatekeeperv1.ClusterService_GetStatus_FullMethodName:
+		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
+		gatekeeperv1.AuthService_CanI_FullMethodName,
+		gatekeeperv1.AuthService_ListBindings_FullMethodName:
 		how.harmless = true
 	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
 		gatekeeperv1.OperatorService_Move_FullMethodName,

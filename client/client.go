@@ -93,6 +93,13 @@ func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
 	return gatekeeperv1.NewOperatorServiceClient(caller{c})
 }
 
+// Auth is the API's AuthService: who the caller is, what it may do, and the bindings and bearer tokens of all callers.
+// Servers that authenticate nobody have no bindings, and let everybody do everything. A change is not repeated after an
+// unknown outcome: ListBindings shows whether it was made.
+func (c *Client) Auth() gatekeeperv1.AuthServiceClient {
+	return gatekeeperv1.NewAuthServiceClient(caller{c})
+}
+
 // Cluster is the API's ClusterService. GetStatus is answered by whichever member is reached; see Members.
 func (c *Client) Cluster() gatekeeperv1.ClusterServiceClient {
 	return gatekeeperv1.NewClusterServiceClient(caller{c})

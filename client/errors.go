@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,7 +135,7 @@ type InvalidFieldError struct {
 	*StatusError
 }
 
-// StaleVersionError says that a definition was edited since the caller read it.
+// StaleVersionError says that a definition, or a binding of AuthService, was changed since the caller read it.
 type StaleVersionError struct {
 	Name              string
 	Expected, Current uint64
@@ -228,6 +229,21 @@ type WorkLimitError struct {
 	*StatusError
 }
 
+// UnauthenticatedError says that the servers do not know the caller: it shows no credential, or one that is unknown,
+// revoked or expired, or that no binding names. The call was not carried out, and is not repeated. The Client goes on
+// refreshing the permits that it holds, as in an outage: the credential may be renewed.
+type UnauthenticatedError struct{ *StatusError }
+
+// ForbiddenError says that the caller lacks a role for what it asked. The message says where, and who can grant it. The
+// call was not carried out, and is not repeated.
+type ForbiddenError struct {
+	// Principal is who the caller is: the name of its binding.
+	Principal string
+	// Role is what it lacks, as in "operator".
+	Role string
+	*StatusError
+}
+
 func (e *InvalidFieldError) Unwrap() error     { return e.StatusError }
 func (e *StaleVersionError) Unwrap() error     { return e.StatusError }
 func (e *AlreadyExistsError) Unwrap() error    { return e.StatusError }
@@ -242,6 +258,8 @@ func (e *NoSuchJobError) Unwrap() error        { return e.StatusError }
 func (e *JobDiffersError) Unwrap() error       { return e.StatusError }
 func (e *JobNotOverError) Unwrap() error       { return e.StatusError }
 func (e *WorkLimitError) Unwrap() error        { return e.StatusError }
+func (e *UnauthenticatedError) Unwrap() error  { return e.StatusError }
+func (e *ForbiddenError) Unwrap() error        { return e.StatusError }
 
 // tooOldSince reports whether a request was refused because the servers may have forgotten it, and the revision of the cluster then.
 func tooOldSince(err error) (revision uint64, tooOld bool) {
@@ -282,7 +300,7 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	case reasonInvalidField:
 		return &InvalidFieldError{Field: text["field"], Value: text["value"], Rule: text["rule"], StatusError: base}
 	case reasonStaleVersion:
-		return &StaleVersionError{Name: text["name"], Expected: number("expected"), Current: number("current"), Index: index, StatusError: base}
+		return &StaleVersionError{Name: cmp.Or(text["name"], text["binding"]), Expected: number("expected"), Current: number("current"), Index: index, StatusError: base}
 	case reasonAlreadyExists:
 		return &AlreadyExistsError{Name: text["name"], Current: number("current"), Index: index, StatusError: base}
 	case reasonNoSuchDefinition:
@@ -306,6 +324,10 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 		return &JobNotOverError{ID: text["id"], StatusError: base}
 	case reasonWorkLimit:
 		return &WorkLimitError{Limit: text["limit"], Needed: number("needed"), Max: number("max"), StatusError: base}
+	case reasonUnauthenticated:
+		return &UnauthenticatedError{base}
+	case reasonForbidden:
+		return &ForbiddenError{Principal: text["principal"], Role: text["role"], StatusError: base}
 	case reasonRequestEnded:
 		return &RequestEndedError{How: text["how"], Token: number("token"), StatusError: base}
 	}

@@ -45,6 +45,8 @@ func errorKinds() []struct {
 		{&ChangedSinceError{StatusError: base}, found[*ChangedSinceError], []error{base}},
 		{&RevisionChangedError{StatusError: base}, found[*RevisionChangedError], []error{base}},
 		{&RequestEndedError{StatusError: base}, found[*RequestEndedError], []error{base}},
+		{&UnauthenticatedError{base}, found[*UnauthenticatedError], []error{base}},
+		{&ForbiddenError{StatusError: base}, found[*ForbiddenError], []error{base}},
 		{&EndedError{Token: 7, Message: "it expired"}, found[*EndedError], nil},
 		{&NotValidError{Token: 7}, found[*NotValidError], nil},
 		{&TooShortError{}, found[*TooShortError], nil},

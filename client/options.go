@@ -50,6 +50,8 @@ type settings struct {
 	files          *TLS // nil: none was given
 	plaintext      bool
 	tls            *tlsfiles.Latest // nil: plain text
+	bearer         bearer           // nil: no bearer token
+	bearerGiven    bool             // by an option, so that no variable counts
 	attemptTimeout time.Duration
 	clock          Clock
 	logger         *slog.Logger
@@ -72,6 +74,9 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 		}
 	}
 	if err := s.secure(); err != nil {
+		return nil, err
+	}
+	if err := s.authenticate(); err != nil {
 		return nil, err
 	}
 	s.defaults.group = cmp.Or(s.defaults.group, DefaultGroup)
@@ -213,7 +218,7 @@ func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = &t, false; return nil })
 }
 
-// WithPlaintext makes connections without TLS, whatever the variables of WithTLS say.
+// WithPlaintext makes connections without TLS, whatever the variables of WithTLS and WithBearerToken say.
 func WithPlaintext() Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = nil, true; return nil })
 }

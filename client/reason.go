@@ -38,6 +38,8 @@ const (
 	reasonJobNotOver       = "JOB_NOT_OVER"
 	reasonSubmissionLost   = "SUBMISSION_LOST"
 	reasonWorkLimit        = "WORK_LIMIT"
+	reasonUnauthenticated  = "UNAUTHENTICATED"
+	reasonForbidden        = "FORBIDDEN"
 )
 
 // info is the ErrorInfo of a status that Gatekeeper made; nil for any other.

@@ -80,6 +80,9 @@ func newRouter(s *settings) *router {
 			}),
 		}, s.grpc...),
 	}
+	if s.bearer != nil {
+		r.options = append(r.options, grpc.WithPerRPCCredentials(s.bearer))
+	}
 	r.rotate()
 	return r
 }

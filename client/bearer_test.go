@@ -1,0 +1,196 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// bearerServer notes the authorization of each call, and answers with its refusal if it has one.
+type bearerServer struct {
+	benchServer
+	refusal error
+
+	mu    sync.Mutex // guards heard
+	heard []string
+}
+
+func (s *bearerServer) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	s.mu.Lock()
+	s.heard = append(s.heard, strings.Join(metadata.ValueFromIncomingContext(ctx, "authorization"), ", "))
+	s.mu.Unlock()
+	if s.refusal != nil {
+		return nil, s.refusal
+	}
+	return s.benchServer.TryAcquire(ctx, q)
+}
+
+func (s *bearerServer) calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard
+}
+
+// bearing starts a server, and returns how to dial it by TLS.
+func bearing(t *testing.T, s *bearerServer) (address string, with Option) {
+	ours := newAuthority(t, "ours")
+	cfg := &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}
+	return serveTLS(t, cfg, s), WithTLS(TLS{CAFile: ours.file})
+}
+
+// askWith makes one call, and returns what the server was sent.
+func askWith(t *testing.T, c *Client, s *bearerServer) (heard string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	before := len(s.calls())
+	_, err = c.Permits().TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "free"})
+	return strings.Join(s.calls()[before:], "; "), err
+}
+
+func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T) {
+	t.Parallel()
+	s := new(bearerServer)
+	address, with := bearing(t, s)
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Rename(file+".new", file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one\n")
+	c := must(Dial(t.Context(), []string{address}, with, WithBearerTokenFile(file)))(t)
+	defer c.Close()
+	for _, step := range []struct {
+		what, want string
+		do         func()
+	}{
+		{"at the start", "Bearer one", func() {}},
+		{"replaced", "Bearer second", func() { write(" second") }},
+		{"emptied", "Bearer second", func() { write("") }},
+		{"of two words", "Bearer second", func() { write("half\nwritten") }},
+		{"removed", "Bearer second", func() { _ = os.Remove(file) }},
+		{"written again", "Bearer third-one", func() { write("third-one") }},
+	} {
+		step.do()
+		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
+			t.Errorf("%s: the server was sent %q (%v), want %q", step.what, heard, err, step.want)
+		}
+	}
+}
+
+func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := new(bearerServer)
+	address, with := bearing(t, s)
+	for _, c := range []struct {
+		token string
+		err   error
+		want  string
+	}{
+		{"", errors.New("the issuer is away"), "the issuer is away"},
+		{"", nil, "it is empty"},
+		{"secret word", nil, "it is not one token"},
+	} {
+		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
+		heard, err := askWith(t, client, s)
+		if !as[*UnauthenticatedError](err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || heard != "" {
+			t.Errorf("%v, and the server was sent %q; want %q", err, heard, c.want)
+		}
+		_ = client.Close()
+	}
+}
+
+func TestRefusals_OfCallers_AreTypedAndNotRepeated(t *testing.T) {
+	t.Parallel()
+	refusal := func(code codes.Code, reason string, metadata map[string]string) error {
+		return must(status.New(code, "no").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reason, Metadata: metadata}))(t).Err()
+	}
+	s := &bearerServer{refusal: refusal(codes.Unauthenticated, reasonUnauthenticated, nil)}
+	address, with := bearing(t, s)
+	c := must(Dial(t.Context(), []string{address, "127.0.0.1:1"}, with))(t)
+	defer c.Close()
+	c.router.mu.Lock()
+	c.router.target = address
+	c.router.mu.Unlock()
+	if _, err := askWith(t, c, s); !as[*UnauthenticatedError](err) || errors.Is(err, ErrUnavailable) || len(s.calls()) != 1 {
+		t.Errorf("%v after %d calls", err, len(s.calls()))
+	}
+	s.refusal = refusal(codes.PermissionDenied, reasonForbidden, map[string]string{"principal": "orders", "role": "acquirer"})
+	_, err := askWith(t, c, s)
+	if e, ok := errors.AsType[*ForbiddenError](err); !ok || e.Principal != "orders" || e.Role != "acquirer" || len(s.calls()) != 2 {
+		t.Errorf("%v after %d calls", err, len(s.calls()))
+	}
+}
+
+func TestDial_BearerToken_EachTroubleIsItsError(t *testing.T) {
+	s := new(bearerServer)
+	address, with := bearing(t, s)
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("secret word"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source := WithBearerToken(func(context.Context) (string, error) { return "secret", nil })
+	for _, opts := range [][]Option{{source}, {source, WithPlaintext()}} {
+		if _, err := Dial(t.Context(), nil, opts...); err == nil || !strings.Contains(err.Error(), "by TLS only") {
+			t.Errorf("without TLS: %v", err)
+		}
+	}
+	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile("/no/such/file")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile(file)); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a file of two words: %v", err)
+	}
+
+	t.Setenv("GK_BEARER_TOKEN", " secret\n")
+	ask := func(opts ...Option) string {
+		t.Helper()
+		c := must(Dial(t.Context(), []string{address}, append(opts, with)...))(t)
+		defer c.Close()
+		heard, err := askWith(t, c, s)
+		if err != nil {
+			t.Error(err)
+		}
+		return heard
+	}
+	if heard := ask(); heard != "Bearer secret" {
+		t.Errorf("by the variable: %q", heard)
+	}
+	if heard := ask(WithBearerToken(nil)); heard != "" {
+		t.Errorf("with none: %q", heard)
+	}
+	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "by TLS only") {
+		t.Errorf("without TLS, by the variable: %v", err)
+	}
+	if c, err := Dial(t.Context(), nil, WithPlaintext()); err != nil {
+		t.Errorf("WithPlaintext: %v", err)
+	} else {
+		_ = c.Close()
+	}
+	t.Setenv("GK_BEARER_TOKEN_FILE", file)
+	if _, err := Dial(t.Context(), nil, with); err == nil || !strings.Contains(err.Error(), "GK_BEARER_TOKEN_FILE") {
+		t.Errorf("the file of the variable: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("filed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if heard := ask(); heard != "Bearer filed" {
+		t.Errorf("a file and a token: %q", heard)
+	}
+}

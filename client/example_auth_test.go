@@ -1,0 +1,120 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// secured starts a server that authenticates its callers, as `gatekeeperd --tls-ca ca.crt --bearer-tokens` does. admin
+// is what its administrator dials with, and folder has ca.crt.
+func secured() (endpoints []string, folder string, admin client.TLS, end func()) {
+	ctx := context.Background()
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	folder, err := os.MkdirTemp("", "gatekeeper")
+	must(err)
+	in := func(name string) string { return filepath.Join(folder, name) }
+	now := time.Now()
+	ca, err := authority.New("example", now, time.Hour)
+	must(err)
+	must(os.WriteFile(in("ca.crt"), ca.CertPEM(), 0o600))
+	for _, l := range []authority.Leaf{{Name: "server", Hosts: []string{"127.0.0.1"}, Server: true}, {Name: "admin", Client: true}} {
+		l.Life = time.Hour
+		pair, err := ca.Issue(l, now)
+		must(err)
+		must(pair.Write(authority.Files{Cert: in(l.Name + ".crt"), Key: in(l.Name + ".key")}))
+	}
+	s, err := gatekeeper.Open(ctx, gatekeeper.Config{
+		DataDir: in("data"), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler), BearerTokens: true,
+		TLS: gatekeeper.TLS{CertFile: in("server.crt"), KeyFile: in("server.key"), CAFile: in("ca.crt")},
+	})
+	must(err)
+	must(s.Ready(ctx))
+	endpoints, admin = []string{s.APIAddress()}, client.TLS{CAFile: in("ca.crt"), CertFile: in("admin.crt"), KeyFile: in("admin.key")}
+	c, err := client.Dial(ctx, endpoints, silent(), client.WithTLS(admin))
+	must(err)
+	defer c.Close()
+	for { // a new cluster binds its administrator once a server leads
+		if _, err := c.Auth().WhoAmI(ctx, new(gatekeeperv1.WhoAmIRequest)); err == nil {
+			break
+		}
+	}
+	return endpoints, folder, admin, func() {
+		must(s.Close(ctx))
+		must(os.RemoveAll(folder))
+	}
+}
+
+// An administrator binds an application, which then may do what is granted, and nothing else. Its token is in a file,
+// so that it can be replaced.
+func ExampleClient_Auth() {
+	endpoints, folder, asAdmin, end := secured()
+	defer end()
+	ctx := context.Background()
+	admin, err := client.Dial(ctx, endpoints, silent(), client.WithTLS(asAdmin))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer admin.Close()
+	if _, err := admin.Auth().SetBinding(ctx, &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
+		Name: "orders", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"orders-*"}}},
+	}}); err != nil {
+		log.Fatal(err)
+	}
+	created, err := admin.Auth().CreateToken(ctx, &gatekeeperv1.CreateTokenRequest{Binding: "orders"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	file := filepath.Join(folder, "orders.token")
+	if err := os.WriteFile(file, []byte(created.GetSecret()), 0o600); err != nil {
+		log.Fatal(err)
+	}
+
+	app, err := client.Dial(ctx, endpoints, silent(), client.WithTLS(client.TLS{CAFile: asAdmin.CAFile}), client.WithBearerTokenFile(file))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer app.Close()
+	who, err := app.Auth().WhoAmI(ctx, new(gatekeeperv1.WhoAmIRequest))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("principal:", who.GetPrincipal())
+	_, err = app.Semaphore("billing").TryAcquire(ctx)
+	if e, ok := errors.AsType[*client.ForbiddenError](err); ok {
+		fmt.Println(e.Principal, "lacks the role", e.Role)
+	}
+
+	if _, err := admin.Auth().RevokeToken(ctx, &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId()}); err != nil {
+		log.Fatal(err)
+	}
+	_, err = app.Semaphore("orders-eu").TryAcquire(ctx)
+	_, ok := errors.AsType[*client.UnauthenticatedError](err)
+	fmt.Println("unauthenticated:", ok)
+	// Output:
+	// principal: orders
+	// orders lacks the role acquirer
+	// unauthenticated: true
+}
+
+// A function returns the token. No token is ever sent in plain text.
+func ExampleWithBearerToken() {
+	source := func(context.Context) (string, error) { return os.Getenv("ORDERS_TOKEN"), nil }
+	_, err := client.Dial(context.Background(), nil, client.WithBearerToken(source))
+	fmt.Println(err != nil)
+	// Output: true
+}

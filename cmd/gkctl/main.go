@@ -12,6 +12,7 @@
 //	run      run, acquire, refresh, release, verify, revoke, clear
 //	cluster  cluster, status, context
 //	cert     cert init, server, peer, client and show
+//	auth     auth whoami, can-i, roles, list, bind and unbind; auth token create, list and revoke
 //	bench    bench
 //	root     help, completion, version, and the command line as a whole
 //

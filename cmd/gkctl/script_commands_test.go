@@ -8,6 +8,7 @@ import (
 	"net"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,16 +109,18 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// secure starts a server with the certificates that the script has made in a folder, and asks it from then on: secure ID FOLDER [--insecure]
+// secure starts a server with the certificates that the script has made in a folder, and asks it from then on:
+// secure ID FOLDER [--insecure] [--bearer-tokens]. Its administrator is alice.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: secure ID FOLDER [--insecure]")
+		ts.Fatalf("usage: secure ID FOLDER [--insecure] [--bearer-tokens]")
 	}
 	id, file := args[0], func(name string) string { return filepath.Join(ts.MkAbs(args[1]), name) }
 	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
 	defer cancel()
 	s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-		ID: id, DataDir: filepath.Join(ts.MkAbs("."), "."+id), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Insecure: len(args) > 2,
+		ID: id, DataDir: filepath.Join(ts.MkAbs("."), "."+id), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0",
+		Insecure: slices.Contains(args[2:], "--insecure"), BearerTokens: slices.Contains(args[2:], "--bearer-tokens"), Admin: "cert:alice",
 		TLS:     gatekeeper.TLS{CertFile: file("server-" + id + ".crt"), KeyFile: file("server-" + id + ".key"), CAFile: file("ca.crt")},
 		PeerTLS: gatekeeper.TLS{CertFile: file("peer-" + id + ".crt"), KeyFile: file("peer-" + id + ".key"), CAFile: file("peer-ca.crt")},
 		Logger:  slog.New(slog.DiscardHandler),

@@ -27,6 +27,7 @@ func newContext(f *conn.Factory) *cobra.Command {
       cluster: 6f0c1d2e3a4b5c6d
       group: prod
       tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
+      bearer-token-file: me.token
 
 Paths in the file are relative to it; set writes them from the root. Flags and variables come before the context, but for --context, which comes before variables.`,
 		Args: cobra.ArbitraryArgs,
@@ -115,7 +116,7 @@ func newContextUse(f *conn.Factory) *cobra.Command {
 func newContextSet(f *conn.Factory) *cobra.Command {
 	var group, acquirer string
 	cmd := &cobra.Command{
-		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...]",
+		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...] [--bearer-token-file FILE]",
 		Short: "Define a context, or change what is given of it",
 		Example: `  gkctl context set prod --endpoints gk1.example.com,gk2.example.com,gk3.example.com --tls-ca ca.pem
   gkctl context set prod --group prod`,
@@ -136,7 +137,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 				}{
 					{"cluster", g.Cluster, &c.Cluster, false}, {"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
 					{"tls-ca", g.TLS.CAFile, &c.TLS.CA, true}, {"tls-cert", g.TLS.CertFile, &c.TLS.Cert, true}, {"tls-key", g.TLS.KeyFile, &c.TLS.Key, true},
-					{"tls-server-name", g.TLS.ServerName, &c.TLS.ServerName, false},
+					{"tls-server-name", g.TLS.ServerName, &c.TLS.ServerName, false}, {"bearer-token-file", g.TokenFile, &c.TokenFile, true},
 				} {
 					if !cmd.Flags().Changed(s.flag) {
 						continue

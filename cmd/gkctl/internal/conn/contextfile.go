@@ -32,6 +32,8 @@ type SavedContext struct {
 	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
 	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
 	TLS       SavedTLS `yaml:"tls,omitempty" json:"tls,omitzero"`
+	// TokenFile has the bearer token. It is relative to the file of contexts, which never has the token.
+	TokenFile string `yaml:"bearer-token-file,omitempty" json:"bearer_token_file,omitempty"`
 }
 
 // SavedTLS names PEM files, relative to the file of contexts.
@@ -144,7 +146,7 @@ func (o *Global) saved() (SavedContext, error) {
 		return SavedContext{}, ui.Usagef("there is no context %q in %s", name, path)
 	}
 	out := *c
-	for _, p := range []*string{&out.TLS.CA, &out.TLS.Cert, &out.TLS.Key} {
+	for _, p := range []*string{&out.TLS.CA, &out.TLS.Cert, &out.TLS.Key, &out.TokenFile} {
 		if *p != "" && !filepath.IsAbs(*p) {
 			*p = filepath.Join(filepath.Dir(path), *p)
 		}

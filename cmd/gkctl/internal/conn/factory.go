@@ -66,6 +66,7 @@ type Global struct {
 	Endpoints []string
 	Cluster   string
 	TLS       client.TLS
+	TokenFile string // of the bearer token
 	Timeout   time.Duration
 	Author    string
 	Reason    string
@@ -84,6 +85,7 @@ func (o *Global) Register(root *cobra.Command) {
 	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
 	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
 	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
+	f.StringVar(&o.TokenFile, "bearer-token-file", "", "`FILE` with our bearer token (GK_BEARER_TOKEN_FILE, or the token in GK_BEARER_TOKEN)")
 	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to try")
 	f.StringVar(&o.Author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
 	f.StringVar(&o.Reason, "reason", "", "why a change is made")
@@ -113,6 +115,11 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	} else {
 		opts = append(opts, client.WithTLS(tls))
 	}
+	token := o.bearer(&saved)
+	if token != nil && tls == (client.TLS{}) {
+		return nil, nil, ui.Usagef("a bearer token is sent by TLS only, because everybody on its way could use it: give --tls-ca, or take the token away")
+	}
+	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag may have emptied a variable
 	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {
 		opts = append(opts, client.WithCluster(id))
 	}
@@ -123,6 +130,28 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 		opts = append(opts, client.WithAcquirer(q))
 	}
 	return endpoints, append(opts, client.WithAttemptTimeout(min(o.Timeout, client.DefaultAttemptTimeout))), nil
+}
+
+// bearer is the bearer token, by the rule of pick; nil: there is none. A token in a variable comes after a file that
+// one names. If --context chooses a context with a credential, no variable counts: servers prefer a token to a
+// certificate.
+func (o *Global) bearer(saved *SavedContext) client.Option {
+	file, token := o.pick("bearer-token-file", o.TokenFile, saved.TokenFile), os.Getenv("GK_BEARER_TOKEN")
+	switch {
+	case o.Changed("bearer-token-file"):
+		token = ""
+	case o.Changed("context") && (saved.TokenFile != "" || saved.TLS.Cert != ""):
+		file, token = saved.TokenFile, ""
+	case os.Getenv("GK_BEARER_TOKEN_FILE") != "":
+		token = ""
+	}
+	switch {
+	case token != "":
+		return client.WithBearerToken(func(context.Context) (string, error) { return strings.TrimSpace(token), nil })
+	case file != "":
+		return client.WithBearerTokenFile(file)
+	}
+	return nil
 }
 
 // pick is the value of a setting: the flag's; the context's when --context was given; the variable's; the present context's.

@@ -31,12 +31,14 @@ func generalExits() []exitText {
 		{ui.ExitUnreachable, "no server answered"},
 		{ui.ExitLost, "a permit was lost while it was held; diff could not find out"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
+		{ui.ExitNotAllowed, "unauthenticated, or forbidden: a role is missing, which an administrator grants"},
 		{ui.ExitNoSuch, "no such definition; nothing that was to be changed matches"},
 		{ui.ExitInterrupted, "interrupted"},
 	}
 }
 
-// ownExits are the codes that a command has in addition to 0, 64, 69 and 130, in the words that fit it; an empty text is the general one.
+// ownExits are the codes that a command has in addition to 0, 64, 69, 77 and 130, in the words that fit it; an empty
+// text is the general one.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
 	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}
@@ -57,6 +59,10 @@ func ownExits(command string) []exitText {
 		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cert init", "cert server", "cert peer", "cert client", "cert show":
 		return []exitText{{ui.ExitFailure, "a file is in the way, is missing, or cannot be used"}}
+	case "auth can-i":
+		return []exitText{{ui.ExitOK, "it is allowed"}, {ui.ExitFailure, "it is not"}, bad}
+	case "auth bind", "auth unbind", "auth token create", "auth token revoke":
+		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such binding or token"}}
 	case "cordon", "undo", "cluster add", "cluster remove", "cluster transfer":
 		return []exitText{refused, bad}
 	case "move":
@@ -125,14 +131,14 @@ func exitsOf(command string) []exitText {
 	for _, e := range ownExits(command) {
 		own[e.code] = e.text
 	}
-	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ")
+	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ") || command == "auth roles"
 	var out []exitText
 	for _, e := range generalExits() {
 		text, has := own[e.code]
 		switch e.code {
 		case ui.ExitOK, ui.ExitUsage:
 			has = true
-		case ui.ExitUnreachable, ui.ExitInterrupted:
+		case ui.ExitUnreachable, ui.ExitNotAllowed, ui.ExitInterrupted:
 			has = has || !local
 		}
 		if text == "" {

@@ -94,7 +94,7 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 	var listed []string
 	for line := range strings.Lines(table) {
 		if cells := strings.Split(line, "|"); len(cells) > 2 {
-			for _, m := range regexp.MustCompile("`([a-z ]+)[^`]*`").FindAllStringSubmatch(cells[1], -1) {
+			for _, m := range regexp.MustCompile("`([a-z ]+(?:-[a-z]+)?)[^`]*`").FindAllStringSubmatch(cells[1], -1) {
 				listed = append(listed, strings.TrimSpace(m[1]))
 			}
 		}

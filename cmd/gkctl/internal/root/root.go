@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/bench"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cert"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cluster"
@@ -56,7 +57,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, cert.Commands, bench.Commands,
+		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, cert.Commands, auth.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}
@@ -87,6 +88,10 @@ func signed(command string) bool {
 
 // reasoned says whether a command takes a reason: it is kept in the journal, or, of a failed job, with its firing.
 func reasoned(command string) bool {
+	switch command {
+	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the principal
+		return true
+	}
 	return command == "release" || signed(command) && command != "history" && command != "job submit"
 }
 

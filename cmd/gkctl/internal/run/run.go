@@ -77,7 +77,7 @@ The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
   69   no server answered: the command was not started
   70   the permit was lost or to be given up while the command ran: it was stopped
   75   not acquired (-E gives another code): the command was not started
-  77   not allowed: this group or acquirer may not have the permit as the definition is, or is cordoned
+  77   not allowed: this group or acquirer may not have the permit as the definition is, or is cordoned; unauthenticated or forbidden
   78   no such definition
   126  the command cannot be executed; 127: it was not found. Both are found out before a permit is asked for
 

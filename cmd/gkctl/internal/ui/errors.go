@@ -21,7 +21,7 @@ const (
 	ExitUnreachable = 69  // EX_UNAVAILABLE
 	ExitLost        = 70  // EX_SOFTWARE
 	ExitNotAcquired = 75  // EX_TEMPFAIL
-	ExitNotAllowed  = 77  // EX_NOPERM; of run alone
+	ExitNotAllowed  = 77  // EX_NOPERM
 	ExitNoSuch      = 78  // EX_CONFIG
 	ExitNotExec     = 126 // as in a shell: it cannot be executed; of run alone
 	ExitNotFound    = 127 // as in a shell: it is not there; of run alone
@@ -79,6 +79,12 @@ const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definition
 
 // Classify is the exit code of an error, and how to go on.
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
+	switch { // whatever the command was about
+	case Is[*client.UnauthenticatedError](err):
+		return ExitNotAllowed, "--tls-cert and --tls-key, --bearer-token-file, their variables or a context say who we are."
+	case Is[*client.ForbiddenError](err):
+		return ExitNotAllowed, "`gkctl auth whoami` shows what is granted, `gkctl auth roles` what each role may do."
+	}
 	if e, ok := errors.AsType[*CodeError](err); ok {
 		if e.Hint == "" && e.Err != nil && e.Code == ExitFailure {
 			_, hint = Classify(cmd, e.Err)

@@ -66,6 +66,7 @@ worker in, is waited for. The exit codes of gkctl:
   64   bad flag, or permits too brief for --kill-after
   65   a name or a weight that the servers do not take
   69   no server answered at the start
+  77   unauthenticated or forbidden
   78   no such definition
   126  the command cannot be executed; 127: it was not found
   128+n  signal n came a second time

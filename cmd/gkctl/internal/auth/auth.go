@@ -1,0 +1,243 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	cmd := &cobra.Command{
+		GroupID: ui.GroupCluster,
+		Use:     "auth",
+		Short:   "Show and change who may do what: bindings, roles and bearer tokens",
+		Long: `Shows and changes who may do what. A binding gives roles to the subjects of credentials, each within a scope; its name is their principal, which
+owns permits and stands in the journal. A caller that no binding names may do nothing.
+
+  gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*'
+  gkctl auth token create orders --out orders.token
+
+Subjects are cert:NAME, a common name, DNS name or e-mail address in a client certificate, and SPIFFE ids. Callers without a certificate show a bearer
+token of the binding, if the servers have --bearer-tokens. All but whoami, can-i and roles need the role admin.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: ui.HelpOfGroup,
+	}
+	token := &cobra.Command{
+		Use:   "token",
+		Short: "Create, list and revoke bearer tokens",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  ui.HelpOfGroup,
+	}
+	token.AddCommand(newTokenCreate(f, (*createOptions).run), newTokenList(f), newTokenRevoke(f))
+	cmd.AddCommand(newWhoAmI(f), newCanI(f, (*canIOptions).run), newRoles(f), newList(f), newBind(f, (*bindOptions).run), newUnbind(f, (*unbindOptions).run), token)
+	return []*cobra.Command{cmd}
+}
+
+// duties are what each role lets a caller do.
+var duties = []struct { //nolint:gochecknoglobals // a table, never changed
+	role     gatekeeperv1.Role
+	includes string
+	may      string
+}{
+	{gatekeeperv1.Role_ROLE_VIEWER, "", "see definitions, permits, queues, history, jobs and status"},
+	{gatekeeperv1.Role_ROLE_ACQUIRER, "viewer", "acquire, keep and release permits, take over, verify, submit jobs and work on them"},
+	{gatekeeperv1.Role_ROLE_VERIFIER, "", "verify permits, for a guarded resource"},
+	{gatekeeperv1.Role_ROLE_OPERATOR, "viewer", "pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these"},
+	{gatekeeperv1.Role_ROLE_EDITOR, "viewer", "create, replace and delete definitions; undo that"},
+	{gatekeeperv1.Role_ROLE_ADMIN, "all", "everything, also change members, settings, bindings and tokens; it has no scope"},
+}
+
+func roleWord(r gatekeeperv1.Role) string { return words.Word(r, "ROLE_") }
+
+// roleArg reads a role.
+func roleArg(word string) (gatekeeperv1.Role, error) {
+	if n, ok := gatekeeperv1.Role_value["ROLE_"+strings.ToUpper(word)]; ok && n != 0 {
+		return gatekeeperv1.Role(n), nil
+	}
+	meant := ""
+	if near := nearest.Word(word, roleWords()); near != "" {
+		meant = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return 0, ui.Usagef("there is no role %q%s `gkctl auth roles` shows them", word, meant)
+}
+
+func roleWords() (all []string) {
+	for _, d := range duties {
+		all = append(all, roleWord(d.role))
+	}
+	return all
+}
+
+func completeRoles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return roleWords(), cobra.ShellCompDirectiveNoFileComp
+}
+
+func newRoles(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	cmd := &cobra.Command{
+		Use:     "roles",
+		Short:   "Show what each role may do",
+		Long:    `Shows what each role may do. It asks no server. Undo needs the role of what it takes back.`,
+		Example: `  gkctl auth roles`,
+		Args:    ui.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			type item struct {
+				Role     string `json:"role"`
+				Includes string `json:"includes,omitempty"`
+				May      string `json:"may"`
+			}
+			l := ui.Listing{Headers: []string{"ROLE", "INCLUDES", "MAY"}}
+			var items []item
+			for _, d := range duties {
+				name := roleWord(d.role)
+				l.Rows = append(l.Rows, ui.Row{Name: name, Cells: []string{name, d.includes, d.may}})
+				items = append(items, item{name, d.includes, d.may})
+			}
+			l.Object = ui.Items(items)
+			return f.Print(output, l)
+		},
+	}
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	return cmd
+}
+
+func newWhoAmI(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	cmd := &cobra.Command{
+		Use:   "whoami",
+		Short: "Show whom the servers see, and what is granted",
+		Example: `  gkctl auth whoami
+  gkctl auth whoami --bearer-token-file orders.token`,
+		Args: ui.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				r, err := c.Auth().WhoAmI(ctx, new(gatekeeperv1.WhoAmIRequest))
+				if err != nil {
+					return err
+				}
+				return printWhoAmI(f, output, r)
+			})
+		},
+	}
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}
+
+func printWhoAmI(f *conn.Factory, output ui.Output, r *gatekeeperv1.WhoAmIResponse) error {
+	if !output.Is(ui.Table) {
+		return f.PrintObject(output, r)
+	}
+	if !r.GetAuthenticated() {
+		_, err := fmt.Fprintln(f.Out, "the servers authenticate nobody: everybody may do everything")
+		return err
+	}
+	fmt.Fprintf(f.Out, "principal:   %s\ncredential:  %s\n", words.Cell(r.GetPrincipal()), words.Cell(r.GetCredential()))
+	if len(r.GetAcquirers()) > 0 {
+		fmt.Fprintf(f.Out, "acquirer:    only %s\n", words.Cell(strings.Join(r.GetAcquirers(), " or ")))
+	}
+	if len(r.GetGrants()) == 0 {
+		fmt.Fprintln(f.Out, "granted:     nothing")
+	}
+	for _, g := range r.GetGrants() {
+		fmt.Fprintf(f.Out, "granted:     %s\n", words.Cell(grantText(g)))
+	}
+	return nil
+}
+
+// grantText is a grant in words.
+func grantText(g *gatekeeperv1.AccessGrant) string {
+	text := roleWord(g.GetRole())
+	if len(g.GetSemaphores()) > 0 {
+		text += " on " + strings.Join(g.GetSemaphores(), ", ")
+	}
+	if g.GetLabels() != "" {
+		text += " where " + g.GetLabels()
+	}
+	if g.GetGroup() != "" {
+		text += " in group " + g.GetGroup()
+	}
+	if g.GetAcquirer() != "" {
+		text += " as acquirer " + g.GetAcquirer()
+	}
+	return text
+}
+
+type canIOptions struct {
+	f               *conn.Factory
+	args            []string
+	output          ui.Output
+	group, acquirer string
+}
+
+func newCanI(f *conn.Factory, run func(*canIOptions, context.Context) error) *cobra.Command {
+	o := &canIOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "can-i ROLE [SEMAPHORE] [--group GROUP] [--acquirer ACQUIRER]",
+		Short: "Say whether the caller has a role, anywhere or on a semaphore",
+		Long:  `Says whether the caller has a role: on a semaphore if one is named, else anywhere. With --group or --acquirer, as that identity. Exits with 1 when it has not.`,
+		Example: `  gkctl auth can-i operator
+  gkctl auth can-i acquirer orders-eu --group prod --acquirer host-1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return ui.Usagef("give a role, and a semaphore if you like: `gkctl auth roles` shows the roles")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return completeRoles(cmd, args, begun)
+			case 1:
+				return f.CompleteNames(cmd, nil, begun)
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return run(o, cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&o.group, "group", "", "as a caller in this group")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "as this acquirer")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}
+
+func (o *canIOptions) run(ctx context.Context) error {
+	role, err := roleArg(o.args[0])
+	if err != nil {
+		return err
+	}
+	m := &gatekeeperv1.CanIRequest{Role: role, Group: o.group, Acquirer: o.acquirer}
+	if len(o.args) > 1 {
+		m.Semaphore = o.args[1]
+	} else if o.group != "" || o.acquirer != "" {
+		return ui.Usagef("--group and --acquirer are for a semaphore: name it")
+	}
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+		r, err := c.Auth().CanI(ctx, m)
+		if err != nil {
+			return err
+		}
+		if !o.output.Is(ui.Table) {
+			err = o.f.PrintObject(o.output, r)
+		} else {
+			_, err = fmt.Fprintln(o.f.Out, map[bool]string{true: "yes", false: "no"}[r.GetAllowed()])
+		}
+		if err != nil || r.GetAllowed() {
+			return err
+		}
+		return &ui.CodeError{Code: ui.ExitFailure, Err: errors.New(words.Cell(r.GetReason()))}
+	})
+}

@@ -1,0 +1,49 @@
+package auth
+
+import (
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestRoles_EachHasItsDutiesAndIsReadByItsWord(t *testing.T) {
+	t.Parallel()
+	for n := range gatekeeperv1.Role_name {
+		want := gatekeeperv1.Role(n)
+		if want == gatekeeperv1.Role_ROLE_UNSPECIFIED {
+			continue
+		}
+		if got, err := roleArg(roleWord(want)); err != nil || got != want {
+			t.Errorf("%s is read as %s (%v)", roleWord(want), got, err)
+		}
+		found := false
+		for _, d := range duties {
+			found = found || d.role == want && d.may != ""
+		}
+		if !found {
+			t.Errorf("`gkctl auth roles` does not say what %s may do", want)
+		}
+	}
+	for _, bad := range []string{"", "unspecified", "root"} {
+		if _, err := roleArg(bad); !ui.Is[*ui.UsageError](err) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestDifferences_SayWhatABindingGetsAndLoses(t *testing.T) {
+	t.Parallel()
+	grant := func(r gatekeeperv1.Role) []*gatekeeperv1.AccessGrant {
+		return []*gatekeeperv1.AccessGrant{{Role: r, Labels: "team=data"}}
+	}
+	was := &gatekeeperv1.Binding{Subjects: []string{"cert:a", "cert:b"}, Grants: grant(gatekeeperv1.Role_ROLE_VIEWER)}
+	is := &gatekeeperv1.Binding{Subjects: []string{"cert:b", "cert:c"}, Grants: grant(gatekeeperv1.Role_ROLE_EDITOR)}
+	added, removed := differences(was, is)
+	if len(added) != 2 || added[0] != "+ subject cert:c" || added[1] != "+ grant editor where team=data" {
+		t.Errorf("added %q", added)
+	}
+	if len(removed) != 2 || removed[0] != "- subject cert:a" || removed[1] != "- grant viewer where team=data" {
+		t.Errorf("removed %q", removed)
+	}
+}

@@ -1,0 +1,326 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// bindings are all bindings.
+func bindings(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Binding, error) {
+	r, err := c.Auth().ListBindings(ctx, new(gatekeeperv1.ListBindingsRequest))
+	return r.GetBindings(), err
+}
+
+// find is the binding of that name; nil: there is none.
+func find(all []*gatekeeperv1.Binding, name string) *gatekeeperv1.Binding {
+	if i := slices.IndexFunc(all, func(b *gatekeeperv1.Binding) bool { return b.GetName() == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+func completeBindings(f *conn.Factory) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+			all, err := bindings(ctx, c)
+			return words.Mapped(all, (*gatekeeperv1.Binding).GetName), err
+		})(cmd, args, begun)
+	}
+}
+
+// refused says how to go on after a change was not made, or may not have been. show is the command that shows what
+// there is.
+func refused(err error, show string) error {
+	if errors.Is(err, client.ErrOutcomeUnknown) {
+		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may be done, or not: `" + show + "` shows it."}
+	}
+	if e, ok := errors.AsType[*client.StatusError](err); ok {
+		switch e.Reason {
+		case "NO_SUCH_BINDING":
+			return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + show + "` lists what there is."}
+		case "STALE_VERSION":
+			return ui.WithHint(err, "Nothing was changed. Run the command again: it works on what is there then.")
+		}
+	}
+	return err
+}
+
+func newList(f *conn.Factory) *cobra.Command {
+	var output ui.Output
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the bindings",
+		Example: `  gkctl auth list -o wide`,
+		Args:    ui.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				all, err := bindings(ctx, c)
+				if err != nil {
+					return err
+				}
+				return f.Print(output, ui.Listing{
+					Headers: []string{"NAME", "SUBJECTS", "GRANTS", "TOKENS"},
+					More:    []string{"REVISION", "UPDATED", "BY", "REASON"},
+					Rows:    words.Mapped(all, bindingRow),
+					Object:  ui.Items(ui.Messages(all)),
+					Empty:   "There are no bindings.",
+				})
+			})
+		},
+	}
+	output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
+	return cmd
+}
+
+func bindingRow(b *gatekeeperv1.Binding) ui.Row {
+	return ui.Row{
+		Name: b.GetName(),
+		Cells: []string{
+			b.GetName(), strings.Join(b.GetSubjects(), ", "), strings.Join(words.Mapped(b.GetGrants(), grantText), "; "), strconv.Itoa(len(b.GetTokens())),
+		},
+		More: []string{words.Number(b.GetRevision()), words.When(b.GetUpdatedAt()), b.GetUpdatedBy(), b.GetReason()},
+	}
+}
+
+type bindOptions struct {
+	f    *conn.Factory
+	name string
+	change.YesFlag
+	output          ui.Output
+	dryRun, replace bool
+
+	subjects   []string
+	role       string
+	semaphores []string
+	grant      gatekeeperv1.AccessGrant
+}
+
+func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *cobra.Command {
+	o := &bindOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "bind NAME [--subject SUBJECT]... [--role ROLE [--semaphores GLOB]... [-l LABELS] [--group PATTERN] [--acquirer PATTERN]]",
+		Short: "Give a role to callers: create a binding, or add subjects or a grant to one",
+		Long: `Adds subjects and a grant to a binding, which is created if there is none of that name. The grant is a role within a scope: a call must be
+within all of the flags that are given. --group and --acquirer are RE2 patterns of whole names, as in definitions: callers may ask only
+as groups and acquirers that match. The role admin has no scope.
+
+--replace replaces the subjects, if --subject is given, and all grants, if --role is given, instead of adding to them. Tokens stay. That takes something
+away, so gkctl shows the change and asks first, or in a script needs --yes.`,
+		Example: `  gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*' --group prod
+  gkctl auth bind oncall --subject cert:alice --subject cert:bob --role operator --reason "new rota"
+  gkctl auth bind dashboard --role viewer
+  gkctl auth bind oncall --subject cert:carol --replace --dry-run`,
+		Args:              ui.Exactly(1, "the name of a binding, which is the principal"),
+		ValidArgsFunction: completeBindings(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			return run(o, cmd.Context())
+		},
+	}
+	cmd.Flags().StringArrayVar(&o.subjects, "subject", nil, "`SUBJECT` of a credential: cert:NAME, or spiffe://DOMAIN/PATH; repeat it for several")
+	cmd.Flags().StringVar(&o.role, "role", "", "`ROLE` to grant: "+strings.Join(roleWords(), ", "))
+	cmd.Flags().StringSliceVar(&o.semaphores, "semaphores", nil, "only on semaphores of these names or `GLOBS`")
+	ui.RegisterSelector(cmd, &o.grant.Labels, "only on semaphores whose definitions have these labels")
+	cmd.Flags().StringVar(&o.grant.Group, "group", "", "only as a group that matches this `PATTERN`")
+	cmd.Flags().StringVar(&o.grant.Acquirer, "acquirer", "", "only as an acquirer that matches this `PATTERN`")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace what is there instead of adding to it")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
+	o.YesFlag.Register(cmd)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	_ = cmd.RegisterFlagCompletionFunc("role", completeRoles) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("subject", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("semaphores", f.CompleteNames)
+	return cmd
+}
+
+// wanted is the binding as it would be.
+func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, error) {
+	b := &gatekeeperv1.Binding{Name: o.name, Subjects: slices.Clone(was.GetSubjects()), Grants: slices.Clone(was.GetGrants())}
+	if o.replace && len(o.subjects) > 0 {
+		b.Subjects = nil
+	}
+	for _, s := range o.subjects {
+		if !slices.Contains(b.Subjects, s) {
+			b.Subjects = append(b.Subjects, s)
+		}
+	}
+	o.grant.Semaphores = o.semaphores
+	scoped := len(o.semaphores) > 0 || o.grant.GetLabels() != "" || o.grant.GetGroup() != "" || o.grant.GetAcquirer() != ""
+	switch {
+	case o.role == "" && scoped:
+		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer bound a role: give --role")
+	case o.role == "" && len(o.subjects) == 0:
+		return nil, ui.Usagef("give --subject, --role, or both: else there is nothing to bind")
+	case o.role == "" && was == nil:
+		return nil, ui.Usagef("there is no binding %q yet, and a new one needs --role: without one it could do nothing", o.name)
+	case o.role == "":
+		return b, nil
+	}
+	var err error
+	if o.grant.Role, err = roleArg(o.role); err != nil {
+		return nil, err
+	}
+	if o.replace {
+		b.Grants = nil
+	}
+	if !slices.ContainsFunc(b.Grants, func(g *gatekeeperv1.AccessGrant) bool { return proto.Equal(g, &o.grant) }) {
+		b.Grants = append(b.Grants, &o.grant)
+	}
+	return b, nil
+}
+
+func (o *bindOptions) run(ctx context.Context) error {
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+		all, err := bindings(ctx, c)
+		if err != nil {
+			return err
+		}
+		was := find(all, o.name)
+		b, err := o.wanted(was)
+		if err != nil {
+			return err
+		}
+		added, removed := differences(was, b)
+		lines := append(added, removed...)
+		if !o.dryRun && len(removed) > 0 {
+			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+				What: "this changes binding " + o.name, Question: "Change it?", Declined: "nothing was changed",
+				Loses: "callers lose what is taken away at once", Notes: lines,
+			}, o.YesFlag); err != nil {
+				return err
+			}
+		}
+		if !o.dryRun && len(lines) > 0 {
+			r, err := c.Auth().SetBinding(ctx, &gatekeeperv1.SetBindingRequest{Binding: b, ExpectedRevision: was.GetRevision(), Reason: o.f.Global.Reason})
+			if err != nil {
+				return refused(err, "gkctl auth list")
+			}
+			b = r.GetBinding()
+		} else if len(lines) == 0 {
+			b = was
+		}
+		if !o.output.Is(ui.Table) {
+			return o.f.PrintObject(o.output, b)
+		}
+		return o.print(was, b, lines)
+	})
+}
+
+func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error {
+	for _, line := range lines {
+		fmt.Fprintln(o.f.Out, words.Cell(line))
+	}
+	done := map[bool]string{true: "created", false: "changed"}[was == nil]
+	switch {
+	case len(lines) == 0:
+		done = "has all of that already"
+	case o.dryRun:
+		done = "would be " + done
+	}
+	_, err := fmt.Fprintf(o.f.Out, "binding %s %s\n", words.Cell(o.name), done)
+	if err == nil && !o.dryRun && len(b.GetSubjects()) == 0 && len(b.GetTokens()) == 0 {
+		o.f.Say("No credential is %s yet: `gkctl auth token create %s` makes a bearer token, --subject names a certificate.", words.Cell(o.name), words.ShellWord(o.name))
+	}
+	return err
+}
+
+// differences are what a binding gets and loses, a line each.
+func differences(was, is *gatekeeperv1.Binding) (added, removed []string) {
+	texts := func(b *gatekeeperv1.Binding) []string {
+		return append(words.Mapped(b.GetSubjects(), func(s string) string { return "subject " + s }),
+			words.Mapped(b.GetGrants(), func(g *gatekeeperv1.AccessGrant) string { return "grant " + grantText(g) })...)
+	}
+	before, after := texts(was), texts(is)
+	for _, t := range after {
+		if !slices.Contains(before, t) {
+			added = append(added, "+ "+t)
+		}
+	}
+	for _, t := range before {
+		if !slices.Contains(after, t) {
+			removed = append(removed, "- "+t)
+		}
+	}
+	return added, removed
+}
+
+type unbindOptions struct {
+	f    *conn.Factory
+	name string
+	change.YesFlag
+	output ui.Output
+}
+
+func newUnbind(f *conn.Factory, run func(*unbindOptions, context.Context) error) *cobra.Command {
+	o := &unbindOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "unbind NAME [--yes]",
+		Short: "Remove a binding with its tokens: its callers may do nothing any more",
+		Long: `Removes a binding with its tokens. Its callers are refused from then on, and their streams end within a second; their permits live until they expire.
+gkctl shows the binding and asks first, or in a script needs --yes. The last administrator cannot be removed.`,
+		Example: `  gkctl auth unbind orders --reason "the application is gone"
+  gkctl auth unbind orders --yes`,
+		Args:              ui.Exactly(1, "the name of a binding"),
+		ValidArgsFunction: completeBindings(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			return run(o, cmd.Context())
+		},
+	}
+	o.YesFlag.Register(cmd)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}
+
+func (o *unbindOptions) run(ctx context.Context) error {
+	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+		all, err := bindings(ctx, c)
+		if err != nil {
+			return err
+		}
+		b := find(all, o.name)
+		if b == nil {
+			text := fmt.Sprintf("there is no binding %q", o.name)
+			if near := nearest.Word(o.name, words.Mapped(all, (*gatekeeperv1.Binding).GetName)); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+			return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "`gkctl auth list` lists the bindings."}
+		}
+		_, removed := differences(b, nil)
+		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			What: "this removes binding " + o.name, Question: "Remove it?", Declined: "nothing was removed",
+			Loses: fmt.Sprintf("callers with its %s or %s are refused from then on",
+				words.Plural(len(b.GetSubjects()), "subject", "subjects"), words.Plural(len(b.GetTokens()), "token", "tokens")),
+			Notes: removed,
+		}, o.YesFlag); err != nil {
+			return err
+		}
+		r, err := c.Auth().RemoveBinding(ctx, &gatekeeperv1.RemoveBindingRequest{Name: o.name, ExpectedRevision: b.GetRevision(), Reason: o.f.Global.Reason})
+		if err != nil {
+			return refused(err, "gkctl auth list")
+		}
+		if !o.output.Is(ui.Table) {
+			return o.f.PrintObject(o.output, r)
+		}
+		_, err = fmt.Fprintf(o.f.Out, "binding %s removed\n", words.Cell(o.name))
+		return err
+	})
+}

@@ -26,8 +26,8 @@ type MemberStatus struct {
 }
 
 // Members asks every endpoint, and every other member that those name, for its status, each directly and once. They come
-// sorted by member id, then by endpoint. One that does not answer has its error; the error of Members itself is an
-// *UnavailableError when none did.
+// sorted by member id, then by endpoint. One that does not answer has its error. When none did, the error of Members
+// itself is an *UnauthenticatedError if one does not know the caller, else an *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	asked := c.askAll(ctx, req, c.router.addresses())
 	var more []string
@@ -52,6 +52,11 @@ func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest
 		}
 	}
 	if !reached {
+		for _, s := range asked {
+			if _, stranger := errors.AsType[*UnauthenticatedError](s.Err); stranger {
+				return asked, s.Err
+			}
+		}
 		failure.Ended = ctx.Err()
 		return asked, failure
 	}

@@ -45,14 +45,6 @@ func secured() (endpoints []string, folder string, admin client.TLS, end func())
 	must(err)
 	must(s.Ready(ctx))
 	endpoints, admin = []string{s.APIAddress()}, client.TLS{CAFile: in("ca.crt"), CertFile: in("admin.crt"), KeyFile: in("admin.key")}
-	c, err := client.Dial(ctx, endpoints, silent(), client.WithTLS(admin))
-	must(err)
-	defer c.Close()
-	for { // a new cluster binds its administrator once a server leads
-		if _, err := c.Auth().WhoAmI(ctx, new(gatekeeperv1.WhoAmIRequest)); err == nil {
-			break
-		}
-	}
 	return endpoints, folder, admin, func() {
 		must(s.Close(ctx))
 		must(os.RemoveAll(folder))

@@ -44,7 +44,8 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	}
 	s := must(gatekeeper.Open(t.Context(), gatekeeper.Config{
 		DataDir: t.TempDir(), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
-		TLS: gatekeeper.TLS{CertFile: serverFiles.Cert, KeyFile: serverFiles.Key, CAFile: before.File},
+		TLS:   gatekeeper.TLS{CertFile: serverFiles.Cert, KeyFile: serverFiles.Key, CAFile: before.File},
+		Admin: "cert:client",
 	}))(t)
 	defer func() { _ = s.Close(context.Background()) }()
 	if err := s.Ready(t.Context()); err != nil {

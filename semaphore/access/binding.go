@@ -156,7 +156,7 @@ func (g *Grant) validate() error {
 	case len(g.Semaphores) > MaxGlobs:
 		return semaphore.Invalid("grants", g.Role.String(), "must have at most 64 globs of semaphores")
 	case g.Role == Admin && !g.Everywhere():
-		return semaphore.Invalid("grants", "admin", "must have no scope: who changes bindings and members can do everything anyway")
+		return semaphore.Invalid("grants", "admin", "must have no scope: an administrator can grant itself everything anyway")
 	}
 	return nil
 }

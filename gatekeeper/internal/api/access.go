@@ -56,7 +56,7 @@ func changed(r fsm.AccessResult, what string) error {
 	case fsm.AccessAbsent:
 		text = "there is no " + what
 	case fsm.AccessStale:
-		text = fmt.Sprintf("%s was changed at revision %d: look at it again", what, r.Binding.Revision)
+		text = fmt.Sprintf("%s is at revision %d, and not as it was expected: look at it again", what, r.Binding.Revision)
 	case fsm.AccessSubjectTaken:
 		text = fmt.Sprintf("subject %q belongs to binding %q already: remove it there first", r.Subject, r.Binding.Name)
 	case fsm.AccessLastAdmin:

@@ -94,8 +94,8 @@ var entitlements = func() map[string]entitlement {
 		gatekeeperv1.AuthService_CreateToken_FullMethodName,
 		gatekeeperv1.AuthService_RevokeToken_FullMethodName)
 	add(entitlement{anyOf: []access.Role{access.Admin}, member: true}, gatekeeperv1.ClusterService_AddMember_FullMethodName)
-	add(entitlement{member: true},
-		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+	add(entitlement{member: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
+	add(needs(), // any principal
 		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
 		gatekeeperv1.AuthService_CanI_FullMethodName,
 		"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",

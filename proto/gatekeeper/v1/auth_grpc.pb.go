@@ -40,8 +40,9 @@ type AuthServiceClient interface {
 	CanI(ctx context.Context, in *CanIRequest, opts ...grpc.CallOption) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(ctx context.Context, in *ListBindingsRequest, opts ...grpc.CallOption) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens stay as they are. ALREADY_EXISTS or ABORTED, with STALE_VERSION, if the binding is
-	// not at the expected revision; FAILED_PRECONDITION, with LAST_ADMIN, if nobody would administer the cluster any more.
+	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is not at the expected
+	// revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects; FAILED_PRECONDITION, with LAST_ADMIN, if
+	// nobody would administer the cluster any more.
 	SetBinding(ctx context.Context, in *SetBindingRequest, opts ...grpc.CallOption) (*SetBindingResponse, error)
 	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
 	RemoveBinding(ctx context.Context, in *RemoveBindingRequest, opts ...grpc.CallOption) (*RemoveBindingResponse, error)
@@ -141,8 +142,9 @@ type AuthServiceServer interface {
 	CanI(context.Context, *CanIRequest) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(context.Context, *ListBindingsRequest) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens stay as they are. ALREADY_EXISTS or ABORTED, with STALE_VERSION, if the binding is
-	// not at the expected revision; FAILED_PRECONDITION, with LAST_ADMIN, if nobody would administer the cluster any more.
+	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is not at the expected
+	// revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects; FAILED_PRECONDITION, with LAST_ADMIN, if
+	// nobody would administer the cluster any more.
 	SetBinding(context.Context, *SetBindingRequest) (*SetBindingResponse, error)
 	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
 	RemoveBinding(context.Context, *RemoveBindingRequest) (*RemoveBindingResponse, error)

@@ -8,6 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 func admin(subjects ...string) *access.Binding {
@@ -97,6 +98,23 @@ func TestAccess_Journal_HasNoHash(t *testing.T) {
 		}
 	}
 	equal(t, "changes", changes, 7)
+}
+
+// A job that is being submitted is dropped for a new submission of its id; but not for that of another principal.
+func TestAccess_AnothersSubmission_IsNotDropped(t *testing.T) {
+	l := newAccessLog(t)
+	submit := func(principal string) fsm.SubmitResult {
+		return one[fsm.SubmitResult](l, fsm.SubmitJob{
+			Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8, Principal: principal}, Tasks: tasks("a"),
+		})
+	}
+	first := submit("one")
+	if r := submit("two"); r.Outcome != fsm.SubmitExists || l.job("j").Number != first.Job.Number {
+		t.Fatalf("another principal's: %+v", r)
+	}
+	if r := submit("one"); r.Outcome != fsm.SubmitAccepted || l.job("j").Number == first.Job.Number {
+		t.Fatalf("its own again: %+v", r)
+	}
 }
 
 // Two principals that use the same names are two callers: neither finds, refreshes or cancels what the other has.

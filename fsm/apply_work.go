@@ -19,7 +19,7 @@ func (d *draft) submitJob(c SubmitJob) Result {
 		return invalid("submit job: %s", why)
 	}
 	before := d.Job(c.Spec.ID)
-	if before != nil && before.State != work.Receiving {
+	if before != nil && (before.State != work.Receiving || before.Principal != c.Spec.Principal) { // nobody drops another's submission
 		return SubmitResult{Outcome: SubmitExists, Job: before}
 	}
 	def := d.Definition(c.Spec.Semaphore)

@@ -391,7 +391,7 @@ func (m *model) submitJob(c fsm.SubmitJob) fsm.Result {
 		return fsm.InvalidResult{}
 	}
 	before := m.jobByID(c.Spec.ID)
-	if before != nil && before.State != work.Receiving {
+	if before != nil && (before.State != work.Receiving || before.Principal != c.Spec.Principal) {
 		return fsm.SubmitResult{Outcome: fsm.SubmitExists, Job: before.view()}
 	}
 	if m.definition(c.Spec.Semaphore) == nil {

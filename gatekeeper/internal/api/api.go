@@ -127,6 +127,12 @@ func New(cfg Config) (*API, error) {
 	}
 	a.keeper = guard{cfg.Keeper, a}
 	a.forward.entitled = a.entitled
+	a.forward.standing = func(ctx context.Context, fullMethod string) (context.Context, func()) {
+		if entitlements[fullMethod].open {
+			return ctx, func() {}
+		}
+		return a.caller(ctx).while(ctx, has(entitlements[fullMethod].anyOf...))
+	}
 	a.cluster = metadata.Pairs(ClusterHeader, a.forward.cluster)
 	a.draining, a.drain = context.WithCancel(context.Background())
 	a.setServing(false)

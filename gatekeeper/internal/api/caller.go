@@ -322,7 +322,7 @@ func refusedSince(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	_, stranger := errors.AsType[*unauthenticatedError](cause)
 	_, forbidden := errors.AsType[*forbiddenError](cause)
-	if (stranger || forbidden) && !errors.Is(err, consensus.ErrUnknownOutcome) {
+	if err != nil && (stranger || forbidden) && !errors.Is(err, consensus.ErrUnknownOutcome) {
 		return cause
 	}
 	return err

@@ -57,6 +57,9 @@ type forwarder struct {
 	methods   map[string]*method
 	// entitled refuses a call that is answered here if its caller has no role for that method.
 	entitled func(ctx context.Context, fullMethod string) error
+	// standing returns a context that ends once the caller has no role for the method any more. A stream that is passed on stands with the
+	// leader alone: this server's bindings may be older.
+	standing func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu     sync.Mutex // guards hop and closed
 	hop    *hop
@@ -129,7 +132,9 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		if err := f.entitled(ctx, info.FullMethod); err != nil {
 			return err
 		}
-		return handler(srv, ss)
+		ctx, over := f.standing(ctx, info.FullMethod)
+		defer over()
+		return refusedSince(ctx, handler(srv, &bounded{ss, ctx}))
 	}
 	if m == nil || m.here(nil) || f.leading() {
 		return here()
@@ -159,6 +164,14 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	}
 	return nil
 }
+
+// bounded is a stream under another context.
+type bounded struct {
+	grpc.ServerStream
+	ctx context.Context //nolint:containedctx // a stream's context is asked of the stream
+}
+
+func (s *bounded) Context() context.Context { return s.ctx }
 
 // relay passes messages in both directions until the stream ends, by the client's fault or as the leader says. What the client
 // sends is passed on by a goroutine that ends with the client's stream, which is at once after the caller has returned.

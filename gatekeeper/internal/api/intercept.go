@@ -84,11 +84,6 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	}
 	ctx, cancel := context.WithCancelCause(known)
 	defer cancel(nil)
-	if e := entitlements[info.FullMethod]; !e.open {
-		var over func()
-		ctx, over = a.caller(ctx).while(ctx, has(e.anyOf...))
-		defer over()
-	}
 	defer context.AfterFunc(a.draining, func() { cancel(ErrShuttingDown) })()
 	_, err = a.caught(ctx, info.FullMethod, func() (any, error) {
 		if a.draining.Err() != nil {
@@ -99,7 +94,6 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	if cut(ctx, err) {
 		err = ErrShuttingDown
 	}
-	err = refusedSince(ctx, err)
 	return a.ended(ctx, info.FullMethod, began, err)
 }
 

@@ -26,9 +26,6 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	if fsm.Level(cmd) > state.FeatureLevel() {
 		cmd.Job, cmd.Failure, cmd.Result = semaphore.JobDone, "", nil
 	}
-	if err := checkResult(state, &cmd); err != nil {
-		return fsm.ReleaseResult{}, err
-	}
 	id, known := ownerOf(state, token)
 	if owner.Principal != nil && (!known || !owner.Sees(id)) {
 		_, err := k.Read(ctx) // that the token is unknown is certain only if this server still leads
@@ -36,6 +33,9 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	}
 	if known && !owner.Owns(id) {
 		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
+	}
+	if err := checkResult(state, &cmd); err != nil {
+		return fsm.ReleaseResult{}, err
 	}
 	if p := state.Permit(token); p != nil {
 		cmd.Cooling = k.cooling(state, p)

@@ -399,7 +399,7 @@ func isOfTheEnd(err error) bool {
 func (w *Worker) Report(token uint64, p Progress) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
-	if h := w.room.held[token]; h != nil {
+	if h := w.tasks[token]; h != nil {
 		h.Progress = &p
 	}
 }
@@ -412,8 +412,10 @@ func (w *Worker) forget(token uint64) {
 
 // drop is forget for a caller that holds the lock.
 func (w *Worker) drop(token uint64) {
+	if held := w.tasks[token]; held != nil && w.room.held[token] == held { // a token that it names may be another worker's
+		delete(w.room.held, token)
+	}
 	delete(w.tasks, token)
-	delete(w.room.held, token)
 }
 
 // send hands an answer to the owner of the stream, and reports whether it took it.

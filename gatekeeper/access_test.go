@@ -371,6 +371,23 @@ func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
 	}
 }
 
+// The semaphore that stands for the submitter of a job is created again by each repetition of the submission.
+func TestAccess_AcquirerCreatesTheSemaphoreOfItsJobAgain_HearsThatItExists(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	own := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "submitter/j", Labels: map[string]string{"gatekeeper/job": "j"}}}
+	for i, want := range []codes.Code{codes.OK, codes.AlreadyExists, codes.AlreadyExists} {
+		if _, err := s.named(i, "app").CreateDefinition(bounded(t), own); status.Code(err) != want {
+			t.Errorf("server %d: %v, want %v", i, err, want)
+		}
+	}
+	other := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "other"}}
+	if _, err := s.named(0, "app").CreateDefinition(bounded(t), other); status.Code(err) != codes.PermissionDenied {
+		t.Errorf("another definition: %v", err)
+	}
+}
+
 type bearer string
 
 func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {

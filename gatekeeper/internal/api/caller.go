@@ -25,8 +25,8 @@ import (
 // SubjectHeader names the subjects of a caller whose call a member passes on, and PinHeader the acquirers to which its certificate pins
 // it. They are taken from members only. Both are frozen.
 const (
-	SubjectHeader = "gatekeeper-subject"
-	PinHeader     = "gatekeeper-pin"
+	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
+	PinHeader     = "gatekeeper-pin-bin"
 )
 
 // memberSubject stands in SubjectHeader for a member that calls for itself. It is frozen.

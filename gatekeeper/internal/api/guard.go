@@ -110,9 +110,13 @@ func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, re
 
 func (g guard) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	if g.api.caller(ctx) != nil {
-		sem, err := g.semaphoreOf(ctx, cmd.Token, "there is no live permit with this token to take over")
+		const none = "there is no live permit with this token to take over"
+		sem, err := g.semaphoreOf(ctx, cmd.Token, none)
 		if err != nil {
 			return fsm.PermitResult{}, err
+		}
+		if !g.api.visible(ctx, g.api.cfg.Machine.State(), sem) {
+			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: cmd.Token, Why: none}
 		}
 		if err := g.as(ctx, sem, &cmd.By); err != nil {
 			return fsm.PermitResult{}, err
@@ -256,7 +260,11 @@ func onlyMoves(before, after *semaphore.Definition) bool {
 func (g guard) Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
 	err := g.change(ctx, &batch.Author, func(p *auth.Principal, state *fsm.State) error {
 		for _, c := range batch.Changes {
-			if err := mayEdit(p, definitionOf(state, c.Name), c.Definition); err != nil {
+			before := definitionOf(state, c.Name)
+			if c.Kind == fsm.Create || c.Kind == fsm.Declare {
+				before = nil // one that is there stays as it is
+			}
+			if err := mayEdit(p, before, c.Definition); err != nil {
 				return err
 			}
 		}

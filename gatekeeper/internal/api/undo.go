@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/undo"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -38,6 +39,9 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	now := time.Now()
 	plan, err := undo.NewPlan(state, what, now)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.mayPlan(ctx, plan.Command); err != nil { // first: what follows names semaphores
 		return nil, err
 	}
 	if err := plan.Refusal(); err != nil {
@@ -77,6 +81,19 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	}
 	out.Revision = result.Revision
 	return out, nil
+}
+
+// mayPlan refuses to show what an undo would do to a caller that may not do it.
+func (s *operatorService) mayPlan(ctx context.Context, cmd *fsm.Undo) error {
+	c := s.caller(ctx)
+	if c == nil {
+		return nil
+	}
+	if cmd == nil {
+		cmd = &fsm.Undo{}
+	}
+	_, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, cmd) })
+	return err
 }
 
 func undoFrom(m *gatekeeperv1.UndoRequest) (r undo.Request, err error) {

@@ -30,6 +30,8 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	if !s.visible(stream.Context(), s.cfg.Machine.State(), m.GetSemaphore()) {
 		return &selector.NoDefinitionError{Name: m.GetSemaphore()}
 	}
+	ctx, done := s.caller(stream.Context()).while(stream.Context(), views(m.GetSemaphore()))
+	defer done()
 	subscription := s.cfg.Hub.Subscribe(s.cfg.Machine.State().Revision())
 	defer subscription.Close()
 	var told *gatekeeperv1.FiringClaim
@@ -45,9 +47,9 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 			return nil
 		}
 		for concerned := false; !concerned; {
-			batch, err := subscription.Next(stream.Context())
+			batch, err := subscription.Next(ctx)
 			if err != nil {
-				return err
+				return refusedSince(ctx, err)
 			}
 			concerned = batch.Missed
 			for i := range batch.Events {

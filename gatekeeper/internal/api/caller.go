@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -213,6 +214,16 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 	return func(state *fsm.State, name string) bool {
 		p, _, err := c.principal() // a stream may outlive a change of bindings
 		return err == nil && p.May(access.Viewer, state, name)
+	}
+}
+
+// views asks for the role of a viewer on a semaphore.
+func views(sem string) func(p *auth.Principal, state *fsm.State) error {
+	return func(p *auth.Principal, state *fsm.State) error {
+		if p.May(access.Viewer, state, sem) {
+			return nil
+		}
+		return &forbiddenError{p.Name(), access.Viewer, "on semaphore " + strconv.Quote(sem)}
 	}
 }
 

@@ -17,6 +17,8 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 	if err != nil {
 		return err
 	}
+	ctx, done := s.caller(ctx).while(ctx, views(j.Semaphore))
+	defer done()
 	subscription := s.cfg.Hub.Subscribe(state.Revision())
 	defer subscription.Close()
 	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), send: stream.Send}
@@ -28,7 +30,7 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 		for concerned := false; !concerned; {
 			batch, err := subscription.Next(ctx)
 			if err != nil {
-				return err
+				return refusedSince(ctx, err)
 			}
 			concerned, upTo = f.concerns(batch.Missed, batch.Events), batch.Revision
 		}

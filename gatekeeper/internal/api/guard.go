@@ -204,12 +204,7 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 // Explain is for viewers. The caller that is explained has the principal of a permit that it holds.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {
-		p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {
-			if p.May(access.Viewer, state, req.Semaphore) {
-				return nil
-			}
-			return &forbiddenError{p.Name(), access.Viewer, "on semaphore " + strconv.Quote(req.Semaphore)}
-		})
+		p, err := c.may(ctx, views(req.Semaphore))
 		if err != nil {
 			return nil, semaphore.Decision{}, "", 0, err
 		}

@@ -175,7 +175,7 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 }
 
 // may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was committed: one that was just
-// elected may lack a binding, and nobody may be refused for that. What a follower answers, it answers by its own state.
+// elected may lack a binding, and nobody may be refused for that. A follower refuses nobody: it sends the caller to the leader.
 func (c *caller) may(ctx context.Context, allowed func(p *auth.Principal, state *fsm.State) error) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err == nil {
@@ -184,7 +184,7 @@ func (c *caller) may(ctx context.Context, allowed func(p *auth.Principal, state 
 		}
 	}
 	if !c.api.forward.leading() {
-		return nil, err
+		return nil, &consensus.NotLeaderError{Leader: c.api.cfg.Consensus.Leader()}
 	}
 	if _, unread := c.api.reader.Read(ctx); unread != nil {
 		return nil, unread

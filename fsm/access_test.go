@@ -1,11 +1,16 @@
 package fsm_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
@@ -134,5 +139,33 @@ func TestAccess_Principals_ShareNoPermitAndNoRequest(t *testing.T) {
 	r := one[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: two.Permit.Identity, RequestID: "same", Token: two.Permit.Token})
 	if r.GaveBack == nil || r.GaveBack.Token != two.Permit.Token || l.state().Permit(one1.Permit.Token) == nil {
 		t.Fatalf("cancelled %+v", r)
+	}
+}
+
+func TestRestore_OfBindingsThatContradictThemselves_IsRefused(t *testing.T) {
+	binding := func(r []*logv1.Record, name string) *logv1.StoredBinding {
+		return r[slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetBinding().GetName() == name })].GetBinding()
+	}
+	for _, tc := range []struct {
+		why    string
+		change func(r []*logv1.Record)
+	}{
+		{"is out of order", func(r []*logv1.Record) { binding(r, "ops").Name = "aaa" }},
+		{"the last one is", func(r []*logv1.Record) { binding(r, "ops").Revision = 1 << 40 }},
+		{"must be cert:NAME", func(r []*logv1.Record) { binding(r, "ops").Subjects = []string{"ops"} }},
+		{`"cert:admin" belongs to the bindings "admin" and "ops"`, func(r []*logv1.Record) { binding(r, "ops").Subjects = []string{"cert:admin"} }},
+		{`"token:t1" belongs to the bindings "ops" and "ops"`, func(r []*logv1.Record) {
+			ops := binding(r, "ops")
+			ops.Tokens = append(ops.Tokens, ops.GetTokens()[0])
+		}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			records := readRecords(t, snapshot(t, storyOfAccess(t).state()))
+			tc.change(records)
+			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
+				t.Fatalf("%v", err)
+			}
+		})
 	}
 }

@@ -12,6 +12,9 @@ import (
 // servers built on both sides of such a change must not form one cluster.
 const SupportedLevel uint32 = 4
 
+// AccessLevel is the feature level from which on the state has bindings, see package access.
+const AccessLevel uint32 = 4
+
 // Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of an older
 // level would ignore such a field, and its state would no longer equal that of the others.
 func Level(cmd Command) uint32 {

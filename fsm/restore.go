@@ -46,6 +46,8 @@ type restoring struct {
 	// The last of those that their trees do not tell, because they come up there in other ways too.
 	lastDefinition, lastGate string
 	lastEntry                *JournalEntry
+	// provers are the bindings by what proves that a caller is theirs.
+	provers map[string]string
 	// namesForgotten is that of the header; d's own is 0 until the end, so that it is not taken for the mark of a name.
 	namesForgotten uint64
 }
@@ -323,7 +325,23 @@ func (in *restoring) binding(b *access.Binding) {
 	if err := b.Validate(); err != nil {
 		in.r.fail("a binding: %w", err)
 	}
+	for _, credential := range b.Subjects {
+		in.proves(credential, b)
+	}
+	for _, t := range b.Tokens {
+		in.proves("token:"+t.ID, b)
+	}
 	in.d.bindings = append(in.d.bindings, b)
+}
+
+// proves checks that a credential belongs to one binding alone.
+func (in *restoring) proves(credential string, b *access.Binding) {
+	if in.provers == nil {
+		in.provers = make(map[string]string)
+	}
+	other, taken := in.provers[credential]
+	in.require(!taken, "%q belongs to the bindings %q and %q", credential, other, b.Name)
+	in.provers[credential] = b.Name
 }
 
 func (in *restoring) sighting(seen Sighting) {

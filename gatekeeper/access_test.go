@@ -377,20 +377,169 @@ func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
 	}
 }
 
-// The semaphore that stands for the submitter of a job is created again by each repetition of the submission.
-func TestAccess_AcquirerCreatesTheSemaphoreOfItsJobAgain_HearsThatItExists(t *testing.T) {
+// The semaphore that stands for the submitter of a job is created again by each repetition of the submission. It is its submitter's to make,
+// hold and remove, whatever semaphores the submitter may acquire besides, and nobody else's.
+func TestAccess_SemaphoreOfASubmitter_IsItsSubmittersAlone(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
-	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
-	own := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "submitter/j", Labels: map[string]string{"gatekeeper/job": "j"}}}
+	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
+	s.bind("other", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "*"))
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	zone, host := "zone-a", `host\.example`
+	own := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
+		Name: "submitter/j", Labels: map[string]string{"gatekeeper/job": "j"}, GroupPattern: &zone, AcquirerPattern: &host,
+	}}
+	id := &gatekeeperv1.Identity{Group: "zone-a", Acquirer: "host.example"}
+	version := uint64(0)
+	remove := func(server int, who string) codes.Code {
+		_, err := s.named(server, who).DeleteDefinition(bounded(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "submitter/j", ExpectedVersion: version})
+		return status.Code(err)
+	}
+	if _, err := s.named(0, "viewer").CreateDefinition(bounded(t), own); status.Code(err) != codes.PermissionDenied {
+		t.Errorf("a viewer creates it: %v", err)
+	}
 	for i, want := range []codes.Code{codes.OK, codes.AlreadyExists, codes.AlreadyExists} {
-		if _, err := s.named(i, "app").CreateDefinition(bounded(t), own); status.Code(err) != want {
+		r, err := s.named(i, "app").CreateDefinition(bounded(t), own)
+		if status.Code(err) != want {
 			t.Errorf("server %d: %v, want %v", i, err, want)
 		}
+		version = max(version, r.GetRecord().GetVersion())
 	}
-	other := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "other"}}
-	if _, err := s.named(0, "app").CreateDefinition(bounded(t), other); status.Code(err) != codes.PermissionDenied {
-		t.Errorf("another definition: %v", err)
+	for _, d := range []*gatekeeperv1.Definition{{Name: "other"}, {Name: "job", Labels: map[string]string{"gatekeeper/job": "j"}}, {Name: "submitter/k"}} {
+		if _, err := s.named(0, "app").CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); status.Code(err) != codes.PermissionDenied {
+			t.Errorf("another definition, %v: %v", d, err)
+		}
+	}
+	held, err := s.named(1, "app").TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "submitter/j", Identity: id, RequestId: "a"})
+	if err != nil || held.GetGrant() == nil {
+		t.Fatalf("its submitter acquires it: %v, %v", held, err)
+	}
+	for i := range s.servers {
+		if got := remove(i, "other"); got != codes.PermissionDenied {
+			t.Errorf("server %d: another removes it: %v", i, got)
+		}
+	}
+	if _, err := s.named(2, "app").Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: held.GetGrant().GetPermit().GetToken()}); err != nil {
+		t.Fatal(err)
+	}
+	if got := remove(2, "app"); got != codes.OK {
+		t.Errorf("its submitter removes it: %v", got)
+	}
+}
+
+// The refusals of a batch are its own, and do not touch what is allowed beside them.
+func TestAccess_Batch_JudgesEachCallByItself(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.named(0, "client").create(t, "reports")
+	s.named(0, "client").create(t, "orders")
+	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
+	for i := range s.servers {
+		m := &gatekeeperv1.BatchTryAcquireRequest{}
+		for n, name := range []string{"orders", "reports", "orders", "none"} {
+			m.Requests = append(m.Requests, &gatekeeperv1.TryAcquireRequest{
+				Semaphore: name, Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a" + decimalOf(uint64(n))}, RequestId: decimalOf(uint64(10*i + n)),
+			})
+		}
+		r, err := s.named(i, "app").BatchTryAcquire(bounded(t), m)
+		if err != nil {
+			t.Fatalf("server %d: %v", i, err)
+		}
+		for n, want := range []codes.Code{codes.PermissionDenied, codes.OK, codes.PermissionDenied, codes.PermissionDenied} {
+			if got := codes.Code(r.GetResults()[n].GetError().GetCode()); got != want {
+				t.Errorf("server %d: call %d: %v, want %v", i, n, got, want)
+			}
+		}
+	}
+}
+
+// A certificate of the authority of members lets its owner in at its own address only.
+func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	for i := range s.servers {
+		leaf := authority.Leaf{Name: "gk9", Server: true, Client: true, Hosts: []string{"127.9.9.9"}}
+		cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{authoritytest.Pair(t, s.a.members.Issue(leaf))}}
+		gk9 := callerOf(t, s.servers[i], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
+		_, err := gk9.AddMember(bounded(t), &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:7999", Joining: true})
+		if status.Code(err) != codes.Unauthenticated {
+			t.Errorf("server %d: at another's address: %v", i, err)
+		}
+		if _, err := gk9.SetSettings(bounded(t), &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("server %d: as an administrator: %v", i, err)
+		}
+	}
+}
+
+// What a caller may not view is not suggested to it, and its name is as unknown as any other.
+func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.named(0, "client").create(t, "orders")
+	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR, "report*"))
+	for i := range s.servers {
+		ops := s.named(i, "ops")
+		var said []string
+		for _, name := range []string{"orders", "order"} {
+			_, get := ops.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
+			_, pause := ops.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{name}}})
+			said = append(said, strings.ReplaceAll(status.Convert(get).Message()+status.Convert(pause).Message(), name, "NAME"))
+		}
+		if said[0] != said[1] || strings.Contains(said[1], "orders") {
+			t.Errorf("server %d: %q", i, said)
+		}
+	}
+}
+
+// Who moves a subject to another binding takes away what its streams may do.
+func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	one := s.bind("one", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	var streams []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
+	for i := range s.servers {
+		w, err := s.named(i, "one").Watch(bounded(t), &gatekeeperv1.WatchRequest{})
+		if err == nil {
+			_, err = w.Recv()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, w)
+	}
+	for _, b := range []*gatekeeperv1.Binding{
+		{Name: "one", Grants: one.GetGrants()}, {Name: "two", Subjects: one.GetSubjects(), Grants: one.GetGrants()},
+	} {
+		expected := uint64(0)
+		if b.GetName() == one.GetName() {
+			expected = one.GetRevision()
+		}
+		if _, err := s.admin.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: b, ExpectedRevision: expected}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, w := range streams {
+		var err error
+		for err == nil {
+			_, err = w.Recv()
+		}
+		// Between the two changes it belonged to nobody.
+		if code := status.Code(err); code != codes.Unavailable && code != codes.Unauthenticated {
+			t.Errorf("server %d: the stream ended with %v", i, err)
+		}
+	}
+	history, err := s.named(0, "client").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
+	if err != nil || history.GetEntries()[0].GetBindingAfter().GetName() != "two" {
+		t.Errorf("the history does not begin with the last binding: %v, %v", history.GetEntries()[0], err)
+	}
+	history, err = s.named(0, "one").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range history.GetEntries() {
+		if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_BINDING_CHANGED {
+			t.Errorf("a viewer is shown who may do what: %v", e)
+		}
 	}
 }
 

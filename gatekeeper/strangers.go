@@ -1,8 +1,10 @@
 package gatekeeper
 
 import (
+	"bytes"
 	"log/slog"
 	"net"
+	"os"
 )
 
 // refuseStrangers refuses ports that other machines reach and that authenticate nobody. With Insecure it warns of them instead. The error
@@ -11,12 +13,16 @@ func (s *Server) refuseStrangers() error {
 	if s.cfg.Insecure {
 		s.log.Warn("INSECURE: started with --insecure, so ports that other machines reach may let everybody in")
 	}
+	if s.cfg.authenticates() && s.cfg.TLS.CAFile != "" && s.cfg.sameAuthority() {
+		s.log.Warn("the same authority verifies clients and members: a client whose certificate is also for servers, and names a member's host, can pass as that member",
+			slog.String("file", s.cfg.TLS.CAFile), slog.String("remedy", "give members certificates of another authority: `gkctl cert init` makes one, and `gkctl cert peer ID HOST` uses it"))
+	}
 	for _, port := range []struct {
 		what, field string
 		listener    net.Listener
 		trouble     string // what is wrong with it where strangers reach it; empty: nothing
 	}{
-		{"API", "APIAddress", s.listeners.API, s.cfg.TLS.trouble()},
+		{"API", "APIAddress", s.listeners.API, s.cfg.apiTrouble()},
 		{"peer", "PeerAddress", s.listeners.Peer, s.cfg.PeerTLS.trouble()},
 		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.TLS.trouble()}, // it is served with the TLS of the API
 	} {
@@ -34,6 +40,27 @@ func (s *Server) refuseStrangers() error {
 }
 
 const remedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, listen on loopback"
+
+// sameAuthority reports whether the API and the peer port verify by the same certificates.
+func (c *Config) sameAuthority() bool {
+	if c.PeerTLS == (TLS{}) || c.PeerTLS.CAFile == c.TLS.CAFile {
+		return true
+	}
+	clients, err := os.ReadFile(c.TLS.CAFile)
+	if err != nil {
+		return false // who opens the port says so
+	}
+	members, err := os.ReadFile(c.PeerTLS.CAFile)
+	return err == nil && bytes.Equal(clients, members)
+}
+
+// apiTrouble is that of the API port, where bearer tokens may stand for client certificates.
+func (c *Config) apiTrouble() string {
+	if c.BearerTokens && c.TLS.CertFile != "" {
+		return ""
+	}
+	return c.TLS.trouble()
+}
 
 // trouble says why a port with these files authenticates nobody; empty if it does.
 func (t TLS) trouble() string {

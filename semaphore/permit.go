@@ -17,6 +17,8 @@ type Owner struct {
 	Identity *Identity
 	// Principal is the caller's; nil where callers are not authenticated.
 	Principal *string
+	// Unowned says which permits without a principal, from before callers were authenticated, are the caller's too; nil: none.
+	Unowned func(sem string, id Identity) bool
 }
 
 // OwnerOf is anybody with that principal; anybody at all for the empty one.
@@ -27,8 +29,8 @@ func OwnerOf(principal string) Owner {
 	return Owner{Principal: &principal}
 }
 
-// Owns reports whether the permits of an identity are the owner's.
-func (o Owner) Owns(id Identity) bool {
+// Owns reports whether the permits that an identity has of a semaphore are the owner's.
+func (o Owner) Owns(sem string, id Identity) bool {
 	if o.Identity != nil {
 		named := *o.Identity
 		named.Principal = id.Principal
@@ -36,13 +38,18 @@ func (o Owner) Owns(id Identity) bool {
 			return false
 		}
 	}
-	return o.Sees(id)
+	return o.Sees(sem, id)
 }
 
-// Sees reports whether the principal may know of the permits of an identity. A permit that was granted before callers were authenticated
-// belongs to every caller that names it.
-func (o Owner) Sees(id Identity) bool {
-	return o.Principal == nil || id.Principal == "" || id.Principal == *o.Principal
+// Sees reports whether the principal may know of the permits that an identity has of a semaphore.
+func (o Owner) Sees(sem string, id Identity) bool {
+	switch {
+	case o.Principal == nil:
+		return true
+	case id.Principal == "":
+		return o.Unowned != nil && o.Unowned(sem, id)
+	}
+	return id.Principal == *o.Principal
 }
 
 // Firing is one named instance of scheduled work. Due is in UTC and zero when the firing has none.

@@ -70,6 +70,8 @@ const (
 	MaxTasks = 100_000
 	// OwnLabel is the label of a semaphore that was made for a job; its value is the job's id.
 	OwnLabel = "gatekeeper/job"
+	// OwnPrefix begins the names of such semaphores, where clients make them with the role of an acquirer.
+	OwnPrefix = "submitter/"
 )
 
 // KeptFor is Retention or its default.

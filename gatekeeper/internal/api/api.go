@@ -131,7 +131,7 @@ func New(cfg Config) (*API, error) {
 		if entitlements[fullMethod].open {
 			return ctx, func() {}
 		}
-		return a.caller(ctx).while(ctx, has(entitlements[fullMethod].anyOf...))
+		return a.while(ctx, has(entitlements[fullMethod].anyOf...))
 	}
 	a.cluster = metadata.Pairs(ClusterHeader, a.forward.cluster)
 	a.draining, a.drain = context.WithCancel(context.Background())

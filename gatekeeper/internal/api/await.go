@@ -30,7 +30,7 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	if !s.visible(stream.Context(), s.cfg.Machine.State(), m.GetSemaphore()) {
 		return &selector.NoDefinitionError{Name: m.GetSemaphore()}
 	}
-	ctx, done := s.caller(stream.Context()).while(stream.Context(), views(m.GetSemaphore()))
+	ctx, done := s.while(stream.Context(), views(m.GetSemaphore()))
 	defer done()
 	subscription := s.cfg.Hub.Subscribe(s.cfg.Machine.State().Revision())
 	defer subscription.Close()

@@ -5,10 +5,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -17,7 +15,6 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
@@ -30,17 +27,30 @@ const (
 	PinHeader     = "gatekeeper-pin-bin"
 )
 
-// memberSubject stands in SubjectHeader for a member that calls for itself. It is frozen.
+// memberSubject stands in SubjectHeader for a member that calls for itself; its certificate follows, in DER. It is frozen.
 const memberSubject = "member:"
 
 // authorization is the header of bearer tokens.
 const authorization = "authorization"
+
+// againError ends or refuses a call that goes through when it is made again: its caller was not authenticated yet, or has become another principal.
+type againError struct{ why string }
+
+func (e *againError) Error() string { return e.why + ": call again" }
+
+// beginning is why calls are refused until the leader has bound the first administrator, which takes a moment after a cluster was made or upgraded,
+// and why streams end that began before.
+const beginning = "the cluster is about to authenticate its callers"
 
 // caller is who makes a call. A nil caller is one on a server that authenticates nobody, and may do everything.
 type caller struct {
 	api        *API
 	credential auth.Credential
 	member     bool // another member of the cluster, for itself
+	// certificate is that of a member.
+	certificate *x509.Certificate
+	// verified: the call came over a connection with a client certificate.
+	verified bool
 }
 
 type callerKey struct{}
@@ -50,10 +60,20 @@ func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
 		return nil
 	}
-	if c := callerIn(ctx); c != nil {
+	switch c := callerIn(ctx); {
+	case c == nil:
+		return &caller{api: a}
+	case c.early():
+		return nil
+	default:
 		return c
 	}
-	return &caller{api: a}
+}
+
+// early reports whether the caller may do everything because the cluster cannot store bindings yet: a member is older than they are, and lets
+// callers with certificates do everything too.
+func (c *caller) early() bool {
+	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel
 }
 
 // callerIn returns the caller that authenticate has found; nil: none.
@@ -83,17 +103,17 @@ func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 	if !a.cfg.Authenticate {
 		return ctx, nil
 	}
-	c := &caller{api: a}
 	chain := verifiedChain(ctx)
+	c := &caller{api: a, verified: len(chain) > 0}
 	switch hops := metadata.ValueFromIncomingContext(ctx, HopHeader); {
 	case len(hops) > 0 && !a.isMember(chain):
 		return nil, &unauthenticatedError{"only members of the cluster pass calls on"}
 	case len(hops) > 0:
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
-		c.member = slices.Equal(c.credential.Subjects, []string{memberSubject})
+		c.asMember()
 		c.credential.Acquirers = metadata.ValueFromIncomingContext(ctx, PinHeader)
-	case len(chain) > 0 && a.ofPeers(chain):
-		c.member = true
+	case a.ofPeers(chain):
+		c.member, c.certificate = true, chain[0]
 	case len(chain) > 0:
 		c.credential = auth.OfCertificate(chain[0])
 	}
@@ -104,7 +124,7 @@ func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 		}
 		c.credential.Token, c.credential.Hash = id, hash
 	}
-	if c.credential.IsZero() && !c.member {
+	if c.credential.IsZero() && !c.member && !c.early() {
 		return nil, &unauthenticatedError{"the call shows neither a client certificate with a name nor a bearer token"}
 	}
 	return context.WithValue(ctx, callerKey{}, c), nil
@@ -123,33 +143,6 @@ func verifiedChain(ctx context.Context) []*x509.Certificate {
 	return info.State.VerifiedChains[0]
 }
 
-// ofPeers reports whether a chain ends at the authority of members, and its certificate is one of a member: it is for servers too.
-func (a *API) ofPeers(chain []*x509.Certificate) bool {
-	if len(chain) == 0 {
-		return false
-	}
-	return a.peers.verifies(chain[0])
-}
-
-// isMember reports whether a certificate is that of a member of the latest configuration: the authority of members has issued it, and it is
-// valid for the host of the member's peer address.
-func (a *API) isMember(chain []*x509.Certificate) bool {
-	if !a.ofPeers(chain) {
-		return false
-	}
-	members, err := a.cfg.Consensus.Members()
-	if err != nil {
-		return false
-	}
-	for _, m := range members {
-		host, _, err := net.SplitHostPort(m.PeerAddress)
-		if err == nil && chain[0].VerifyHostname(host) == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // passOn are the headers by which a member names the caller to the leader.
 func (c *caller) passOn(md metadata.MD) {
 	md.Delete(SubjectHeader)
@@ -157,7 +150,7 @@ func (c *caller) passOn(md metadata.MD) {
 	switch {
 	case c == nil:
 	case c.member:
-		md.Set(SubjectHeader, memberSubject)
+		md.Set(SubjectHeader, memberSubject+string(c.certificate.Raw))
 	default:
 		md.Append(SubjectHeader, c.credential.Subjects...)
 		md.Append(PinHeader, c.credential.Acquirers...)
@@ -167,6 +160,9 @@ func (c *caller) passOn(md metadata.MD) {
 // principal is who the caller is by this server's state.
 func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	state := c.api.cfg.Machine.State()
+	if state.AccessRevision() == 0 {
+		return nil, state, &againError{beginning}
+	}
 	p, err := c.api.directory.At(state).Principal(&c.credential, time.Now())
 	if unknown, ok := errors.AsType[*auth.UnknownError](err); ok {
 		return nil, state, &unauthenticatedError{unknown.Error()}
@@ -176,7 +172,7 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 
 // may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was committed: one that was just
 // elected may lack a binding, and nobody may be refused for that. A follower refuses nobody: it sends the caller to the leader.
-func (c *caller) may(ctx context.Context, allowed func(p *auth.Principal, state *fsm.State) error) (*auth.Principal, error) {
+func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err == nil {
 		if err = allowed(p, state); err == nil {
@@ -195,8 +191,11 @@ func (c *caller) may(ctx context.Context, allowed func(p *auth.Principal, state 
 	return p, allowed(p, state)
 }
 
+// permission says why a principal may not do something by a state; nil: it may.
+type permission func(p *auth.Principal, state *fsm.State) error
+
 // has lets only principals through that have one of the roles somewhere; without roles, all.
-func has(roles ...access.Role) func(p *auth.Principal, state *fsm.State) error {
+func has(roles ...access.Role) permission {
 	return func(p *auth.Principal, _ *fsm.State) error {
 		if len(roles) == 0 || slices.ContainsFunc(roles, p.Has) {
 			return nil
@@ -218,7 +217,7 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 }
 
 // views asks for the role of a viewer on a semaphore.
-func views(sem string) func(p *auth.Principal, state *fsm.State) error {
+func views(sem string) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.May(access.Viewer, state, sem) {
 			return nil
@@ -242,10 +241,36 @@ func (a *API) viewsAll(ctx context.Context) error {
 	return err
 }
 
+// viewsEverything reports whether the caller may view every semaphore, and administers whether it is an administrator. They decide what an answer
+// shows, and refuse nothing.
+func (a *API) viewsEverything(ctx context.Context) bool {
+	return a.now(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
+}
+
+func (a *API) administers(ctx context.Context) bool {
+	return a.now(ctx, func(p *auth.Principal) bool { return p.Has(access.Admin) })
+}
+
+func (a *API) now(ctx context.Context, holds func(p *auth.Principal) bool) bool {
+	c := a.caller(ctx)
+	if c == nil {
+		return true
+	}
+	p, _, err := c.principal()
+	return err == nil && holds(p)
+}
+
 // visible reports whether the caller may view the semaphore of that name.
 func (a *API) visible(ctx context.Context, state *fsm.State, name string) bool {
 	sees := a.sees(ctx)
 	return sees == nil || sees(state, name)
+}
+
+// ownerOf are the permits of a principal. Those from before callers were authenticated are of every principal that may acquire them.
+func ownerOf(p *auth.Principal, state *fsm.State) semaphore.Owner {
+	o := semaphore.OwnerOf(p.Name())
+	o.Unowned = func(sem string, id semaphore.Identity) bool { return p.MayAs(access.Acquirer, state, sem, id) }
+	return o
 }
 
 // owner is whose permits a call by token is about. identity is the one that it names, or nil.
@@ -256,119 +281,8 @@ func (a *API) owner(ctx context.Context, identity *semaphore.Identity) (semaphor
 		if err != nil {
 			return o, err
 		}
-		o.Principal = semaphore.OwnerOf(p.Name()).Principal
+		o = ownerOf(p, a.cfg.Machine.State())
+		o.Identity = identity
 	}
 	return o, nil
-}
-
-// standing are the calls in work that last: streams, and callers that wait. What they were allowed is asked again when bindings change, and
-// now and then, because tokens end. Its zero value is ready.
-type standing struct {
-	mu      sync.Mutex // guards the others
-	last    int
-	all     map[int]allowance
-	checked time.Time
-	of      uint64 // the access revision at that time
-}
-
-// allowance is what a lasting call was allowed.
-type allowance struct {
-	allowed func() error
-	cancel  context.CancelCauseFunc
-}
-
-// recheckEvery is how late at most the end of a token is noticed.
-const recheckEvery = 500 * time.Millisecond
-
-// note keeps what a lasting call was allowed, and returns how it is forgotten.
-func (s *standing) note(allowed func() error, cancel context.CancelCauseFunc) (over func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last++
-	id := s.last
-	if s.all == nil {
-		s.all = make(map[int]allowance)
-	}
-	s.all[id] = allowance{allowed, cancel}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.all, id)
-	}
-}
-
-// recheck ends the calls that are not allowed any more.
-func (s *standing) recheck(revision uint64, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.of == revision && now.Sub(s.checked) < recheckEvery {
-		return
-	}
-	s.of, s.checked = revision, now
-	for _, a := range s.all {
-		if err := a.allowed(); err != nil {
-			a.cancel(err)
-		}
-	}
-}
-
-// while returns a context that ends with an error as its cause once the caller is not allowed that any more.
-func (c *caller) while(ctx context.Context, allowed func(p *auth.Principal, state *fsm.State) error) (context.Context, func()) {
-	if c == nil || c.member {
-		return ctx, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	over := c.api.standing.note(func() error {
-		p, state, err := c.principal()
-		if err == nil {
-			err = allowed(p, state)
-		}
-		return err
-	}, cancel)
-	return ctx, func() { over(); cancel(nil) }
-}
-
-// refusedSince is why a call has ended, if that is because it is not allowed any more. An unknown outcome stays unknown.
-func refusedSince(ctx context.Context, err error) error {
-	cause := context.Cause(ctx)
-	_, stranger := errors.AsType[*unauthenticatedError](cause)
-	_, forbidden := errors.AsType[*forbiddenError](cause)
-	if err != nil && (stranger || forbidden) && !errors.Is(err, consensus.ErrUnknownOutcome) {
-		return cause
-	}
-	return err
-}
-
-// memberCerts tells the certificates of members: those that the authorities of the peer port have issued for servers. What was found out
-// about a certificate counts for a minute, because calls that are passed on come by the thousand.
-type memberCerts struct {
-	files certs.Files
-	mu    sync.Mutex // guards known
-	known map[string]time.Time
-}
-
-const (
-	memberCertsFor = time.Minute
-	maxMemberCerts = 1000
-)
-
-// verifies reports whether a certificate is one of a member.
-func (m *memberCerts) verifies(cert *x509.Certificate) bool {
-	if m.files.IsZero() {
-		return false
-	}
-	now := time.Now()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if until, ok := m.known[string(cert.Raw)]; ok && now.Before(until) && now.Before(cert.NotAfter) {
-		return true
-	}
-	if m.files.Member(cert) != nil {
-		return false
-	}
-	if len(m.known) >= maxMemberCerts || m.known == nil {
-		m.known = make(map[string]time.Time)
-	}
-	m.known[string(cert.Raw)] = now.Add(memberCertsFor)
-	return true
 }

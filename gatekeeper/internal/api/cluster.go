@@ -58,6 +58,9 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
 	for _, c := range s.keeper.HostClocks() {
+		if !s.viewsEverything(ctx) {
+			break // they name groups and acquirers
+		}
 		out.HostClocks = append(out.HostClocks, &gatekeeperv1.HostClock{
 			Group: c.Group, Acquirer: c.Acquirer, Ahead: durationpb.New(c.Ahead), Seen: toTimestamp(c.Seen),
 		})
@@ -151,6 +154,9 @@ func (s *clusterService) AddMember(ctx context.Context, m *gatekeeperv1.AddMembe
 		return nil, err
 	}
 	if err := validPeerAddress(m.GetPeerAddress()); err != nil {
+		return nil, err
+	}
+	if err := s.caller(ctx).mayJoin(m.GetPeerAddress()); err != nil {
 		return nil, err
 	}
 	if s.cfg.Machine.State().Retired(m.GetId()) {

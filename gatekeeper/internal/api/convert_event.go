@@ -16,7 +16,7 @@ func aboutPermits(e *fsm.Event) bool {
 // toEvent writes an event; nil when the API has no such event.
 func toEvent(e *fsm.Event) *gatekeeperv1.Event {
 	kind := gatekeeperv1.EventKind(e.Kind)
-	if _, known := gatekeeperv1.EventKind_name[int32(kind)]; !known || kind == 0 {
+	if _, known := gatekeeperv1.EventKind_name[int32(kind)]; !known || kind == 0 || e.Kind == fsm.BindingChanged { // who may do what is for administrators
 		return nil
 	}
 	out := &gatekeeperv1.Event{

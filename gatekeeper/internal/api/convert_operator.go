@@ -30,6 +30,7 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 		PauseBefore: toPause(more.PauseBefore), CordonBefore: toCordon(more.CordonBefore), Undoes: more.Undoes,
 	}
 	out.Firings = toFiringsChange(more.Firings)
+	out.BindingBefore, out.BindingAfter = toBinding(more.BindingBefore), toBinding(more.BindingAfter)
 	if e.Change != nil {
 		out.AlsoUndoes = e.Change.AlsoUndoes
 	}

@@ -75,6 +75,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.SupersededEvent:   gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED,
 		fsm.FiringsForgotten:  gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_FORGOTTEN,
 		fsm.FiringsRemembered: gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_REMEMBERED,
+		fsm.BindingChanged:    gatekeeperv1.EventKind_EVENT_KIND_BINDING_CHANGED,
 	}
 	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
 		t.Errorf("this test lists %d kinds of events, the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
@@ -97,7 +98,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 			t.Errorf("missed %d is %s", ours, theirs)
 		}
 	}
-	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{}) != nil {
+	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{Kind: fsm.BindingChanged}) != nil || toEvent(&fsm.Event{}) != nil {
 		t.Error("an event that the API does not have was written")
 	}
 }

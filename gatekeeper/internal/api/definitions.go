@@ -163,7 +163,7 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 		return fsm.EditResult{}, within(edits[bad.Index].field, bad.Err)
 	}
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
-		return fsm.EditResult{}, conflictWith(s.cfg.Machine.State(), conflict, edits[conflict.Index].ExpectedVersion)
+		return fsm.EditResult{}, conflictWith(s.cfg.Machine.State(), s.sees(ctx), conflict, edits[conflict.Index].ExpectedVersion)
 	}
 	return result, err
 }

@@ -126,6 +126,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return hint(e.Leader), true
 	}, nil},
 	{"consensus.NotLeaderError", codes.Unavailable, reasonNoLeader, as(func(*consensus.NotLeaderError) map[string]string { return nil }), nil},
+	{"api.againError", codes.Unavailable, reasonNoLeader, as(func(*againError) map[string]string { return nil }), nil},
 	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
 	{"api.wrongClusterError", codes.FailedPrecondition, reasonWrongCluster, as(func(e *wrongClusterError) map[string]string {
 		return map[string]string{"cluster": e.own, "meant": e.meant}

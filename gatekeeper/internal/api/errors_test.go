@@ -124,6 +124,7 @@ func errorCases() []errorCase {
 		{"consensus.ErrInvalidMember", consensus.ErrInvalidMember, codes.InvalidArgument, "INVALID_FIELD", nil},
 		{"context.Canceled", context.Canceled, codes.Canceled, "", nil},
 		{"context.DeadlineExceeded", context.DeadlineExceeded, codes.DeadlineExceeded, "", nil},
+		{"api.againError", &againError{beginning}, codes.Unavailable, "NO_LEADER", nil},
 		{"api.unauthenticatedError", &unauthenticatedError{"why"}, codes.Unauthenticated, "UNAUTHENTICATED", nil},
 		{"api.forbiddenError", &forbiddenError{"app", access.Operator, "anywhere"}, codes.PermissionDenied, "FORBIDDEN",
 			map[string]string{"principal": "app", "role": "operator"}},

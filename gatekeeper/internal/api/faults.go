@@ -105,10 +105,10 @@ type conflictError struct {
 	meant    string
 }
 
-func conflictWith(state *fsm.State, c *keeper.ConflictError, expected uint64) *conflictError {
+func conflictWith(state *fsm.State, sees func(*fsm.State, string) bool, c *keeper.ConflictError, expected uint64) *conflictError {
 	e := &conflictError{ConflictError: c, expected: expected}
 	if c.Kind == fsm.ConflictAbsent {
-		e.meant = selector.Meant(state, c.Name)
+		e.meant = selector.Meant(state, c.Name, sees)
 	}
 	return e
 }

@@ -17,7 +17,7 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 	if err != nil {
 		return err
 	}
-	ctx, done := s.caller(ctx).while(ctx, views(j.Semaphore))
+	ctx, done := s.while(ctx, views(j.Semaphore))
 	defer done()
 	subscription := s.cfg.Hub.Subscribe(state.Revision())
 	defer subscription.Close()

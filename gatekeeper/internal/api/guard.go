@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -9,7 +10,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
-	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
 // guard is a keeper that asks first whether the caller may do what it asks for. Every change passes through it as a command that names its
@@ -43,7 +43,7 @@ func author(p *auth.Principal, claimed string) string {
 }
 
 // change asks whether the caller may do something, and makes it the author.
-func (g guard) change(ctx context.Context, claimed *string, allowed func(p *auth.Principal, state *fsm.State) error) error {
+func (g guard) change(ctx context.Context, claimed *string, allowed permission) error {
 	c := g.api.caller(ctx)
 	if c == nil {
 		return nil
@@ -63,13 +63,34 @@ func (g guard) TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper
 }
 
 func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, answer func(i int, a keeper.Answer, err error)) {
+	c := g.api.caller(ctx)
+	if c == nil {
+		g.Keeper.TryAcquireTogether(ctx, calls, answer)
+		return
+	}
+	// One read decides about all refusals together.
+	refusals := make([]error, len(calls))
+	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
+		for i, call := range calls {
+			refusals[i] = acquires(call.Semaphore, call.Identity)(p, state)
+			first = cmp.Or(first, refusals[i])
+		}
+		return first
+	})
+	if p == nil {
+		for i := range calls {
+			answer(i, keeper.Answer{}, err)
+		}
+		return
+	}
 	var allowed []*keeper.AcquireCall
 	var at []int
 	for i, call := range calls {
-		if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
-			answer(i, keeper.Answer{}, err)
+		if refusals[i] != nil {
+			answer(i, keeper.Answer{}, refusals[i])
 			continue
 		}
+		call.Identity.Principal = p.Name()
 		allowed, at = append(allowed, call), append(at, i)
 	}
 	g.Keeper.TryAcquireTogether(ctx, allowed, func(i int, a keeper.Answer, err error) { answer(at[i], a, err) })
@@ -80,7 +101,7 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 	if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
 		return keeper.Answer{}, err
 	}
-	ctx, over := g.api.caller(ctx).while(ctx, acquires(call.Semaphore, call.Identity))
+	ctx, over := g.api.while(ctx, acquires(call.Semaphore, call.Identity))
 	defer over()
 	answer, err := g.Keeper.Acquire(ctx, call, progress)
 	if err != nil {
@@ -90,10 +111,13 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 }
 
 // acquires asks for the role of an acquirer on a semaphore with an identity.
-func acquires(sem string, id semaphore.Identity) func(p *auth.Principal, state *fsm.State) error {
+func acquires(sem string, id semaphore.Identity) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.MayAs(access.Acquirer, state, sem, id) {
 			return nil
+		}
+		if d := definitionOf(state, sem); d != nil && standsFor(p, state, d) {
+			return nil // the definition lets in nobody but the identity that it names
 		}
 		return &forbiddenError{
 			p.Name(), access.Acquirer, "on semaphore " + strconv.Quote(sem) + " as acquirer " + strconv.Quote(id.Acquirer) + " in group " + strconv.Quote(id.Group),
@@ -182,16 +206,17 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 		if err != nil {
 			return keeper.Verification{}, err
 		}
-		of := sem
-		owner := semaphore.OwnerOf(p.Name())
-		owned := false
+		may := p.May(access.Verifier, state, sem)
+		known := func(of string, id semaphore.Identity) {
+			may = p.MayAs(access.Verifier, state, of, id) || p.Has(access.Acquirer) && ownerOf(p, state).Sees(of, id)
+		}
 		if permit := state.Permit(token); permit != nil {
-			of, owned = permit.Semaphore, p.Has(access.Acquirer) && owner.Sees(permit.Identity)
+			known(permit.Semaphore, permit.Identity)
 		} else if ended := state.EndedPermit(token); ended != nil {
-			of, owned = ended.Semaphore, p.Has(access.Acquirer) && owner.Sees(ended.Identity)
+			known(ended.Semaphore, ended.Identity)
 		}
 		switch {
-		case owned || p.May(access.Verifier, state, of):
+		case may:
 		case !p.Has(access.Verifier) && !p.Has(access.Acquirer):
 			return keeper.Verification{}, &forbiddenError{p.Name(), access.Verifier, "anywhere"}
 		default:
@@ -211,276 +236,11 @@ func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore
 		named := semaphore.Owner{Identity: &req.Identity}
 		req.Identity.Principal = p.Name()
 		for held := range c.api.cfg.Machine.State().Holders(req.Semaphore) {
-			if held.State == semaphore.Live && named.Owns(held.Identity) {
+			if held.State == semaphore.Live && named.Owns(held.Semaphore, held.Identity) {
 				req.Identity.Principal = held.Identity.Principal
 				break
 			}
 		}
 	}
 	return g.Keeper.Explain(ctx, req)
-}
-
-// mayEdit says why a principal may not turn one definition into another; either may be nil. What a move does, an operator may.
-func mayEdit(p *auth.Principal, before, after *semaphore.Definition) error {
-	role := access.Editor
-	switch {
-	case before != nil && after != nil && onlyMoves(before, after):
-		role = access.Operator
-		if p.MayDefine(access.Editor, before) && p.MayDefine(access.Editor, after) {
-			return nil
-		}
-	case before == nil && after != nil && ofSubmitter(after):
-		role = access.Acquirer // it goes with its job
-	}
-	for _, d := range []*semaphore.Definition{before, after} {
-		if d != nil && !p.MayDefine(role, d) {
-			return &forbiddenError{p.Name(), role, "on semaphore " + strconv.Quote(d.Name)}
-		}
-	}
-	return nil
-}
-
-// ofSubmitter reports whether a definition is that of the semaphore that stands for the submitter of a job.
-func ofSubmitter(d *semaphore.Definition) bool {
-	_, ok := d.Labels.Get(rules.OwnLabel)
-	return ok
-}
-
-// onlyMoves reports whether two definitions differ in the group pattern alone.
-func onlyMoves(before, after *semaphore.Definition) bool {
-	fields := semaphore.Changed(before, after)
-	return len(fields) == 0 || len(fields) == 1 && fields[0] == "group_pattern"
-}
-
-func (g guard) Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
-	err := g.change(ctx, &batch.Author, func(p *auth.Principal, state *fsm.State) error {
-		for _, c := range batch.Changes {
-			before := definitionOf(state, c.Name)
-			if c.Kind == fsm.Create || c.Kind == fsm.Declare {
-				before = nil // one that is there stays as it is
-			}
-			if err := mayEdit(p, before, c.Definition); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fsm.EditResult{}, err
-	}
-	return g.Keeper.Edit(ctx, batch, end)
-}
-
-func definitionOf(state *fsm.State, name string) *semaphore.Definition {
-	if sd := state.Definition(name); sd != nil {
-		return sd.Definition
-	}
-	return nil
-}
-
-// mayOperate says why a principal may not pause or resume one of these, or forget its firings.
-func mayOperate(p *auth.Principal, state *fsm.State, names ...string) error {
-	for _, name := range names {
-		allowed := p.May(access.Operator, state, name)
-		if d := definitionOf(state, name); d != nil {
-			allowed = p.MayDefine(access.Operator, d)
-		}
-		if !allowed {
-			return &forbiddenError{p.Name(), access.Operator, "on semaphore " + strconv.Quote(name)}
-		}
-	}
-	if len(names) == 0 && !p.Has(access.Operator) {
-		return &forbiddenError{p.Name(), access.Operator, "anywhere"}
-	}
-	return nil
-}
-
-func mayCordon(p *auth.Principal, group, acquirer string) error {
-	if p.MayCordon(group, acquirer) {
-		return nil
-	}
-	return &forbiddenError{p.Name(), access.Operator, "to cordon " + strconv.Quote(group+acquirer) + " on every semaphore"}
-}
-
-func (g guard) Pause(ctx context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Names...) })
-	if err != nil {
-		return fsm.RevisionResult{}, err
-	}
-	return g.Keeper.Pause(ctx, cmd, end)
-}
-
-func (g guard) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Names...) })
-	if err != nil {
-		return fsm.RevisionResult{}, err
-	}
-	return g.Keeper.Resume(ctx, cmd)
-}
-
-func (g guard) Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error {
-		if before := state.Cordon(cmd.ID); before != nil {
-			if err := mayCordon(p, before.GroupPattern, before.AcquirerPattern); err != nil {
-				return err
-			}
-		}
-		return mayCordon(p, cmd.GroupPattern, cmd.AcquirerPattern)
-	})
-	if err != nil {
-		return fsm.RevisionResult{}, err
-	}
-	return g.Keeper.Cordon(ctx, cmd, end)
-}
-
-func (g guard) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error {
-		if before := state.Cordon(cmd.ID); before != nil {
-			return mayCordon(p, before.GroupPattern, before.AcquirerPattern)
-		}
-		return mayOperate(p, state)
-	})
-	if err != nil {
-		return fsm.RevisionResult{}, err
-	}
-	return g.Keeper.Uncordon(ctx, cmd)
-}
-
-func (g guard) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Semaphore) })
-	if err != nil {
-		return fsm.FiringsResult{}, err
-	}
-	return g.Keeper.ForgetFirings(ctx, cmd)
-}
-
-// Undo needs the role of each thing that it does.
-func (g guard) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, &cmd) })
-	if err != nil {
-		return fsm.UndoResult{}, err
-	}
-	return g.Keeper.Undo(ctx, cmd)
-}
-
-func mayUndo(p *auth.Principal, state *fsm.State, cmd *fsm.Undo) error {
-	for _, e := range cmd.Edits {
-		if err := mayEdit(p, definitionOf(state, e.Change.Name), e.Change.Definition); err != nil {
-			return err
-		}
-		for _, end := range e.EndsBack {
-			if err := mayEdit(p, end.Before, end.After); err != nil {
-				return err
-			}
-		}
-	}
-	for _, u := range cmd.Pauses {
-		for _, of := range u.Of {
-			if err := mayOperate(p, state, of.Name); err != nil {
-				return err
-			}
-		}
-	}
-	for _, u := range cmd.Cordons {
-		for _, c := range []*fsm.Cordon{state.Cordon(u.ID), u.Cordon} {
-			if c == nil {
-				continue
-			}
-			if err := mayCordon(p, c.GroupPattern, c.AcquirerPattern); err != nil {
-				return err
-			}
-		}
-	}
-	for _, u := range cmd.Firings {
-		if err := mayOperate(p, state, u.Semaphore); err != nil {
-			return err
-		}
-	}
-	if len(cmd.Edits)+len(cmd.Pauses)+len(cmd.Cordons)+len(cmd.Firings) == 0 {
-		return mayOperate(p, state)
-	}
-	return nil
-}
-
-// onJob asks whether the caller may change a job: as its submitter, or as an operator of its semaphore.
-func (g guard) onJob(ctx context.Context, id string, claimed *string) error {
-	return g.change(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
-		j := state.Job(id)
-		if j == nil {
-			if p.Has(access.Operator) || p.Has(access.Acquirer) {
-				return nil // the keeper says that there is none
-			}
-			return &forbiddenError{p.Name(), access.Operator, "anywhere"}
-		}
-		if p.May(access.Operator, state, j.Semaphore) || ownsJob(p, j) {
-			return nil
-		}
-		if p.May(access.Viewer, state, j.Semaphore) {
-			return &forbiddenError{p.Name(), access.Operator, "on semaphore " + strconv.Quote(j.Semaphore)}
-		}
-		return &keeper.NoSuchJobError{ID: id}
-	})
-}
-
-// ownsJob reports whether the principal has submitted the job.
-func ownsJob(p *auth.Principal, j *rules.Job) bool {
-	return p.Has(access.Acquirer) && j.Principal == p.Name()
-}
-
-// SubmitJob needs the role of an acquirer, whatever the identity of the workers. The permit that stands for the submitter must be its own.
-func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
-	if c := g.api.caller(ctx); c != nil {
-		p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {
-			if !p.MaySubmit(state, cmd.Spec.Semaphore) {
-				return &forbiddenError{p.Name(), access.Acquirer, "on semaphore " + strconv.Quote(cmd.Spec.Semaphore)}
-			}
-			if permit := state.Permit(cmd.Submitter); permit != nil && !semaphore.OwnerOf(p.Name()).Sees(permit.Identity) {
-				return &keeper.NoSuchPermitError{Token: cmd.Submitter, Why: "there is no live permit with this token for the job to depend on"}
-			}
-			return nil
-		})
-		if err != nil {
-			return fsm.SubmitResult{}, err
-		}
-		spec := *cmd.Spec
-		spec.Author, cmd.Spec = author(p, spec.Author), &spec
-	}
-	return g.Keeper.SubmitJob(ctx, cmd)
-}
-
-func (g guard) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
-	if err := g.onJob(ctx, id, &author); err != nil {
-		return fsm.JobResult{}, err
-	}
-	return g.Keeper.CancelJob(ctx, id, submitted, author, reason)
-}
-
-func (g guard) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
-	if err := g.onJob(ctx, id, new(string)); err != nil {
-		return fsm.JobResult{}, err
-	}
-	return g.Keeper.ChangeTasks(ctx, id, cmd)
-}
-
-func (g guard) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
-	if err := g.onJob(ctx, id, new(string)); err != nil {
-		return fsm.JobResult{}, err
-	}
-	return g.Keeper.DeleteJob(ctx, id, submitted)
-}
-
-func (g guard) Configure(
-	ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error),
-) (before, after fsm.Settings, r fsm.RevisionResult, err error) {
-	if err := g.change(ctx, &author, mayAdminister); err != nil {
-		return before, after, r, err
-	}
-	return g.Keeper.Configure(ctx, author, reason, change)
-}
-
-func mayAdminister(p *auth.Principal, _ *fsm.State) error {
-	if p.Has(access.Admin) {
-		return nil
-	}
-	return &forbiddenError{p.Name(), access.Admin, "anywhere"}
 }

@@ -75,7 +75,10 @@ func traitsOf(fullMethod string) traits {
 		return traits{kind: admission.Batch} // most bring a single task, from many goroutines of one client
 	case gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
-		gatekeeperv1.ClusterService_GetSettings_FullMethodName:
+		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
+		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
+		gatekeeperv1.AuthService_CanI_FullMethodName,
+		gatekeeperv1.AuthService_ListBindings_FullMethodName:
 		return traits{kind: admission.Operator, changesNothing: true}
 	case gatekeeperv1.PermitService_Revoke_FullMethodName,
 		gatekeeperv1.PermitService_Clear_FullMethodName,
@@ -96,7 +99,11 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
-		gatekeeperv1.ClusterService_SetSettings_FullMethodName:
+		gatekeeperv1.ClusterService_SetSettings_FullMethodName,
+		gatekeeperv1.AuthService_SetBinding_FullMethodName,
+		gatekeeperv1.AuthService_RemoveBinding_FullMethodName,
+		gatekeeperv1.AuthService_CreateToken_FullMethodName,
+		gatekeeperv1.AuthService_RevokeToken_FullMethodName:
 		return traits{kind: admission.Operator}
 	case gatekeeperv1.PermitService_KeepAlive_FullMethodName,
 		gatekeeperv1.PermitService_Refresh_FullMethodName:

@@ -25,7 +25,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		return nil, err
 	}
 	if conflict := preview.Conflict(state, c.Edits); conflict != nil {
-		return nil, conflictWith(state, &keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion)
+		return nil, conflictWith(state, s.sees(ctx), &keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion)
 	}
 	effects, warnings := preview.Effects(state, s.keeper, *c)
 	effects = slices.DeleteFunc(effects, func(e preview.Effect) bool { return !s.visible(ctx, state, e.Semaphore) })
@@ -164,6 +164,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 			return out, nil
 		case paged && entry.Revision == from.token && uint64(entry.Ordinal) >= ordinal,
 			!chosen.MatchEntry(state, entry),
+			entry.Kind == fsm.BindingChanged && !s.administers(ctx),
 			!m.GetPermits() && m.GetChange() == 0 && aboutAnEnd(entry),
 			!since.IsZero() && entry.At.Before(since),
 			!before.IsZero() && !entry.At.Before(before):

@@ -69,7 +69,7 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	if stored == nil {
 		e := &selector.NoDefinitionError{Name: m.GetName()}
 		if state.DefinitionCount() <= maxSearched {
-			e.Meant = selector.Meant(state, e.Name)
+			e.Meant = selector.Meant(state, e.Name, s.sees(ctx))
 		}
 		return nil, e
 	}
@@ -160,7 +160,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
 	}
 	if decision.Reason == semaphore.NoSuchSemaphore { // the denial itself does not say it: see selector.NoDefinitionError
-		if meant := selector.Meant(s.cfg.Machine.State(), request.Semaphore); meant != "" {
+		if meant := selector.Meant(s.cfg.Machine.State(), request.Semaphore, s.sees(ctx)); meant != "" {
 			out.Summary += fmt.Sprintf(" Did you mean %q?", meant)
 		}
 	}

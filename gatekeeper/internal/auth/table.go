@@ -183,6 +183,23 @@ func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
 }
 
+// MayStandFor reports whether the principal may use the semaphore that stands for the submitter of a job: it is an acquirer anywhere, as the
+// one group and acquirer that the definition lets in.
+func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
+	if len(p.acquirers) > 0 {
+		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
+		if err != nil {
+			return false
+		}
+		if text, plain := pattern.Plain(); !plain || !slices.Contains(p.acquirers, text) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(p.grants, func(g grant) bool {
+		return g.role.Includes(access.Acquirer) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
+	})
+}
+
 // MayDefine reports whether the principal may act in a role on a definition as it is, or as it would become: a scope with patterns needs
 // those of the definition to be texts that match it, or the same patterns.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {

@@ -78,8 +78,10 @@ func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	return nil
 }
 
-// Member says why a certificate is not one of a member by these files: their authorities have not issued it, or not for servers and clients.
-func (f Files) Member(cert *x509.Certificate) error {
+// Member says why the first certificate of a chain is not one of a member by these files: their authorities have not issued it, be it through
+// the rest of the chain, or not for servers and clients.
+func (f Files) Member(chain []*x509.Certificate) error {
+	cert := chain[0]
 	if err := ForServers(cert); err != nil {
 		return err
 	}
@@ -87,7 +89,11 @@ func (f Files) Member(cert *x509.Certificate) error {
 	if err != nil {
 		return err
 	}
-	_, err = cert.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, err = cert.Verify(x509.VerifyOptions{Roots: pool, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	return err
 }
 

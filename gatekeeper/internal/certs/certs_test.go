@@ -1,12 +1,21 @@
 package certs
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
@@ -157,5 +166,55 @@ func TestConfig_UnusableFile_IsNamed(t *testing.T) {
 	_, err = f.Config()
 	if bad, ok := errors.AsType[*FileError](err); !ok || bad.File != f.CA {
 		t.Fatalf("the error is %v, want it to name %s", err, f.CA)
+	}
+}
+
+// An organization's authority of members may issue them through one in between.
+func TestFiles_Member_FollowsTheChainToItsAuthority(t *testing.T) {
+	other, dir := authoritytest.New(t), t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue := func(serial int64, c x509.Certificate, by *x509.Certificate, with crypto.Signer) *x509.Certificate {
+		t.Helper()
+		c.SerialNumber, c.Subject.CommonName = big.NewInt(serial), "cert "+strconv.FormatInt(serial, 10)
+		c.NotBefore, c.NotAfter, c.BasicConstraintsValid = time.Now().Add(-time.Minute), time.Now().Add(time.Hour), true
+		der, err := x509.CreateCertificate(rand.Reader, &c, by, key.Public(), with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return must(x509.ParseCertificate(der))(t)
+	}
+	both := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	ca := x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign}
+	root := issue(1, ca, &ca, key)
+	between := issue(2, ca, root, key)
+	member := issue(3, x509.Certificate{ExtKeyUsage: both}, between, key)
+	client := issue(4, x509.Certificate{ExtKeyUsage: both[1:]}, between, key)
+	files := Files{CA: filepath.Join(dir, "ca.crt")}
+	write(t, files.CA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw}))
+	if err := files.Member([]*x509.Certificate{member, between, root}); err != nil {
+		t.Errorf("a member: %v", err)
+	}
+	for what, chain := range map[string][]*x509.Certificate{
+		"without what is in between": {member}, "one for clients": {client, between},
+	} {
+		if files.Member(chain) == nil {
+			t.Errorf("%s: a member", what)
+		}
+	}
+	if (Files{CA: other.File}).Member([]*x509.Certificate{member, between, root}) == nil {
+		t.Error("a member of another authority")
+	}
+}
+
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

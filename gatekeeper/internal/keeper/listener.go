@@ -74,7 +74,7 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 		return
 	}
 	l.follow(f.visible.tokens) // first, so that no notice is missed between the answer and this
-	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Owner: owner}, f.visible.tokens, f.processed)
+	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Owner: owner}, f.visible, f.processed)
 	t := f.visible.tenure // that a token is unknown is certain only if this server still leads
 	if f.renewal != nil {
 		t = f.renewal.tenure

@@ -24,15 +24,13 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 		processed()
 		return nil, err
 	}
-	r, err := k.renew(lessor.Frame{Received: received, Owner: owner}, visible.tokens, processed)
+	r, err := k.renew(lessor.Frame{Received: received, Owner: owner}, visible, processed)
 	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
 	if r == nil {
-		if _, err := k.Read(ctx); err != nil { // that the tokens are unknown is certain only if this server still leads
-			return nil, err
-		}
-		return visible.merge(nil), nil
+		// That the tokens are unknown is certain only if this server still leads.
+		return visible.merge(nil), k.confirm(ctx, visible.tenure, received)
 	}
 	k.lengthen(ctx, r.before)
 	if err := k.confirm(ctx, r.tenure, received); err != nil {
@@ -66,7 +64,7 @@ func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleT
 	state := k.cfg.Machine.State()
 	out := visibleTokens{tenure: t, asked: tokens, hidden: make([]bool, len(tokens))}
 	for i, t := range tokens {
-		if id, known := ownerOf(state, t.Token); known && owner.Sees(id) {
+		if sem, id, known := ownerOf(state, t.Token); known && owner.Sees(sem, id) {
 			out.tokens = append(out.tokens, t)
 		} else {
 			out.hidden[i] = true
@@ -102,10 +100,14 @@ type renewal struct {
 	seen      lessor.Seen
 }
 
-// renew moves the deadlines. In any case it calls processed, as soon as that is done. Without tokens it returns nil.
-func (k *Keeper) renew(frame lessor.Frame, tokens []TokenRefresh, processed func()) (*renewal, error) {
+// renew moves the deadlines. In any case it calls processed, as soon as that is done. Without visible tokens it returns nil.
+func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func()) (*renewal, error) {
 	defer processed()
 	t, err := k.leading()
+	if err == nil && visible.tenure != nil && visible.tenure != t {
+		err = k.notLeader() // the tokens were looked for in another leadership
+	}
+	tokens := visible.tokens
 	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}

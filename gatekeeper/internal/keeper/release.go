@@ -26,12 +26,12 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	if fsm.Level(cmd) > state.FeatureLevel() {
 		cmd.Job, cmd.Failure, cmd.Result = semaphore.JobDone, "", nil
 	}
-	id, known := ownerOf(state, token)
-	if owner.Principal != nil && (!known || !owner.Sees(id)) {
+	sem, id, known := ownerOf(state, token)
+	if owner.Principal != nil && (!known || !owner.Sees(sem, id)) {
 		_, err := k.Read(ctx) // that the token is unknown is certain only if this server still leads
 		return fsm.ReleaseResult{}, err
 	}
-	if known && !owner.Owns(id) {
+	if known && !owner.Owns(sem, id) {
 		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
 	}
 	if err := checkResult(state, &cmd); err != nil {
@@ -44,14 +44,14 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 }
 
 // ownerOf is the identity to which a token belongs or belonged, as far as that is remembered.
-func ownerOf(state *fsm.State, token uint64) (owner semaphore.Identity, known bool) {
+func ownerOf(state *fsm.State, token uint64) (sem string, owner semaphore.Identity, known bool) {
 	if p := state.Permit(token); p != nil {
-		return p.Identity, true
+		return p.Semaphore, p.Identity, true
 	}
 	if ended := state.EndedPermit(token); ended != nil {
-		return ended.Identity, true
+		return ended.Semaphore, ended.Identity, true
 	}
-	return semaphore.Identity{}, false
+	return "", semaphore.Identity{}, false
 }
 
 // cooling is how long the slot of a live permit stays taken if its holder gives it up now: for what min_hold has left, and for as long as

@@ -79,7 +79,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	state := l.cfg.State()
 	for _, r := range refreshes {
 		v, le := l.judge(term, r.Token, state, admit, now)
-		if v.Permit != nil && !frame.Owner.Owns(v.Permit.Identity) {
+		if v.Permit != nil && !frame.Owner.Owns(v.Permit.Semaphore, v.Permit.Identity) {
 			v = Verdict{Status: Foreign}
 		}
 		if v.Status == Renewed {

@@ -53,7 +53,7 @@ func inc(counters []prometheus.Counter, i int) {
 }
 
 // eventKinds is one more than the number of the last kind of event.
-const eventKinds = fsm.JobDeleted + 1
+const eventKinds = fsm.BindingChanged + 1
 
 // changes counts applied changes.
 type changes struct {
@@ -75,6 +75,7 @@ func kindNames() [eventKinds]string {
 		fsm.SupersededEvent: "superseded", fsm.FiringsForgotten: "firings_forgotten", fsm.FiringsRemembered: "firings_remembered",
 		fsm.ClaimsChanged: "claims_changed", fsm.JobSubmitted: "job_submitted", fsm.TaskSettled: "task_settled", fsm.JobCancelled: "job_cancelled",
 		fsm.TasksChanged: "tasks_changed", fsm.JobDeleted: "job_deleted",
+		fsm.BindingChanged: "binding_changed",
 	}
 }
 

@@ -30,10 +30,15 @@ func (e *NoDefinitionError) Error() string {
 	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
 }
 
-// Meant is the name of the definition that was likely meant by a name without one; empty when none is near.
-func Meant(state *fsm.State, name string) string { return nearest.Among(name, names(state)) }
+// Meant is the name of the definition that was likely meant by a name without one, among those of which sees holds; nil: all. It is empty when
+// none is near.
+func Meant(state *fsm.State, name string, sees func(state *fsm.State, name string) bool) string {
+	return nearest.Among(name, names(state, sees))
+}
 
-func names(state *fsm.State) iter.Seq[string] { return new(Selector).all(state) }
+func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter.Seq[string] {
+	return (&Selector{within: sees}).all(state)
+}
 
 // NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches nothing is probably a
 // typo, and a script must not take it for done.
@@ -72,7 +77,7 @@ func (e *NothingChosenError) Error() string {
 func (s *Selector) nothing(state *fsm.State) error {
 	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
 	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search looks at all definitions
-		if e.Meant = nearestGlob(glob, names(state)); e.Meant != "" {
+		if e.Meant = nearestGlob(glob, names(state, s.within)); e.Meant != "" {
 			return e
 		}
 	}
@@ -116,7 +121,7 @@ func (s *Selector) nearestLabels(state *fsm.State) string {
 		others := slices.Delete(slices.Clone(s.labels), i, i+1)
 		known := make(map[string]semaphore.Label)
 		for stored := range state.Definitions("") {
-			if of := stored.Definition.Labels; others.match(of) {
+			if of := stored.Definition.Labels; others.match(of) && s.Sees(state, stored.Definition.Name) {
 				for _, l := range of {
 					known[l.Key+"="+l.Value] = l
 				}

@@ -113,10 +113,12 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
 
 // Defined returns a *NoDefinitionError for the first name without a definition.
-func Defined(state *fsm.State, names ...string) error {
+func Defined(state *fsm.State, names ...string) error { return new(Selector).defined(state, names...) }
+
+func (s *Selector) defined(state *fsm.State, names ...string) error {
 	for _, name := range names {
-		if state.Definition(name) == nil {
-			return &NoDefinitionError{Name: name, Meant: Meant(state, name)}
+		if state.Definition(name) == nil || !s.Sees(state, name) {
+			return &NoDefinitionError{Name: name, Meant: Meant(state, name, s.within)}
 		}
 	}
 	return nil
@@ -128,7 +130,7 @@ func (s *Selector) Absent(state *fsm.State) error {
 		if !plain(name) {
 			continue
 		}
-		if err := Defined(state, name); err != nil {
+		if err := s.defined(state, name); err != nil {
 			return err
 		}
 	}

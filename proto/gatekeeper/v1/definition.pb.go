@@ -366,6 +366,8 @@ const (
 	EventKind_EVENT_KIND_FIRINGS_FORGOTTEN EventKind = 27
 	// An undo brought firings back that had been forgotten.
 	EventKind_EVENT_KIND_FIRINGS_REMEMBERED EventKind = 28
+	// A binding was added, replaced or removed, or a token of it created or revoked; only in the journal, and for administrators.
+	EventKind_EVENT_KIND_BINDING_CHANGED EventKind = 35
 )
 
 // Enum value maps for EventKind.
@@ -400,6 +402,7 @@ var (
 		26: "EVENT_KIND_SUPERSEDED",
 		27: "EVENT_KIND_FIRINGS_FORGOTTEN",
 		28: "EVENT_KIND_FIRINGS_REMEMBERED",
+		35: "EVENT_KIND_BINDING_CHANGED",
 	}
 	EventKind_value = map[string]int32{
 		"EVENT_KIND_UNSPECIFIED":        0,
@@ -431,6 +434,7 @@ var (
 		"EVENT_KIND_SUPERSEDED":         26,
 		"EVENT_KIND_FIRINGS_FORGOTTEN":  27,
 		"EVENT_KIND_FIRINGS_REMEMBERED": 28,
+		"EVENT_KIND_BINDING_CHANGED":    35,
 	}
 )
 
@@ -2494,7 +2498,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x18MISSED_KIND_NOBODY_ASKED\x10\x01\x12\x16\n" +
 	"\x12MISSED_KIND_DENIED\x10\x02\x12\x1b\n" +
 	"\x17MISSED_KIND_NO_PROGRESS\x10\x03\x12\x1d\n" +
-	"\x19MISSED_KIND_HELD_TOO_LONG\x10\x04*\x86\x06\n" +
+	"\x19MISSED_KIND_HELD_TOO_LONG\x10\x04*\xa6\x06\n" +
 	"\tEventKind\x12\x1a\n" +
 	"\x16EVENT_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12EVENT_KIND_CREATED\x10\x01\x12\x17\n" +
@@ -2525,7 +2529,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x14EVENT_KIND_RECOVERED\x10\x19\x12\x19\n" +
 	"\x15EVENT_KIND_SUPERSEDED\x10\x1a\x12 \n" +
 	"\x1cEVENT_KIND_FIRINGS_FORGOTTEN\x10\x1b\x12!\n" +
-	"\x1dEVENT_KIND_FIRINGS_REMEMBERED\x10\x1c2\x9d\x05\n" +
+	"\x1dEVENT_KIND_FIRINGS_REMEMBERED\x10\x1c\x12\x1e\n" +
+	"\x1aEVENT_KIND_BINDING_CHANGED\x10#2\x9d\x05\n" +
 	"\x11DefinitionService\x12c\n" +
 	"\x10CreateDefinition\x12&.gatekeeper.v1.CreateDefinitionRequest\x1a'.gatekeeper.v1.CreateDefinitionResponse\x12Z\n" +
 	"\rGetDefinition\x12#.gatekeeper.v1.GetDefinitionRequest\x1a$.gatekeeper.v1.GetDefinitionResponse\x12`\n" +

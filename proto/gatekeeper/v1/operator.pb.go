@@ -2164,7 +2164,10 @@ type HistoryEntry struct {
 	// Other changes that it took back in the same step.
 	AlsoUndoes []uint64 `protobuf:"varint,19,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
 	// Of FIRINGS_FORGOTTEN and FIRINGS_REMEMBERED.
-	Firings       *FiringsChange `protobuf:"bytes,20,opt,name=firings,proto3" json:"firings,omitempty"`
+	Firings *FiringsChange `protobuf:"bytes,20,opt,name=firings,proto3" json:"firings,omitempty"`
+	// Of BINDING_CHANGED: what was replaced, and what took its place; absent when there was none, or is none now.
+	BindingBefore *Binding `protobuf:"bytes,21,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
+	BindingAfter  *Binding `protobuf:"bytes,22,opt,name=binding_after,json=bindingAfter,proto3" json:"binding_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2335,6 +2338,20 @@ func (x *HistoryEntry) GetAlsoUndoes() []uint64 {
 func (x *HistoryEntry) GetFirings() *FiringsChange {
 	if x != nil {
 		return x.Firings
+	}
+	return nil
+}
+
+func (x *HistoryEntry) GetBindingBefore() *Binding {
+	if x != nil {
+		return x.BindingBefore
+	}
+	return nil
+}
+
+func (x *HistoryEntry) GetBindingAfter() *Binding {
+	if x != nil {
+		return x.BindingAfter
 	}
 	return nil
 }
@@ -3310,7 +3327,7 @@ var File_gatekeeper_v1_operator_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\n" +
-	"\x1cgatekeeper/v1/operator.proto\x12\rgatekeeper.v1\x1a\x1egatekeeper/v1/definition.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"J\n" +
+	"\x1cgatekeeper/v1/operator.proto\x12\rgatekeeper.v1\x1a\x18gatekeeper/v1/auth.proto\x1a\x1egatekeeper/v1/definition.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"J\n" +
 	"\bSelector\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x10\n" +
@@ -3479,7 +3496,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"semaphores\x18\x02 \x03(\tR\n" +
 	"semaphores\x12\x18\n" +
 	"\acordons\x18\x03 \x01(\rR\acordons\x12\x18\n" +
-	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xe2\x06\n" +
+	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xde\a\n" +
 	"\fHistoryEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\rR\aordinal\x12,\n" +
@@ -3502,7 +3519,9 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\x12\x1f\n" +
 	"\valso_undoes\x18\x13 \x03(\x04R\n" +
 	"alsoUndoes\x126\n" +
-	"\afirings\x18\x14 \x01(\v2\x1c.gatekeeper.v1.FiringsChangeR\afirings\"\xda\x01\n" +
+	"\afirings\x18\x14 \x01(\v2\x1c.gatekeeper.v1.FiringsChangeR\afirings\x12=\n" +
+	"\x0ebinding_before\x18\x15 \x01(\v2\x16.gatekeeper.v1.BindingR\rbindingBefore\x12;\n" +
+	"\rbinding_after\x18\x16 \x01(\v2\x16.gatekeeper.v1.BindingR\fbindingAfter\"\xda\x01\n" +
 	"\rFiringsChange\x124\n" +
 	"\afirings\x18\x01 \x03(\v2\x1a.gatekeeper.v1.FiringClaimR\afirings\x12O\n" +
 	"\x16forgotten_up_to_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x13forgottenUpToBefore\x12B\n" +
@@ -3675,9 +3694,10 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(EventKind)(0),                // 43: gatekeeper.v1.EventKind
 	(*Pause)(nil),                 // 44: gatekeeper.v1.Pause
 	(MissedKind)(0),               // 45: gatekeeper.v1.MissedKind
-	(*FiringClaim)(nil),           // 46: gatekeeper.v1.FiringClaim
-	(*Firing)(nil),                // 47: gatekeeper.v1.Firing
-	(*DeniedCaller)(nil),          // 48: gatekeeper.v1.DeniedCaller
+	(*Binding)(nil),               // 46: gatekeeper.v1.Binding
+	(*FiringClaim)(nil),           // 47: gatekeeper.v1.FiringClaim
+	(*Firing)(nil),                // 48: gatekeeper.v1.Firing
+	(*DeniedCaller)(nil),          // 49: gatekeeper.v1.DeniedCaller
 }
 var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	37, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
@@ -3730,55 +3750,57 @@ var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	44, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
 	42, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
 	26, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
-	46, // 50: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
-	41, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
-	41, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	41, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
-	46, // 54: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
-	41, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	47, // 56: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
-	41, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
-	26, // 58: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
-	4,  // 59: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	40, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	5,  // 61: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	24, // 62: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
-	4,  // 63: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	7,  // 64: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	48, // 65: gatekeeper.v1.ListDeniedResponse.callers:type_name -> gatekeeper.v1.DeniedCaller
-	48, // 66: gatekeeper.v1.ListDeniedResponse.misspelled:type_name -> gatekeeper.v1.DeniedCaller
-	41, // 67: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
-	2,  // 68: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	8,  // 69: gatekeeper.v1.OperatorService.Move:input_type -> gatekeeper.v1.MoveRequest
-	12, // 70: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	14, // 71: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	16, // 72: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	18, // 73: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	20, // 74: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	22, // 75: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	27, // 76: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
-	29, // 77: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
-	31, // 78: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	33, // 79: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	35, // 80: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
-	3,  // 81: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	9,  // 82: gatekeeper.v1.OperatorService.Move:output_type -> gatekeeper.v1.MoveResponse
-	13, // 83: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	15, // 84: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	17, // 85: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	19, // 86: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	21, // 87: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	23, // 88: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	28, // 89: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
-	30, // 90: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
-	32, // 91: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	34, // 92: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	36, // 93: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
-	81, // [81:94] is the sub-list for method output_type
-	68, // [68:81] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	46, // 50: gatekeeper.v1.HistoryEntry.binding_before:type_name -> gatekeeper.v1.Binding
+	46, // 51: gatekeeper.v1.HistoryEntry.binding_after:type_name -> gatekeeper.v1.Binding
+	47, // 52: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
+	41, // 53: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
+	41, // 54: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	41, // 55: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
+	47, // 56: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
+	41, // 57: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	48, // 58: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
+	41, // 59: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
+	26, // 60: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
+	4,  // 61: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	40, // 62: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	5,  // 63: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	24, // 64: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	4,  // 65: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	7,  // 66: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	49, // 67: gatekeeper.v1.ListDeniedResponse.callers:type_name -> gatekeeper.v1.DeniedCaller
+	49, // 68: gatekeeper.v1.ListDeniedResponse.misspelled:type_name -> gatekeeper.v1.DeniedCaller
+	41, // 69: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
+	2,  // 70: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	8,  // 71: gatekeeper.v1.OperatorService.Move:input_type -> gatekeeper.v1.MoveRequest
+	12, // 72: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	14, // 73: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	16, // 74: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	18, // 75: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	20, // 76: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	22, // 77: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	27, // 78: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
+	29, // 79: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
+	31, // 80: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	33, // 81: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	35, // 82: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
+	3,  // 83: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	9,  // 84: gatekeeper.v1.OperatorService.Move:output_type -> gatekeeper.v1.MoveResponse
+	13, // 85: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	15, // 86: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	17, // 87: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	19, // 88: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	21, // 89: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	23, // 90: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	28, // 91: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
+	30, // 92: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
+	32, // 93: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	34, // 94: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	36, // 95: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
+	83, // [83:96] is the sub-list for method output_type
+	70, // [70:83] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }
@@ -3786,6 +3808,7 @@ func file_gatekeeper_v1_operator_proto_init() {
 	if File_gatekeeper_v1_operator_proto != nil {
 		return
 	}
+	file_gatekeeper_v1_auth_proto_init()
 	file_gatekeeper_v1_definition_proto_init()
 	file_gatekeeper_v1_permit_proto_init()
 	file_gatekeeper_v1_operator_proto_msgTypes[1].OneofWrappers = []any{

@@ -150,27 +150,9 @@ func printWhoAmI(f *conn.Factory, output ui.Output, r *gatekeeperv1.WhoAmIRespon
 		fmt.Fprintln(f.Out, "granted:     nothing")
 	}
 	for _, g := range r.GetGrants() {
-		fmt.Fprintf(f.Out, "granted:     %s\n", words.Cell(grantText(g)))
+		fmt.Fprintf(f.Out, "granted:     %s\n", words.Cell(words.GrantText(g)))
 	}
 	return nil
-}
-
-// grantText is a grant in words.
-func grantText(g *gatekeeperv1.AccessGrant) string {
-	text := roleWord(g.GetRole())
-	if len(g.GetSemaphores()) > 0 {
-		text += " on " + strings.Join(g.GetSemaphores(), ", ")
-	}
-	if g.GetLabels() != "" {
-		text += " where " + g.GetLabels()
-	}
-	if g.GetGroup() != "" {
-		text += " in group " + g.GetGroup()
-	}
-	if g.GetAcquirer() != "" {
-		text += " as acquirer " + g.GetAcquirer()
-	}
-	return text
 }
 
 type canIOptions struct {

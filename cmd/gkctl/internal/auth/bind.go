@@ -94,7 +94,7 @@ func bindingRow(b *gatekeeperv1.Binding) ui.Row {
 	return ui.Row{
 		Name: b.GetName(),
 		Cells: []string{
-			b.GetName(), strings.Join(b.GetSubjects(), ", "), strings.Join(words.Mapped(b.GetGrants(), grantText), "; "), strconv.Itoa(len(b.GetTokens())),
+			b.GetName(), strings.Join(b.GetSubjects(), ", "), strings.Join(words.Mapped(b.GetGrants(), words.GrantText), "; "), strconv.Itoa(len(b.GetTokens())),
 		},
 		More: []string{words.Number(b.GetRevision()), words.When(b.GetUpdatedAt()), b.GetUpdatedBy(), b.GetReason()},
 	}
@@ -246,7 +246,7 @@ func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error 
 func differences(was, is *gatekeeperv1.Binding) (added, removed []string) {
 	texts := func(b *gatekeeperv1.Binding) []string {
 		return append(words.Mapped(b.GetSubjects(), func(s string) string { return "subject " + s }),
-			words.Mapped(b.GetGrants(), func(g *gatekeeperv1.AccessGrant) string { return "grant " + grantText(g) })...)
+			words.Mapped(b.GetGrants(), func(g *gatekeeperv1.AccessGrant) string { return "grant " + words.GrantText(g) })...)
 	}
 	before, after := texts(was), texts(is)
 	for _, t := range after {

@@ -238,6 +238,9 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		}
 		parts = append(parts, words.ForgottenText(f, verb))
 	}
+	if before, after := e.GetBindingBefore(), e.GetBindingAfter(); before != nil || after != nil {
+		parts = append(parts, words.BindingChange(before, after))
+	}
 	if e.GetUndoes() != 0 {
 		parts = append(parts, "undoes "+words.ChangesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
 	}

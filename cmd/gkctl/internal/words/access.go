@@ -1,0 +1,62 @@
+package words
+
+import (
+	"slices"
+	"strings"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// GrantText is a grant in words.
+func GrantText(g *gatekeeperv1.AccessGrant) string {
+	text := Word(g.GetRole(), "ROLE_")
+	if len(g.GetSemaphores()) > 0 {
+		text += " on " + strings.Join(g.GetSemaphores(), ", ")
+	}
+	if g.GetLabels() != "" {
+		text += " where " + g.GetLabels()
+	}
+	if g.GetGroup() != "" {
+		text += " in group " + g.GetGroup()
+	}
+	if g.GetAcquirer() != "" {
+		text += " as acquirer " + g.GetAcquirer()
+	}
+	return text
+}
+
+// BindingChange says what became of a binding; either of the two may be nil.
+func BindingChange(before, after *gatekeeperv1.Binding) string {
+	name := after.GetName()
+	if after == nil {
+		name = before.GetName()
+	}
+	var parts []string
+	for _, of := range []struct {
+		what    string
+		was, is []string
+	}{
+		{"", before.GetSubjects(), after.GetSubjects()},
+		{"", Mapped(before.GetGrants(), GrantText), Mapped(after.GetGrants(), GrantText)},
+		{"token ", Mapped(before.GetTokens(), (*gatekeeperv1.AccessToken).GetId), Mapped(after.GetTokens(), (*gatekeeperv1.AccessToken).GetId)},
+	} {
+		for _, x := range of.was {
+			if !slices.Contains(of.is, x) {
+				parts = append(parts, "-"+of.what+x)
+			}
+		}
+		for _, x := range of.is {
+			if !slices.Contains(of.was, x) {
+				parts = append(parts, "+"+of.what+x)
+			}
+		}
+	}
+	verb := "binding "
+	switch {
+	case before == nil:
+		verb = "new binding "
+	case after == nil:
+		verb = "removed binding "
+	}
+	return verb + name + ": " + strings.Join(parts, ", ")
+}

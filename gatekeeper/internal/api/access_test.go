@@ -1,0 +1,58 @@
+package api
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+)
+
+// While a member is older than bindings are, a caller with a certificate may do what that member lets it do. That ends with the first binding.
+func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testing.T) {
+	ca := authoritytest.New(t)
+	g := open(t, func(c *Config) {
+		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})
+		c.Authenticate, c.OptionalClientCerts = true, true
+	})
+	named := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
+	nobody := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, nil, nil)))
+	list := func(c gatekeeperv1.DefinitionServiceClient) codes.Code {
+		_, err := c.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{})
+		return status.Code(err)
+	}
+	watch, err := gatekeeperv1.NewWatchServiceClient(dial(t, g.address, trusting(t, ca, ca, nil))).Watch(ctx(t), &gatekeeperv1.WatchRequest{})
+	if err == nil {
+		_, err = watch.Recv()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string, withCertificate, without codes.Code) {
+		t.Helper()
+		if got := list(named); got != withCertificate {
+			t.Errorf("%s, with a certificate: %v, want %v", when, got, withCertificate)
+		}
+		if got := list(nobody); got != without {
+			t.Errorf("%s, without one: %v, want %v", when, got, without)
+		}
+	}
+	check("with an older member", codes.OK, codes.Unauthenticated)
+	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.AccessLevel})
+	check("without an administrator", codes.Unavailable, codes.Unauthenticated)
+	for err == nil {
+		_, err = watch.Recv()
+	}
+	if status.Code(err) != codes.Unavailable {
+		t.Errorf("the stream from before ended with %v", err)
+	}
+	g.keeper.do(fsm.SetBinding{Name: "admin", First: true, Binding: &access.Binding{Subjects: []string{"cert:other"}, Grants: []access.Grant{{Role: access.Admin}}}})
+	check("of another administrator", codes.Unauthenticated, codes.Unauthenticated)
+	g.keeper.do(fsm.SetBinding{Name: "app", Binding: &access.Binding{Subjects: []string{"cert:client"}, Grants: []access.Grant{{Role: access.Viewer}}}})
+	check("with a binding", codes.OK, codes.Unauthenticated)
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
+)
+
+// ofPeers reports whether a chain ends at the authority of members, and its certificate is one of a member: it is for servers too.
+func (a *API) ofPeers(chain []*x509.Certificate) bool {
+	return a.peers.verifies(chain)
+}
+
+// isMember reports whether a certificate is that of a member of the latest configuration: the authority of members has issued it, and it is
+// valid for the host of the member's peer address.
+func (a *API) isMember(chain []*x509.Certificate) bool {
+	if !a.ofPeers(chain) {
+		return false
+	}
+	members, err := a.cfg.Consensus.Members()
+	if err != nil {
+		return false
+	}
+	for _, m := range members {
+		host, _, err := net.SplitHostPort(m.PeerAddress)
+		if err == nil && chain[0].VerifyHostname(host) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// asMember reads the subject of a member that calls for itself, as passOn wrote it.
+func (c *caller) asMember() {
+	if len(c.credential.Subjects) != 1 {
+		return
+	}
+	der, ok := strings.CutPrefix(c.credential.Subjects[0], memberSubject)
+	if !ok {
+		return
+	}
+	if cert, err := x509.ParseCertificate([]byte(der)); err == nil {
+		c.member, c.certificate, c.credential.Subjects = true, cert, nil
+	}
+}
+
+// mayJoin refuses a member that asks, without the role of an administrator, to take in a server at an address that its certificate does not name.
+func (c *caller) mayJoin(peerAddress string) error {
+	if c == nil || !c.member {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(peerAddress)
+	if err == nil {
+		err = c.certificate.VerifyHostname(host)
+	}
+	if err != nil {
+		return &unauthenticatedError{fmt.Sprintf("the certificate of %q may not join the cluster with the peer address %s: %v", c.certificate.Subject, peerAddress, err)}
+	}
+	return nil
+}
+
+// memberCerts tells the certificates of members: those that the authorities of the peer port have issued for servers. What was found out
+// about a certificate counts for a minute, because calls that are passed on come by the thousand.
+type memberCerts struct {
+	files certs.Files
+	mu    sync.Mutex // guards known
+	known map[string]verdict
+}
+
+// verdict is what was found out about a certificate.
+type verdict struct {
+	member bool
+	until  time.Time
+}
+
+const (
+	memberCertsFor = time.Minute
+	maxMemberCerts = 1000
+)
+
+// verifies reports whether the first certificate of a chain is one of a member. The rest of the chain may lead to its authority.
+func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
+	if m.files.IsZero() || len(chain) == 0 {
+		return false
+	}
+	now, key := time.Now(), string(chain[0].Raw)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, ok := m.known[key]; ok && now.Before(v.until) && now.Before(chain[0].NotAfter) {
+		return v.member
+	}
+	if len(m.known) >= maxMemberCerts || m.known == nil {
+		m.known = make(map[string]verdict)
+	}
+	v := verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)}
+	m.known[key] = v
+	return v.member
+}

@@ -78,15 +78,14 @@ func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 		Short: "Issue the certificate of an application or a person",
 		Long: `Issues the certificate of an application or a person, into client-NAME.crt with its key. It opens the API, never the peer port.
 
---acquirer adds the name gatekeeper:acquirer:HOST to it, and --spiffe a SPIFFE id. This version of the servers checks neither: each holder of a
-certificate may do everything.`,
+--acquirer adds the name gatekeeper:acquirer:HOST to it, which says as what acquirer alone its holder may ask. --spiffe adds a SPIFFE id.`,
 		Example: `  gkctl cert client orders
   gkctl cert client host-1 --acquirer host-1
   gkctl cert client orders --spiffe spiffe://example.com/orders`,
 		Args: ui.Exactly(1, "the name of the application or person"),
 	}, "client", apiCA, run)
 	cmd.Flags().StringVar(&o.spiffe, "spiffe", "", "SPIFFE id, spiffe://TRUST-DOMAIN/PATH")
-	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "host that the certificate names as its acquirer; servers do not check it yet")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer that its holder may be")
 	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // its only error: no such flag
 	return cmd
 }

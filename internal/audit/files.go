@@ -1,0 +1,158 @@
+package audit
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rotated is the name of a file whose first line has that number. Twenty digits: names are in the order of lines.
+func rotated(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
+
+// firstOf is the number of the first line that a file's name has; 0 for the newest file.
+func firstOf(path, name string) uint64 {
+	digits, ok := strings.CutPrefix(name, path+".")
+	if !ok || len(digits) != 20 {
+		return 0
+	}
+	first, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return first
+}
+
+// rotatedFiles are the rotated files of the log at path, the oldest first.
+func rotatedFiles(path string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name := path + strings.TrimPrefix(e.Name(), filepath.Base(path)); filepath.Base(name) == e.Name() && firstOf(path, name) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// files are all files of the log at path, the oldest first.
+func files(path string) ([]string, error) {
+	names, err := rotatedFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err == nil {
+		names = append(names, path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return names, nil
+}
+
+// lineReader reads lines of any length in bounded memory.
+type lineReader struct {
+	r    *bufio.Reader
+	text []byte
+}
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// aLine is a line as it stands in a file. text has no newline, is cut at maxLine, and is valid until the next one is read.
+type aLine struct {
+	text    []byte
+	hash    string
+	bytes   int64 // of the whole line, without its newline
+	newline bool
+}
+
+// next returns io.EOF after the last line. Of an empty line at the end, nothing is returned.
+func (l *lineReader) next() (aLine, error) {
+	l.text = l.text[:0]
+	hash := sha256.New()
+	var at aLine
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if n := len(part); n > 0 && part[n-1] == '\n' {
+			at.newline, part = true, part[:n-1]
+		}
+		at.bytes += int64(len(part))
+		hash.Write(part)
+		l.text = append(l.text, part[:min(len(part), maxLine-len(l.text))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && at.bytes == 0:
+			return aLine{}, io.EOF
+		case err != nil && !errors.Is(err, io.EOF):
+			return aLine{}, err
+		}
+		at.text, at.hash = l.text, hex.EncodeToString(hash.Sum(nil))
+		return at, nil
+	}
+}
+
+// ending is how a file ends.
+type ending struct {
+	first, last uint64 // numbers of its first and its last whole line; 0 when there is none
+	hash        string // of its last line that has a newline, or lacks nothing else
+	size        int64  // up to and with that line
+	torn        []byte // what follows
+	tornBytes   int64
+	newline     bool // the last line has its newline
+}
+
+// readEnding reads a file to its end.
+func readEnding(name string) (ending, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return ending{}, err
+	}
+	defer f.Close()
+	end := ending{newline: true}
+	var first, last []byte
+	lines := newLineReader(f)
+	for {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return ending{}, fmt.Errorf("read %s: %w", name, err)
+		}
+		good := whole(at.text)
+		if !good && !at.newline {
+			end.torn, end.tornBytes = slices.Clone(at.text[:min(len(at.text), maxTorn)]), at.bytes
+			break
+		}
+		end.hash, end.newline = at.hash, at.newline
+		end.size += at.bytes
+		if at.newline {
+			end.size++
+		}
+		if good && first == nil {
+			first = slices.Clone(at.text)
+		}
+		if good {
+			last = append(last[:0], at.text...)
+		}
+	}
+	if l, err := parse(first); err == nil {
+		end.first = l.Seq
+	}
+	if l, err := parse(last); err == nil {
+		end.last = l.Seq
+	}
+	return end, nil
+}

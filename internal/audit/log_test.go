@@ -1,0 +1,535 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+)
+
+func TestWrite_Line_HasWhatTheRecordSays(t *testing.T) {
+	c := config(t)
+	l := mustOpen(t, c)
+	r := refusal()
+	r.Time = time.Date(2026, 6, 1, 4, 0, 0, 5, time.FixedZone("", 2*3600))
+	r.Via, r.Times = "gk2", 10
+	l.Write(r)
+	mustClose(t, l)
+	lines := linesOf(t, c.Path)
+	if len(lines) != 3 {
+		t.Fatalf("%d lines, want started, the record and stopped", len(lines))
+	}
+	const want = `{"seq":2,"time":"2026-06-01T02:00:00.000000005Z","server":"gk1","cluster":"6f0c1d2e3a4b5c6d","principal":"shop","subjects":["cert:shop-1"],` +
+		`"author":"alice","source":"192.0.2.7:41000","via":"gk2","method":"/gatekeeper.v1.OperatorService/Pause","request_id":"0198c0de",` +
+		`"decision":"refused","reason":"operator","about":["nightly-export"],"times":10,"prev":"`
+	if !strings.HasPrefix(lines[1], want) {
+		t.Errorf("got  %s\nwant %s...", lines[1], want)
+	}
+	info, err := os.Stat(c.Path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file's mode is %v (%v)", info.Mode(), err)
+	}
+}
+
+func TestWrite_HostileText_StaysInOneBoundedLineThatPrints(t *testing.T) {
+	c := config(t)
+	l := mustOpen(t, c)
+	hostile := []string{
+		"a\nb\r\n{\"seq\":9}", "\x1b[2J\x00", "\xff\xfe", "\u0085\u2028\u202e\u009b31m", "\"}", "<script>&", strings.Repeat("ä", 1<<20), strings.Repeat("\x01", 1<<20),
+	}
+	for _, s := range hostile {
+		many := make([]string, 100)
+		for i := range many {
+			many[i] = s
+		}
+		l.Write(Record{
+			Principal: s, Subjects: many, Author: s, Source: s, Via: s, Method: s, RequestID: s, Decision: Decision(s), Reason: s, About: many,
+		})
+	}
+	mustClose(t, l)
+	wantIntact(t, c.Path, uint64(len(hostile)+2))
+	lines := linesOf(t, c.Path)
+	if len(lines) != len(hostile)+2 {
+		t.Fatalf("%d lines of %d records", len(lines), len(hostile)+2)
+	}
+	for _, text := range lines {
+		if !json.Valid([]byte(text)) || !utf8.ValidString(text) || len(text) > maxLine {
+			t.Errorf("a line of %d bytes, JSON: %v", len(text), json.Valid([]byte(text)))
+		}
+		if strings.ContainsAny(text, "\x00\x01\x1b\x7f\u0085\u2028\u202e\u009b") {
+			t.Errorf("a line has characters that do not print: %.300q", text)
+		}
+	}
+	parsed, err := parse([]byte(lines[1]))
+	if err != nil || len(parsed.Subjects) != maxSubjects || parsed.SubjectsMore != 92 || len(parsed.About) != maxAbout || parsed.AboutMore != 68 ||
+		parsed.Principal != hostile[0] {
+		t.Errorf("%v: %+v", err, parsed)
+	}
+}
+
+func TestWrite_KeepsNothingOfTheCallers(t *testing.T) {
+	c := config(t)
+	l := mustOpen(t, c)
+	about := []string{"nightly-export"}
+	l.Write(Record{About: about})
+	about[0] = "changed"
+	mustClose(t, l)
+	if lines := linesOf(t, c.Path); !strings.Contains(lines[1], "nightly-export") {
+		t.Error(lines[1])
+	}
+}
+
+func TestLog_Nil_DoesNothing(t *testing.T) {
+	var l *Log
+	l.Write(refusal())
+	if err := l.Close(); err != nil || l.Lost() != 0 {
+		t.Error(err, l.Lost())
+	}
+}
+
+func TestOpen_BadConfig_IsRefused(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	writeLines(t, file, nil)
+	for _, c := range []Config{{}, {Path: file, MaxBytes: -1}, {Path: file, Keep: -1}, {Path: filepath.Join(file, "below")}, {Path: dir}} {
+		if l, err := Open(c); err == nil {
+			mustClose(t, l)
+			t.Errorf("%+v was opened", c)
+		}
+	}
+}
+
+func TestOpen_SecondServer_IsRefused(t *testing.T) {
+	c := config(t)
+	l := mustOpen(t, c)
+	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server writes there") {
+		mustClose(t, second)
+		t.Errorf("a second log of the same path: %v", err)
+	}
+	mustClose(t, l)
+	mustClose(t, mustOpen(t, c))
+	wantIntact(t, c.Path, 4)
+}
+
+func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
+	c := config(t)
+	c.MaxBytes, c.Keep = 100_000, 1000
+	l := mustOpen(t, c)
+	const callers, each = 16, 500
+	var group sync.WaitGroup
+	for i := range callers {
+		group.Go(func() {
+			for j := range each {
+				r := refusal()
+				r.RequestID = fmt.Sprint(i, "-", j)
+				l.Write(r)
+			}
+		})
+	}
+	group.Wait()
+	mustClose(t, l)
+	r := wantIntact(t, c.Path, callers*each+2)
+	if len(r.Files) < 10 || len(r.Notes) != 0 {
+		t.Errorf("%d files; notes: %v", len(r.Files), r.Notes)
+	}
+}
+
+func TestClose_WhileOthersWrite_CountsWhatIsNotWritten(t *testing.T) {
+	c := config(t)
+	l := mustOpen(t, c)
+	const callers, each = 8, 200
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			for range each {
+				l.Write(refusal())
+			}
+		})
+	}
+	mustClose(t, l)
+	group.Wait()
+	mustClose(t, l)
+	r := verified(t, c.Path)
+	if !r.Intact() || r.Lines-2+l.Lost() != callers*each {
+		t.Errorf("%d lines written and %d lost of %d; breaks: %v", r.Lines-2, l.Lost(), callers*each, r.Breaks)
+	}
+}
+
+func TestRotation_KeepsTheNewestFiles_AndTheChain(t *testing.T) {
+	c := config(t)
+	c.MaxBytes, c.Keep = 5000, 3
+	for range 3 { // the chain continues over restarts too
+		for range 4 { // in batches that each fill a file
+			makeLog(t, c, 30)
+		}
+	}
+	r := verified(t, c.Path)
+	if !r.Intact() || len(r.Files) != 4 || r.Last != 12*30 || r.First == 1 {
+		t.Fatalf("%+v", r)
+	}
+	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: r.First, Line: 1})
+}
+
+func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
+	c := config(t)
+	c.MaxBytes = 1000
+	var server logged
+	c.Logger = server.logger()
+	taken := rotated(c.Path, 1)
+	writeLines(t, taken, []string{"precious"})
+	// The file is not of this log, so the chain begins at 1.
+	if err := os.Rename(taken, taken+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, c)
+	if err := os.Rename(taken+".aside", taken); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		l.Write(refusal())
+	}
+	mustClose(t, l)
+	if got := linesOf(t, taken); got[0] != "precious" {
+		t.Error("the file was overwritten")
+	}
+	if server.count("is there already") != 1 {
+		t.Error("the server's log does not say why it is not rotated")
+	}
+	if err := os.Remove(taken); err != nil {
+		t.Fatal(err)
+	}
+	wantIntact(t, c.Path, 102)
+}
+
+func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
+	for failing := 1; failing <= 2; failing++ {
+		c := config(t)
+		c.MaxBytes = 1000
+		d := realDisk()
+		renames := 0
+		d.rename = func(from, to string) error {
+			if renames++; renames == failing {
+				return errors.New("no")
+			}
+			return os.Rename(from, to)
+		}
+		w := writer{Config: c.withDefaults(), disk: d}
+		if _, err := w.resume(); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			if err := w.append([]entry{refusal().bounded()}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := wantIntact(t, c.Path, 20); len(r.Files) < 5 {
+			t.Errorf("%d files", len(r.Files))
+		}
+	}
+}
+
+// After a crash between the two renames of a rotation there is no newest file.
+func TestOpen_CrashWithinRotation_ContinuesTheChain(t *testing.T) {
+	c := config(t)
+	makeLog(t, c, 10)
+	if err := errors.Join(os.Rename(c.Path, rotated(c.Path, 1)), os.WriteFile(c.Path+".next", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	makeLog(t, c, 5)
+	if r := wantIntact(t, c.Path, 15); len(r.Files) != 2 {
+		t.Errorf("%+v", r.Files)
+	}
+}
+
+func TestOpen_TornLine_IsKeptAndReported(t *testing.T) {
+	for _, cut := range []int{1, 20, 200} {
+		c := config(t)
+		makeLog(t, c, 10)
+		data, err := os.ReadFile(c.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(c.Path, data[:len(data)-1-cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := wantIntact(t, c.Path, 9)
+		wantFindings(t, "before a restart", r.Notes, Finding{Kind: Torn, Seq: 10, Line: 10})
+
+		makeLog(t, c, 5)
+		r = wantIntact(t, c.Path, 14)
+		wantFindings(t, "after a restart", r.Notes, Finding{Kind: Torn, Seq: 10, Line: 10})
+		if line := linesOf(t, c.Path)[9]; !strings.Contains(line, `"torn":"{\"s`) {
+			t.Error("the torn line was not kept:", line)
+		}
+	}
+}
+
+// A file system may have made room for what was never written.
+func TestOpen_TornLineOfZeros_IsReported(t *testing.T) {
+	c := config(t)
+	makeLog(t, c, 10)
+	f, err := openFile(c.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(make([]byte, 2*maxLine))
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	makeLog(t, c, 5)
+	wantFindings(t, "notes", wantIntact(t, c.Path, 15).Notes, Finding{Kind: Torn, Seq: 11, Line: 11})
+}
+
+func TestOpen_OnlyTheNewlineIsMissing_IsPutThere(t *testing.T) {
+	c := config(t)
+	makeLog(t, c, 10)
+	data, err := os.ReadFile(c.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.Path, data[:len(data)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantIntact(t, c.Path, 10)
+	makeLog(t, c, 5)
+	if r := wantIntact(t, c.Path, 15); len(r.Notes) != 0 {
+		t.Error(r.Notes)
+	}
+}
+
+func TestOpen_KilledBetweenLines_IsReported(t *testing.T) {
+	c := config(t)
+	makeLog(t, c, 10)
+	writeLines(t, c.Path, linesOf(t, c.Path)[:9]) // without the line that it stopped
+	makeLog(t, c, 5)
+	wantFindings(t, "notes", wantIntact(t, c.Path, 14).Notes, Finding{Kind: Killed, Seq: 10, Line: 10})
+}
+
+// A line with a newline is not one that a crash has torn, so a restart must not make it pass for one.
+func TestOpen_ChangedLastLine_IsReportedForever(t *testing.T) {
+	c := config(t)
+	makeLog(t, c, 10)
+	lines := linesOf(t, c.Path)
+	lines[9] = strings.Replace(lines[9], "stopped", "started", 1)
+	writeLines(t, c.Path, lines)
+	makeLog(t, c, 5)
+	wantFindings(t, "breaks", verified(t, c.Path).Breaks, Finding{Kind: Changed, Seq: 10, Line: 10})
+}
+
+func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
+	c := config(t)
+	var server logged
+	c.Logger = server.logger()
+	var full fullDisk
+	w := &Log{writer: writer{Config: c.withDefaults(), disk: full.disk()}}
+	if _, err := w.writer.resume(); err != nil {
+		t.Fatal(err)
+	}
+	batch := func(n int) []entry {
+		out := make([]entry, n)
+		for i := range out {
+			out[i] = refusal().bounded()
+		}
+		return out
+	}
+	w.write(batch(3))
+	full.set(true)
+	w.write(batch(2))
+	w.write(batch(5))
+	full.set(false)
+	w.write(batch(2))
+	w.write(batch(1))
+	if err := w.writer.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := wantIntact(t, c.Path, 6)
+	wantFindings(t, "notes", r.Notes, Finding{Kind: Lost, Seq: 4, Line: 4})
+	if w.Lost() != 7 || !strings.Contains(r.Notes[0].Text, "7 lines") {
+		t.Errorf("%d lost; %s", w.Lost(), r.Notes[0].Text)
+	}
+	if n := server.count("are lost"); n != 1 {
+		t.Errorf("%d errors within a minute, want 1", n)
+	}
+}
+
+func TestWrite_DiskIsFullForLong_IsSaidOnceAMinute(t *testing.T) {
+	c := config(t)
+	synctest.Test(t, func(t *testing.T) {
+		var server logged
+		c.Logger = server.logger()
+		full := fullDisk{full: true}
+		l, err := open(c, full.disk())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5*60 + 30 {
+			l.Write(refusal())
+			<-time.After(time.Second)
+		}
+		mustClose(t, l)
+		if n := server.count("are lost"); n != 6 {
+			t.Errorf("said %d times in five minutes and a half, want 6", n)
+		}
+	})
+}
+
+func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
+	c := config(t)
+	synctest.Test(t, func(t *testing.T) {
+		d := realDisk()
+		hangs := make(chan struct{})
+		d.write = func(f *os.File, b []byte) (int, error) {
+			<-hangs
+			return f.Write(b)
+		}
+		close(hangs)
+		l, err := open(c, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hangs = make(chan struct{}) // the goroutine sees it by the queue
+		const calls = queueLen + 2*batchLen
+		start := time.Now()
+		for range calls {
+			l.Write(refusal())
+		}
+		if waited := time.Since(start); waited != patience {
+			t.Errorf("callers waited for %v, want %v altogether", waited, patience)
+		}
+		close(hangs)
+		synctest.Wait()
+		before := l.Lost()
+		l.Write(refusal())
+		mustClose(t, l)
+		if before == 0 || l.Lost() != before {
+			t.Errorf("%d lost while it hung, %d then", before, l.Lost())
+		}
+		r := verified(t, c.Path)
+		if !r.Intact() || r.Lines+before != calls+3 {
+			t.Errorf("%d lines and %d lost; breaks: %v", r.Lines, before, r.Breaks)
+		}
+	})
+}
+
+func TestWrite_SyncsWithinASecond_AndSaysOnceThatItCannot(t *testing.T) {
+	c := config(t)
+	synctest.Test(t, func(t *testing.T) {
+		var server logged
+		c.Logger = server.logger()
+		d := realDisk()
+		syncs := make(chan struct{}, 100)
+		d.sync = func(*os.File) error { syncs <- struct{}{}; return errors.New("no") }
+		l, err := open(c, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			l.Write(refusal())
+		}
+		start := time.Now()
+		<-syncs
+		if after := time.Since(start); after != syncAfter {
+			t.Errorf("synced after %v", after)
+		}
+		<-time.After(time.Minute / 2)
+		if len(syncs) != 0 {
+			t.Error("synced without a line")
+		}
+		mustClose(t, l)
+		if n := server.count("cannot be synced"); n != 1 {
+			t.Errorf("said %d times", n)
+		}
+	})
+}
+
+func TestLog_FileMovedAway_BeginsANewOne(t *testing.T) {
+	c := config(t)
+	aside := filepath.Join(t.TempDir(), "aside")
+	synctest.Test(t, func(t *testing.T) {
+		l := mustOpen(t, c)
+		l.Write(refusal())
+		synctest.Wait()
+		if err := os.Rename(c.Path, aside); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * syncAfter)
+		l.Write(refusal())
+		mustClose(t, l)
+	})
+	if n := len(linesOf(t, aside)); n != 2 {
+		t.Errorf("%d lines in the file that was moved", n)
+	}
+	r := wantIntact(t, c.Path, 2)
+	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: 3})
+}
+
+func TestLog_Anchors_AreInTheServersLogAndHold(t *testing.T) {
+	c := config(t)
+	c.MaxBytes = 5000
+	var server logged
+	c.Logger = server.logger()
+	synctest.Test(t, func(t *testing.T) {
+		l := mustOpen(t, c)
+		for range 40 { // rotated several times
+			l.Write(refusal())
+			synctest.Wait()
+		}
+		<-time.After(anchorEvery)
+		l.Write(refusal())
+		<-time.After(2 * syncAfter)
+		mustClose(t, l)
+	})
+	var anchors []Anchor
+	for line := range strings.Lines(server.b.String()) {
+		if _, text, ok := strings.Cut(strings.TrimSpace(line), " anchor="); ok {
+			a, err := ParseAnchor(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			anchors = append(anchors, a)
+		}
+	}
+	if len(anchors) < 4 || anchors[len(anchors)-2].Seq != 42 || anchors[len(anchors)-1].Seq != 43 {
+		t.Errorf("%v", anchors)
+	}
+	if r := verified(t, c.Path, anchors...); !r.Intact() {
+		t.Error(r.Breaks)
+	}
+}
+
+func TestFiles_OfAnotherName_AreNotTakenForTheLogs(t *testing.T) {
+	c := config(t)
+	makeFiles(t, c, 3, 2)
+	for _, suffix := range []string{".1", ".gz", ".00000000000000000000", ".0000000000000000000x", "x.00000000000000000001"} {
+		writeLines(t, c.Path+suffix, []string{"other"})
+	}
+	if r := wantIntact(t, c.Path, 6); len(r.Files) != 3 {
+		t.Error(r.Files)
+	}
+	if _, err := Verify(c.Path + "-none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	l := mustOpen(b, config(b))
+	r := refusal()
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			l.Write(r)
+		}
+	})
+	mustClose(b, l)
+}

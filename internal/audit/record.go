@@ -1,0 +1,211 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Decision is what became of a call.
+type Decision string
+
+// The decisions.
+const (
+	// Allowed calls changed something.
+	Allowed Decision = "allowed"
+	// Refused calls were not permitted, and changed nothing.
+	Refused Decision = "refused"
+	// Failed calls were permitted, and ended in an error.
+	Failed Decision = "failed"
+)
+
+// Record is what a line tells of a call. Write cuts texts and lists that are too long, and keeps nothing of the caller's.
+type Record struct {
+	// Time is that of the decision; the zero time stands for the time of Write.
+	Time time.Time
+	// Principal is the name of the binding; empty when there is none.
+	Principal string
+	// Subjects are what the caller's credentials prove.
+	Subjects []string
+	// Author is the author that the caller claims.
+	Author string
+	// Source is the address of the caller, also where a member passed the call on.
+	Source string
+	// Via is the member that passed the call on; empty when none did.
+	Via string
+	// Method is the full name of the RPC, or the route.
+	Method    string
+	RequestID string
+	Decision  Decision
+	// Reason is ErrorInfo's reason, or the role that is missing.
+	Reason string
+	// About are the semaphores, or other things by name, that the call was about.
+	About []string
+	// Times is how many equal calls the line stands for; 0 and 1 mean one.
+	Times uint64
+}
+
+const (
+	maxText     = 256 // bytes of a text
+	maxSubjects = 8
+	maxAbout    = 32
+	maxTorn     = 4096 // bytes of a torn line that are kept
+	// maxLine is above what a line of the longest texts takes when each byte is escaped.
+	maxLine = 256 << 10
+)
+
+// bounded is a copy of the record that is safe to keep and to write.
+func (r Record) bounded() entry {
+	e := entry{Record: r}
+	for _, text := range []*string{&e.Principal, &e.Author, &e.Source, &e.Via, &e.Method, &e.RequestID, (*string)(&e.Decision), &e.Reason} {
+		*text = clean(*text, maxText)
+	}
+	e.Subjects, e.subjectsMore = cleanAll(r.Subjects, maxSubjects)
+	e.About, e.aboutMore = cleanAll(r.About, maxAbout)
+	return e
+}
+
+// entry is a bounded record with what was cut off, or a line of the log's own.
+type entry struct {
+	Record
+	subjectsMore, aboutMore int
+	event                   string
+	torn                    string
+	tornBytes               int64
+}
+
+func cleanAll(list []string, most int) (kept []string, more int) {
+	kept = slices.Clone(list[:min(most, len(list))])
+	for i := range kept {
+		kept[i] = clean(kept[i], maxText)
+	}
+	return kept, len(list) - len(kept)
+}
+
+// clean cuts a text, and replaces what does not print. The control characters of ASCII stay: JSON escapes them.
+func clean(s string, most int) string {
+	if len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) {
+			most--
+		}
+		s = strings.Clone(s[:most]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= ' ' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// line is a line in the order of its fields.
+type line struct {
+	Seq  uint64 `json:"seq"`
+	Time string `json:"time"`
+	// Event is empty for a call: the log's own lines are eventStarted and eventStopped.
+	Event        string   `json:"event,omitempty"`
+	Server       string   `json:"server"`
+	Cluster      string   `json:"cluster"`
+	Principal    string   `json:"principal,omitempty"`
+	Subjects     []string `json:"subjects,omitempty"`
+	SubjectsMore int      `json:"subjects_more,omitempty"`
+	Author       string   `json:"author,omitempty"`
+	Source       string   `json:"source,omitempty"`
+	Via          string   `json:"via,omitempty"`
+	Method       string   `json:"method,omitempty"`
+	RequestID    string   `json:"request_id,omitempty"`
+	Decision     Decision `json:"decision,omitempty"`
+	Reason       string   `json:"reason,omitempty"`
+	About        []string `json:"about,omitempty"`
+	AboutMore    int      `json:"about_more,omitempty"`
+	Times        uint64   `json:"times,omitempty"`
+	// Lost is how many lines before this one could not be written.
+	Lost      uint64 `json:"lost,omitempty"`
+	Torn      string `json:"torn,omitempty"`
+	TornBytes int64  `json:"torn_bytes,omitempty"`
+	Prev      string `json:"prev"`
+}
+
+const (
+	eventStarted = "started"
+	eventStopped = "stopped"
+
+	timeLayout = "2006-01-02T15:04:05.000000000Z"
+)
+
+func (e *entry) line(server, cluster string) line {
+	l := line{
+		Time: e.Time.UTC().Format(timeLayout), Event: e.event, Server: server, Cluster: cluster,
+		Principal: e.Principal, Subjects: e.Subjects, SubjectsMore: e.subjectsMore, Author: e.Author, Source: e.Source, Via: e.Via,
+		Method: e.Method, RequestID: e.RequestID, Decision: e.Decision, Reason: e.Reason, About: e.About, AboutMore: e.aboutMore,
+		Torn: e.torn, TornBytes: e.tornBytes,
+	}
+	if e.Times > 1 {
+		l.Times = e.Times
+	}
+	return l
+}
+
+// A line ends with the checksum of what stands before: ,"crc":"01234567"}
+const (
+	crcBegin = `,"crc":"`
+	crcEnd   = `"}`
+	crcLen   = len(crcBegin) + 8 + len(crcEnd)
+)
+
+func checksum(text []byte) string {
+	sum := crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))
+	return crcBegin + hex.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)) + crcEnd
+}
+
+// appendTo writes the line with its newline, and returns its hash.
+func (l *line) appendTo(b *bytes.Buffer) string {
+	start := b.Len()
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(l) // strings and numbers into memory
+	b.Truncate(b.Len() - len("}\n"))
+	b.WriteString(checksum(b.Bytes()[start:]))
+	hash := hashOf(b.Bytes()[start:])
+	b.WriteByte('\n')
+	return hash
+}
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// whole says whether text is a whole line, without its newline, whose checksum is right.
+func whole(text []byte) bool {
+	at := len(text) - crcLen
+	return at > 0 && string(text[at:]) == checksum(text[:at])
+}
+
+// parse reads a line without its newline.
+func parse(text []byte) (*line, error) {
+	if len(text) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	if !whole(text) {
+		return nil, errors.New("its checksum is wrong")
+	}
+	text = append(slices.Clone(text[:len(text)-crcLen]), '}')
+	l := new(line)
+	if err := json.Unmarshal(text, l); err != nil {
+		return nil, err
+	}
+	if l.Seq == 0 {
+		return nil, errors.New("it has no number")
+	}
+	return l, nil
+}

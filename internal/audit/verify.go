@@ -1,0 +1,386 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Anchor is a line that a log must have: its number and its hash.
+type Anchor struct {
+	Seq  uint64
+	Hash string
+}
+
+// String is the anchor as ParseAnchor reads it: NUMBER:HASH.
+func (a Anchor) String() string { return strconv.FormatUint(a.Seq, 10) + ":" + a.Hash }
+
+// ParseAnchor reads NUMBER:HASH, as a server logs it and as a report has it.
+func ParseAnchor(s string) (Anchor, error) {
+	number, hash, _ := strings.Cut(s, ":")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || seq == 0 || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
+		return Anchor{}, fmt.Errorf("%q is not an anchor: it must be the number of a line, a colon, and 64 hexadecimal digits", s)
+	}
+	return Anchor{seq, hash}, nil
+}
+
+// Kind is what is wrong with a line, or worth to know.
+type Kind string
+
+// The kinds. Those from Changed to Cut are breaks, the others are notes.
+const (
+	Changed   Kind = "changed"   // a line is not the one that was written
+	Missing   Kind = "missing"   // lines, or a whole file, are not there
+	Reordered Kind = "reordered" // a line stands elsewhere
+	Repeated  Kind = "repeated"  // a number was there already
+	Cut       Kind = "cut"       // the beginning of a file, or the end of the log, is not there
+
+	Removed Kind = "removed" // rotation has removed the lines before
+	Torn    Kind = "torn"    // a server was killed while it wrote a line
+	Killed  Kind = "killed"  // a server ended without its last line
+	Lost    Kind = "lost"    // lines could not be written
+)
+
+// Finding is one thing about a line.
+type Finding struct {
+	Kind Kind   `json:"kind"`
+	File string `json:"file"`
+	// Line counts the lines of the file from 1.
+	Line int `json:"line"`
+	// Seq is the line's number in the log. Of a line that cannot be read it is the one that it should have.
+	Seq  uint64 `json:"seq,string,omitempty"`
+	Text string `json:"text"`
+}
+
+// String is the finding in one line.
+func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text) }
+
+// FileReport is what a file contains.
+type FileReport struct {
+	Name  string `json:"name"`
+	Lines int    `json:"lines"`
+	First uint64 `json:"first,string"`
+	Last  uint64 `json:"last,string"`
+}
+
+// Report is what Verify has found.
+type Report struct {
+	Files []FileReport `json:"files"`
+	Lines uint64       `json:"lines,string"`
+	First uint64       `json:"first,string"`
+	Last  uint64       `json:"last,string"`
+	// From and To are the times of the first and the last line.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Anchor is that of the last line.
+	Anchor string `json:"anchor,omitempty"`
+	// Breaks are what must not be; there are none if the chain is whole.
+	Breaks []Finding `json:"breaks"`
+	// Notes are worth to know, and do not break the chain.
+	Notes []Finding `json:"notes"`
+	// More is how many findings were left out.
+	More uint64 `json:"more,string,omitempty"`
+}
+
+// Intact says whether the chain is whole.
+func (r *Report) Intact() bool { return len(r.Breaks) == 0 }
+
+const maxFindings = 1000
+
+// Verify checks the chain over all files of the log whose newest file has that path, and that it has the lines of the anchors. The log
+// may be in use meanwhile. An error means that it could not be read.
+func Verify(path string, anchors ...Anchor) (*Report, error) {
+	path = filepath.Clean(path)
+	for try := 0; ; try++ {
+		names, err := files(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		}
+		report, err := verifyFiles(path, names, anchors)
+		after, again := files(path)
+		// A server may have rotated the log while it was read.
+		if again == nil && !slices.Equal(names, after) && try < 10 {
+			continue
+		}
+		return report, errors.Join(err, again)
+	}
+}
+
+func verifyFiles(path string, names []string, anchors []Anchor) (*Report, error) {
+	v := newVerifier(anchors)
+	for i, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		err = errors.Join(v.file(f, name, firstOf(path, name), i == len(names)-1), f.Close())
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	return v.end(), nil
+}
+
+// hole is numbers of lines that are not there, or stand further below.
+type hole struct {
+	from, to uint64
+	at       place
+	count    uint64 // of lines that are missing: changed ones may have some of the numbers
+	boundary bool   // between two files
+}
+
+// place is where a finding stands.
+type place struct{ file, line int }
+
+type found struct {
+	Finding
+	at place
+}
+
+// verifier follows a chain.
+type verifier struct {
+	report  Report
+	anchors map[uint64]string
+	breaks  []found
+	holes   []hole
+
+	at     place  // the line that is read
+	last   uint64 // the highest number so far; 0: none
+	hash   string // of the line of that number
+	lastAt place
+	event  string // of the last line that could be read
+	unread uint64 // lines since the one of that number that cannot be read
+}
+
+func newVerifier(anchors []Anchor) *verifier {
+	v := &verifier{anchors: make(map[uint64]string), report: Report{Files: []FileReport{}, Breaks: []Finding{}, Notes: []Finding{}}}
+	for _, a := range anchors {
+		v.anchors[a.Seq] = a.Hash
+	}
+	return v
+}
+
+// file reads the next file. named is the number of its first line after its name, 0 for the newest.
+func (v *verifier) file(r io.Reader, name string, named uint64, newest bool) error {
+	v.report.Files = append(v.report.Files, FileReport{Name: name})
+	v.at = place{file: len(v.report.Files) - 1}
+	lines := newLineReader(r)
+	for {
+		at, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		v.at.line++
+		v.line(at, named, newest)
+	}
+}
+
+// line checks one line.
+func (v *verifier) line(at aLine, named uint64, newest bool) {
+	l, err := parse(at.text)
+	if err == nil && at.bytes > int64(len(at.text)) {
+		err = errors.New("it is too long")
+	}
+	switch {
+	case err != nil && newest && !at.newline && !whole(at.text[:len(at.text)-1]):
+		v.note(Torn, v.expected(), "the last line is incomplete: a server is writing it, or was killed and not started again")
+		return
+	case err != nil:
+		v.found(Changed, v.at, v.expected(), "this line was changed: %v", err)
+		v.unread++
+		return
+	}
+	f := &v.report.Files[v.at.file]
+	if f.Lines++; f.First == 0 {
+		f.First = l.Seq
+	}
+	f.Last = l.Seq
+	v.report.Lines++
+	v.order(l, named, f.Lines == 1)
+	v.mentions(l)
+	if hash, ok := v.anchors[l.Seq]; ok && hash != at.hash {
+		v.found(Changed, v.at, l.Seq, "line %d is not the one of its anchor: the log was written again", l.Seq)
+	}
+	v.event = l.Event
+	if l.Seq > v.last {
+		v.last, v.hash, v.lastAt, v.unread = l.Seq, at.hash, v.at, 0
+		v.report.To = l.Time
+	}
+}
+
+// expected is the number that the next line should have.
+func (v *verifier) expected() uint64 {
+	if v.last == 0 {
+		return 0
+	}
+	return v.last + v.unread + 1 // 0 at the end of all numbers
+}
+
+// order checks a line's number, and the hash of the line before.
+func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
+	if v.last == 0 {
+		v.report.First, v.report.From = l.Seq, l.Time
+		switch {
+		case v.misnamed(named, l.Seq):
+			v.found(Cut, v.at, l.Seq, "the file begins with line %d, and its name says %d: its beginning was cut off", l.Seq, named)
+		case l.Seq == 1 && l.Prev != "":
+			v.found(Changed, v.at, l.Seq, "line 1 has the hash of a line before it: it was changed")
+		case l.Seq > 1 && l.Seq-1 > v.unread:
+			v.note(Removed, l.Seq, "the log begins with line %d: rotation has removed the lines before", l.Seq)
+		}
+		return
+	}
+	if l.Seq <= v.last {
+		v.moved(l.Seq)
+		return
+	}
+	if gap := l.Seq - v.last - 1; gap > v.unread {
+		v.hole(hole{from: v.last + 1, to: l.Seq - 1, at: v.at, count: gap - v.unread, boundary: firstOfFile})
+		return
+	}
+	if firstOfFile && v.misnamed(named, l.Seq) {
+		v.found(Changed, v.at, l.Seq, "the file begins with line %d, and its name says %d: it was renamed", l.Seq, named)
+	}
+	if l.Seq == v.last+1 && v.unread == 0 && l.Prev != v.hash {
+		v.found(Changed, v.lastAt, v.last, "line %d was changed: line %d has another hash of it", v.last, l.Seq)
+	}
+}
+
+// misnamed says whether the name of a file is not that of its first line, which may be one of those that cannot be read.
+func (v *verifier) misnamed(named, first uint64) bool {
+	return named > first || named > 0 && first-named > v.unread
+}
+
+// moved reports a line that should stand further above.
+func (v *verifier) moved(seq uint64) {
+	for i, h := range v.holes {
+		if seq < h.from || seq > h.to {
+			continue
+		}
+		v.found(Reordered, v.at, seq, "line %d stands after line %d", seq, v.last)
+		v.holes = slices.Delete(v.holes, i, i+1)
+		if h.count--; h.count == 0 {
+			return
+		}
+		below, above := h, h
+		below.to, above.from = seq-1, seq+1
+		switch seq {
+		case h.from:
+			v.holes = append(v.holes, above)
+		case h.to:
+			v.holes = append(v.holes, below)
+		default:
+			below.count = min(h.count, seq-h.from)
+			if above.count = h.count - below.count; above.count > 0 {
+				v.holes = append(v.holes, above)
+			}
+			v.holes = append(v.holes, below)
+		}
+		return
+	}
+	v.found(Repeated, v.at, seq, "line %d stands after line %d, and was there already", seq, v.last)
+}
+
+// mentions reports what a line says of those before it.
+func (v *verifier) mentions(l *line) {
+	if l.Lost > 0 {
+		v.note(Lost, l.Seq, "%d lines before this one could not be written", l.Lost)
+	}
+	switch {
+	case l.Event != eventStarted:
+	case l.TornBytes > 0:
+		v.note(Torn, l.Seq, "torn line of %d bytes: the server was killed while it wrote, and started again at %s", l.TornBytes, l.Time)
+	case v.last > 0 && v.event != eventStopped:
+		v.note(Killed, l.Seq, "the server was killed, and started again at %s: the last lines before may not have been written", l.Time)
+	}
+}
+
+func (v *verifier) full() bool {
+	full := len(v.breaks)+len(v.holes)+len(v.report.Notes) >= maxFindings
+	if full {
+		v.report.More++
+	}
+	return full
+}
+
+func (v *verifier) hole(h hole) {
+	// A break is never left out when it is the only one.
+	if len(v.breaks)+len(v.holes) == 0 || !v.full() {
+		v.holes = append(v.holes, h)
+	}
+}
+
+func (v *verifier) found(kind Kind, at place, seq uint64, format string, args ...any) {
+	if len(v.breaks)+len(v.holes) == 0 || !v.full() {
+		v.breaks = append(v.breaks, found{v.finding(kind, at, seq, format, args...), at})
+	}
+}
+
+func (v *verifier) note(kind Kind, seq uint64, format string, args ...any) {
+	if !v.full() {
+		v.report.Notes = append(v.report.Notes, v.finding(kind, v.at, seq, format, args...))
+	}
+}
+
+func (v *verifier) finding(kind Kind, at place, seq uint64, format string, args ...any) Finding {
+	return Finding{Kind: kind, File: v.report.Files[at.file].Name, Line: at.line, Seq: seq, Text: fmt.Sprintf(format, args...)}
+}
+
+// end is the report, when all files were read.
+func (v *verifier) end() *Report {
+	for _, h := range v.holes {
+		text := fmt.Sprintf("lines %d to %d are missing", h.from, h.to)
+		switch {
+		case h.count < h.to-h.from+1:
+			text = fmt.Sprintf("%d of the lines %d to %d are missing", h.count, h.from, h.to)
+		case h.from == h.to:
+			text = fmt.Sprintf("line %d is missing", h.from)
+		}
+		if h.boundary {
+			text += " between this file and the one before: a file is missing, or the end of the one before"
+		}
+		v.breaks = append(v.breaks, found{v.finding(Missing, h.at, h.from, "%s", text), h.at})
+	}
+	v.report.Last = v.last
+	if v.last > 0 {
+		v.report.Anchor = Anchor{v.last, v.hash}.String()
+	}
+	v.checkAnchors()
+	slices.SortStableFunc(v.breaks, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.Seq, b.Seq))
+	})
+	for _, f := range v.breaks {
+		v.report.Breaks = append(v.report.Breaks, f.Finding)
+	}
+	return &v.report
+}
+
+// checkAnchors reports anchors outside of the log.
+func (v *verifier) checkAnchors() {
+	for _, seq := range slices.Sorted(maps.Keys(v.anchors)) {
+		at := place{file: max(len(v.report.Files)-1, 0), line: v.at.line}
+		switch {
+		case len(v.report.Files) == 0:
+		case seq > v.last:
+			v.breaks = append(v.breaks, found{v.finding(Cut, at, seq, "the log ends with line %d, and the anchor is of line %d: its end was cut off", v.last, seq), place{math.MaxInt, 0}})
+		case seq < v.report.First:
+			v.breaks = append(v.breaks, found{v.finding(Removed, place{0, 1}, seq, "the anchor's line %d is older than the log, and cannot be checked: give a later anchor", seq), place{}})
+		}
+	}
+}

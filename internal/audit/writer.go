@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// writer writes lines to files. One goroutine uses it.
+type writer struct {
+	Config
+	disk disk
+	lock io.Closer
+
+	file     *os.File
+	size     int64  // of whole lines in file
+	first    uint64 // number of the first line in file; 0: it is empty
+	partial  bool   // file may have part of a batch after size
+	unsynced bool
+
+	seq  uint64 // of the last line
+	hash string // of the last line; empty before the first
+
+	buf        bytes.Buffer
+	complained time.Time
+	anchored   time.Time
+	anchorSeq  uint64
+}
+
+// resume finds the end of the chain, opens the newest file and repairs its end. It returns the line to begin with.
+func (w *writer) resume() (entry, error) {
+	names, err := files(w.Path)
+	if err != nil {
+		return entry{}, err
+	}
+	started := entry{event: eventStarted, Record: Record{Time: time.Now()}}
+	var newest ending
+	for i := len(names) - 1; i >= 0 && (w.seq == 0 || w.hash == ""); i-- {
+		end, err := readEnding(names[i])
+		if err != nil {
+			return entry{}, err
+		}
+		if names[i] == w.Path {
+			newest = end
+		}
+		if w.seq == 0 {
+			w.seq = end.last
+		}
+		if w.hash == "" {
+			w.hash = end.hash
+		}
+	}
+	if w.file, err = openFile(w.Path); err != nil {
+		return entry{}, err
+	}
+	w.first, w.size = newest.first, newest.size
+	if newest.tornBytes > 0 {
+		started.torn, started.tornBytes = clean(string(newest.torn), maxTorn), newest.tornBytes
+		w.Logger.Warn("the last line of the audit log is torn: the server was killed while it wrote; the line `started` keeps it",
+			slog.String("path", w.Path), slog.Uint64("after", w.seq))
+		if err := w.file.Truncate(w.size); err != nil {
+			return entry{}, errors.Join(err, w.file.Close())
+		}
+	}
+	if w.size > 0 && !newest.newline { // the line lacks nothing else
+		if n, err := w.disk.write(w.file, []byte("\n")); err != nil {
+			return entry{}, errors.Join(fmt.Errorf("repair %s: %w", w.Path, err), w.file.Close())
+		} else {
+			w.size += int64(n)
+		}
+	}
+	w.anchor(started.Time)
+	return started, nil
+}
+
+func openFile(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+}
+
+// append writes a batch in one call. After an error nothing of it counts as written.
+func (w *writer) append(batch []entry, lost uint64) error {
+	w.buf.Reset()
+	seq, hash := w.seq, w.hash
+	for i := range batch {
+		l := batch[i].line(w.Server, w.Cluster)
+		if i == 0 {
+			l.Lost = lost
+		}
+		seq++
+		l.Seq, l.Prev = seq, hash
+		hash = l.appendTo(&w.buf)
+	}
+	if err := w.mend(); err != nil {
+		return err
+	}
+	if w.first > 0 && w.size+int64(w.buf.Len()) > w.MaxBytes {
+		if err := w.rotate(); err != nil { // the file grows until it can
+			w.complain("the audit log is not rotated", err)
+		}
+	}
+	n, err := w.disk.write(w.file, w.buf.Bytes())
+	if err != nil {
+		w.partial = n > 0
+		return errors.Join(err, w.mend())
+	}
+	if w.first == 0 {
+		w.first = w.seq + 1
+	}
+	w.size += int64(n)
+	w.seq, w.hash = seq, hash
+	w.unsynced = true
+	return nil
+}
+
+// mend cuts off the part of a batch that could be written.
+func (w *writer) mend() error {
+	if !w.partial {
+		return nil
+	}
+	if err := w.file.Truncate(w.size); err != nil {
+		return err
+	}
+	w.partial = false
+	return nil
+}
+
+// rotate begins a new file. If it cannot, the old one stays in use.
+func (w *writer) rotate() error {
+	old := rotated(w.Path, w.first)
+	if _, err := os.Lstat(old); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is there already: move it away", old)
+	}
+	w.sync()
+	next := w.Path + ".next"
+	file, err := openFile(next)
+	if err != nil {
+		return err
+	}
+	if err := w.disk.rename(w.Path, old); err != nil {
+		return errors.Join(err, file.Close(), os.Remove(next))
+	}
+	if err := w.disk.rename(next, w.Path); err != nil {
+		return errors.Join(err, file.Close(), w.disk.rename(old, w.Path))
+	}
+	err = errors.Join(w.file.Close(), syncFolder(w.Path))
+	w.file, w.size, w.first = file, 0, 0
+	w.anchor(time.Now())
+	return errors.Join(err, w.removeOld())
+}
+
+func syncFolder(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func (w *writer) removeOld() error {
+	names, err := rotatedFiles(w.Path)
+	for i := 0; i < len(names)-w.Keep; i++ {
+		err = errors.Join(err, os.Remove(names[i]))
+	}
+	return err
+}
+
+// tick syncs, follows a file that was moved away, and writes an anchor now and then.
+func (w *writer) tick() {
+	w.sync()
+	if err := w.reopen(); err != nil {
+		w.complain("the audit log cannot be opened again; lines go into the file that was moved or removed", err)
+	}
+	if now := time.Now(); now.Sub(w.anchored) >= anchorEvery {
+		w.anchor(now)
+	}
+}
+
+func (w *writer) sync() {
+	if !w.unsynced {
+		return
+	}
+	w.unsynced = false // a second sync of the same lines may succeed without having written them
+	if err := w.disk.sync(w.file); err != nil {
+		w.complain("the audit log cannot be synced: lines may be lost if the machine stops", err)
+	}
+}
+
+// reopen begins a new file if the path does not name the file any more.
+func (w *writer) reopen() error {
+	if err := w.mend(); err != nil {
+		return err
+	}
+	mine, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	w.size = min(w.size, mine.Size()) // somebody has cut it
+	now, err := os.Stat(w.Path)
+	if err == nil && os.SameFile(mine, now) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := openFile(w.Path)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	old := w.file
+	w.file, w.size, w.first = file, info.Size(), 0
+	return old.Close()
+}
+
+// anchor writes the number and hash of the last line to the server's log.
+func (w *writer) anchor(now time.Time) {
+	if w.anchored = now; w.seq > w.anchorSeq {
+		w.anchorSeq = w.seq
+		w.Logger.Info("anchor of the audit log", slog.String("path", w.Path), slog.String("anchor", Anchor{w.seq, w.hash}.String()))
+	}
+}
+
+// complain logs an error once a minute.
+func (w *writer) complain(text string, err error, more ...any) {
+	now := time.Now()
+	if !w.complained.IsZero() && now.Sub(w.complained) < complainEvery {
+		return
+	}
+	w.complained = now
+	w.Logger.Error(text, append([]any{slog.String("path", w.Path), slog.Any("error", err)}, more...)...)
+}
+
+// close is called when nothing writes any more.
+func (w *writer) close() error {
+	w.sync()
+	w.anchor(time.Now())
+	return errors.Join(w.file.Close(), w.lock.Close())
+}

@@ -13,6 +13,7 @@
 //	cluster  cluster, status, context
 //	cert     cert init, server, peer, client and show
 //	auth     auth whoami, can-i, roles, list, bind and unbind; auth token create, list and revoke
+//	audit    audit verify
 //	bench    bench
 //	root     help, completion, version, and the command line as a whole
 //

@@ -17,6 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/root"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/internal/audit"
 )
 
 func TestMain(m *testing.M) {
@@ -73,6 +74,8 @@ func TestScript(t *testing.T) {
 			"status": exitStatus,
 			"many":   writeMany,
 			"keep":   keep,
+
+			"audited": writeAudit,
 		},
 	})
 }
@@ -105,6 +108,18 @@ func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 		text = fmt.Appendf(text, "  - {name: job-%04d, labels: {set: many}, group_pattern: \"zone-%d\", duration: 30s}\n", i, i%7)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
+}
+
+// writeAudit writes an audit log of so many lines, of a server that starts and stops: audited COUNT FILE
+func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
+	count, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	log, err := audit.Open(audit.Config{Path: ts.MkAbs(args[1]), Server: "gk1", Logger: slog.New(slog.DiscardHandler)})
+	ts.Check(err)
+	for range count - 2 {
+		log.Write(audit.Record{Principal: "shop", Method: "Pause", Decision: audit.Refused, Reason: "operator"})
+	}
+	ts.Check(log.Close())
 }
 
 // keep puts what the last command printed into a variable, without the line's end: keep NAME

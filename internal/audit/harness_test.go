@@ -82,7 +82,7 @@ func makeFiles(t testing.TB, c Config, files, perFile int) {
 
 func verified(t testing.TB, path string, anchors ...Anchor) *Report {
 	t.Helper()
-	r, err := Verify(path, anchors...)
+	r, err := Verify(t.Context(), path, anchors...)
 	if err != nil {
 		t.Fatal(err)
 	}

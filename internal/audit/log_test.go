@@ -517,7 +517,7 @@ func TestFiles_OfAnotherName_AreNotTakenForTheLogs(t *testing.T) {
 	if r := wantIntact(t, c.Path, 6); len(r.Files) != 3 {
 		t.Error(r.Files)
 	}
-	if _, err := Verify(c.Path + "-none"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Verify(t.Context(), c.Path+"-none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

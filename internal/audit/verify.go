@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Anchor is a line that a log must have: its number and its hash.
@@ -98,8 +100,8 @@ func (r *Report) Intact() bool { return len(r.Breaks) == 0 }
 const maxFindings = 1000
 
 // Verify checks the chain over all files of the log whose newest file has that path, and that it has the lines of the anchors. The log
-// may be in use meanwhile. An error means that it could not be read.
-func Verify(path string, anchors ...Anchor) (*Report, error) {
+// may be in use meanwhile. An error means that it could not be read to its end, or is that of ctx.
+func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error) {
 	path = filepath.Clean(path)
 	for try := 0; ; try++ {
 		names, err := files(path)
@@ -107,26 +109,26 @@ func Verify(path string, anchors ...Anchor) (*Report, error) {
 			return nil, err
 		}
 		if len(names) == 0 {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+			return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
 		}
-		report, err := verifyFiles(path, names, anchors)
+		report, err := verifyFiles(ctx, path, names, anchors)
 		after, again := files(path)
 		// A server may have rotated the log while it was read.
-		if again == nil && !slices.Equal(names, after) && try < 10 {
+		if again == nil && ctx.Err() == nil && !slices.Equal(names, after) && try < 10 {
 			continue
 		}
 		return report, errors.Join(err, again)
 	}
 }
 
-func verifyFiles(path string, names []string, anchors []Anchor) (*Report, error) {
+func verifyFiles(ctx context.Context, path string, names []string, anchors []Anchor) (*Report, error) {
 	v := newVerifier(anchors)
 	for i, name := range names {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
 		}
-		err = errors.Join(v.file(f, name, firstOf(path, name), i == len(names)-1), f.Close())
+		err = errors.Join(v.file(ctx, f, name, firstOf(path, name), i == len(names)-1), f.Close())
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
@@ -174,7 +176,7 @@ func newVerifier(anchors []Anchor) *verifier {
 }
 
 // file reads the next file. named is the number of its first line after its name, 0 for the newest.
-func (v *verifier) file(r io.Reader, name string, named uint64, newest bool) error {
+func (v *verifier) file(ctx context.Context, r io.Reader, name string, named uint64, newest bool) error {
 	v.report.Files = append(v.report.Files, FileReport{Name: name})
 	v.at = place{file: len(v.report.Files) - 1}
 	lines := newLineReader(r)
@@ -183,7 +185,7 @@ func (v *verifier) file(r io.Reader, name string, named uint64, newest bool) err
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		v.at.line++

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -128,7 +129,7 @@ func TestParseAnchor(t *testing.T) {
 func verifyText(t interface{ Fatal(args ...any) }, files ...[]byte) *Report {
 	v := newVerifier(nil)
 	for i, data := range files {
-		if err := v.file(bytes.NewReader(data), fmt.Sprint("file", i), 0, i == len(files)-1); err != nil {
+		if err := v.file(context.Background(), bytes.NewReader(data), fmt.Sprint("file", i), 0, i == len(files)-1); err != nil {
 			t.Fatal(err)
 		}
 	}

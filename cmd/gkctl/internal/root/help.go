@@ -89,6 +89,8 @@ func ownExits(command string) []exitText {
 			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use: nothing was done"},
 			bad,
 		}
+	case "audit verify":
+		return []exitText{{ui.ExitOK, "the chain is whole"}, {ui.ExitFailure, "the chain is broken, or an anchor does not hold"}, {ui.ExitBadInput, "the log cannot be read"}, {ui.ExitInterrupted, ""}}
 	case "status":
 		return []exitText{{ui.ExitUnreachable, "no server answered, or none leads"}}
 	case "cluster status":
@@ -131,7 +133,7 @@ func exitsOf(command string) []exitText {
 	for _, e := range ownExits(command) {
 		own[e.code] = e.text
 	}
-	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ") || command == "auth roles"
+	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ") || command == "auth roles" || command == "audit verify"
 	var out []exitText
 	for _, e := range generalExits() {
 		text, has := own[e.code]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/audit"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/bench"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cert"
@@ -57,7 +58,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, cert.Commands, auth.Commands, bench.Commands,
+		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, cert.Commands, auth.Commands, audit.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

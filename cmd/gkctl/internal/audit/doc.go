@@ -1,0 +1,2 @@
+// Package audit has the command that checks the audit log of a server: audit verify. It reads files and asks no server.
+package audit

@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	"github.com/gatekeeperd/gatekeeper/internal/audit"
+)
+
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
+	cmd := &cobra.Command{
+		GroupID: ui.GroupCluster,
+		Use:     "audit",
+		Short:   "Check the audit log of a server",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    ui.HelpOfGroup,
+	}
+	cmd.AddCommand(newVerify(f, (*verifyOptions).run))
+	return []*cobra.Command{cmd}
+}
+
+type verifyOptions struct {
+	f       *conn.Factory
+	path    string
+	anchors []string
+	output  ui.Output
+}
+
+func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error) *cobra.Command {
+	o := &verifyOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "verify PATH [--anchor LINE:HASH]...",
+		Short: "Check that no line of an audit log was changed, removed or moved",
+		Long: `Checks the chain of an audit log: of the file at PATH and of the rotated files beside it. It needs no server, and the server may be running.
+
+The chain shows changes within the log. A person who can write its files can also compute a new chain, or cut off the end. --anchor shows that:
+it is the number and hash of a line, which servers write to their ordinary log as "anchor of the audit log", and this command prints.`,
+		Example: `  gkctl audit verify /var/log/gatekeeper/audit.log
+  gkctl audit verify /var/log/gatekeeper/audit.log --anchor 1042:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+		Args: ui.Exactly(1, "the path of the newest file of an audit log"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.path = args[0]
+			return run(o, cmd.Context())
+		},
+	}
+	cmd.Flags().StringArrayVar(&o.anchors, "anchor", nil, "the log must have this line, `LINE:HASH`; may be repeated")
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
+	return cmd
+}
+
+func (o *verifyOptions) run(ctx context.Context) error {
+	anchors := make([]audit.Anchor, len(o.anchors))
+	for i, text := range o.anchors {
+		var err error
+		if anchors[i], err = audit.ParseAnchor(text); err != nil {
+			return ui.Usagef("--anchor %w", err)
+		}
+	}
+	report, err := audit.Verify(ctx, o.path, anchors...)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return &ui.CodeError{Code: ui.ExitBadInput, Err: err, Hint: "PATH is the newest file of a server's audit log. Only the user of the server can read it."}
+	}
+	if o.output.Is(ui.Table) {
+		o.print(report)
+	} else if err := o.f.PrintObject(o.output, report); err != nil {
+		return err
+	}
+	if report.Intact() {
+		return nil
+	}
+	return &ui.CodeError{
+		Code: ui.ExitFailure, Err: fmt.Errorf("the chain of %s is broken: %s", o.path, words.Plural(len(report.Breaks), "finding", "findings")),
+		Hint: "Keep the files as they are, and compare them with a copy that was made earlier.",
+	}
+}
+
+// print prints a report for a person. Parts of it come from the files.
+func (o *verifyOptions) print(r *audit.Report) {
+	for _, f := range r.Breaks {
+		fmt.Fprintln(o.f.Out, words.Cell("broken: "+f.String()))
+	}
+	for _, f := range r.Notes {
+		fmt.Fprintln(o.f.Out, words.Cell("note: "+f.String()))
+	}
+	if r.More > 0 {
+		fmt.Fprintf(o.f.Out, "... and %d more\n", r.More)
+	}
+	files := words.Plural(len(r.Files), "file", "files")
+	if r.Lines == 0 {
+		fmt.Fprintf(o.f.Out, "%s without a line\n", files)
+		return
+	}
+	fmt.Fprintln(o.f.Out, words.Cell(fmt.Sprintf("lines %d to %d in %s, from %s to %s", r.First, r.Last, files, r.From, r.To)))
+	fmt.Fprintf(o.f.Out, "anchor: %s\n", r.Anchor)
+}

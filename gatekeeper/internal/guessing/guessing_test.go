@@ -1,0 +1,301 @@
+package guessing
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// clock is set by hand.
+type clock struct{ now time.Time }
+
+func newClock() *clock { return &clock{time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time { return c.now }
+
+func (c *clock) pass(d time.Duration) { c.now = c.now.Add(d) }
+
+var (
+	alice = netip.MustParseAddr("192.0.2.1")
+	bob   = netip.MustParseAddr("192.0.2.2")
+)
+
+// fail makes a wrong attempt, which must be let in.
+func fail(t *testing.T, l *Limit, from netip.Addr) {
+	t.Helper()
+	if err := l.Admit(from, "wrong"); err != nil {
+		t.Fatal(err)
+	}
+	l.Failed(from, "wrong")
+}
+
+func wantBlocked(t *testing.T, l *Limit, from netip.Addr, retry time.Duration) *BlockedError {
+	t.Helper()
+	e, ok := errors.AsType[*BlockedError](l.Admit(from, "a guess"))
+	if !ok || e.Retry != retry {
+		t.Fatalf("%v: got %v, want to be blocked for %v", from, e, retry)
+	}
+	return e
+}
+
+func wantFree(t *testing.T, l *Limit, from netip.Addr) {
+	t.Helper()
+	if err := l.Admit(from, "a guess"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAdmit_AfterTooManyFailures_IsRefusedUntilOneIsPaid(t *testing.T) {
+	c := newClock()
+	l := New(Config{Failures: 4, Window: time.Minute, Now: c.Now})
+	for range 4 {
+		fail(t, l, alice)
+	}
+	e := wantBlocked(t, l, alice, 15*time.Second)
+	if !strings.Contains(e.Error(), "192.0.2.1") || !strings.Contains(e.Error(), "15s") {
+		t.Error(e)
+	}
+	wantFree(t, l, bob)
+	if l.Blocked() != 1 || l.Refused() != 1 {
+		t.Errorf("%d blocked, %d refused", l.Blocked(), l.Refused())
+	}
+
+	// Attempts that are refused do not make it longer.
+	for range 1000 {
+		wantBlocked(t, l, alice, 15*time.Second)
+	}
+	c.pass(15*time.Second - 1)
+	wantBlocked(t, l, alice, 1)
+	c.pass(1)
+	fail(t, l, alice)
+	wantBlocked(t, l, alice, 15*time.Second)
+
+	c.pass(time.Minute)
+	for range 4 {
+		fail(t, l, alice)
+	}
+	wantBlocked(t, l, alice, 15*time.Second)
+}
+
+func TestAdmit_Successes_CostNothing(t *testing.T) {
+	l := New(Config{Failures: 2, Now: newClock().Now})
+	for range 100 {
+		wantFree(t, l, alice)
+		l.Succeeded(alice, "right")
+	}
+	fail(t, l, alice)
+	wantFree(t, l, alice)
+	if len(l.sources) != 1 {
+		t.Error("a source without failures is remembered")
+	}
+}
+
+func TestAdmit_CredentialThatWasRight_PassesABlockOfItsAddress(t *testing.T) {
+	c := newClock()
+	l := New(Config{Failures: 2, Now: c.Now})
+	l.Succeeded(alice, "right")
+	l.Succeeded(bob, "of bob")
+	fail(t, l, alice)
+	fail(t, l, alice)
+	if err := l.Admit(alice, "right"); err != nil {
+		t.Error(err)
+	}
+	if err := l.Admit(alice, "of bob"); err == nil {
+		t.Error("a credential passes that was right elsewhere")
+	}
+	// It was revoked.
+	l.Failed(alice, "right")
+	if err := l.Admit(alice, "right"); err == nil {
+		t.Error("a credential passes that was wrong since")
+	}
+	wantBlocked(t, l, alice, 30*time.Second) // and no longer than for one failure
+}
+
+func TestSources_AreAddressesAndNetworks(t *testing.T) {
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"192.0.2.1", "192.0.2.1", true},
+		{"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"192.0.2.1", "192.0.2.2", false},
+		{"2001:db8::1", "2001:db8::ffff:1:2:3", true},
+		{"2001:db8::1", "2001:db8:0:1::1", false},
+		{"fe80::1%eth0", "fe80::2%eth1", true},
+		{"::", "0.0.0.0", false},
+	} {
+		if got := sourceOf(netip.MustParseAddr(c.one)) == sourceOf(netip.MustParseAddr(c.other)); got != c.same {
+			t.Errorf("%s and %s: the same source %v, want %v", c.one, c.other, got, c.same)
+		}
+	}
+	l := New(Config{Failures: 1, Now: newClock().Now})
+	fail(t, l, netip.Addr{})
+	if e := wantBlocked(t, l, netip.Addr{}, time.Minute); !strings.Contains(e.Error(), "from this address") {
+		t.Error(e)
+	}
+	fail(t, l, netip.MustParseAddr("2001:db8::1"))
+	if e := wantBlocked(t, l, netip.MustParseAddr("2001:db8::2"), time.Minute); !strings.Contains(e.Error(), "2001:db8::/64") {
+		t.Error(e)
+	}
+}
+
+func TestBlockedError_Notable_PicksFewerAndFewer(t *testing.T) {
+	c := newClock()
+	l := New(Config{Failures: 1, Now: c.Now})
+	fail(t, l, alice)
+	var notable []uint64
+	for range 12345 {
+		if e := wantBlocked(t, l, alice, time.Minute); e.Notable() {
+			notable = append(notable, e.Attempts)
+		}
+	}
+	if fmt.Sprint(notable) != "[1 10 100 1000 10000]" {
+		t.Error(notable)
+	}
+	// A source that has paid begins with 1 again.
+	c.pass(time.Minute)
+	fail(t, l, alice)
+	if e := wantBlocked(t, l, alice, time.Minute); e.Attempts != 1 {
+		t.Error(e.Attempts)
+	}
+
+	// One that goes on guessing does not, so that it writes few lines.
+	l = New(Config{Failures: 4, Window: time.Minute, Now: c.Now})
+	for range 4 {
+		fail(t, l, alice)
+	}
+	for want := range uint64(5) {
+		if e := wantBlocked(t, l, alice, 15*time.Second); e.Attempts != want+1 {
+			t.Error(e.Attempts)
+		}
+		c.pass(15 * time.Second)
+		fail(t, l, alice)
+	}
+}
+
+func TestFailed_ManySources_DoNotFreeABlockedOne(t *testing.T) {
+	l := New(Config{Failures: 3, Sources: 10, Now: newClock().Now})
+	for range 3 {
+		fail(t, l, alice)
+	}
+	for i := range 1000 {
+		fail(t, l, netip.AddrFrom4([4]byte{198, 51, byte(i >> 8), byte(i)}))
+	}
+	wantBlocked(t, l, alice, 20*time.Second)
+	if len(l.sources) != 10 {
+		t.Errorf("%d sources", len(l.sources))
+	}
+}
+
+func TestLimit_Nil_LetsEverythingIn(t *testing.T) {
+	var l *Limit
+	fail(t, l, alice)
+	l.Succeeded(alice, "right")
+	if l.Refused() != 0 || l.Blocked() != 0 {
+		t.Error("the nil limit counts")
+	}
+}
+
+// Whatever strangers send, memory is bounded, and no source fails more than twice the limit within a window: once at once, and once as it is paid.
+func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newClock()
+		l := New(Config{
+			Failures: rapid.IntRange(1, 5).Draw(t, "failures"), Window: time.Minute,
+			Sources: rapid.SampledFrom([]int{5, 20, 60}).Draw(t, "sources"), Known: rapid.IntRange(1, 4).Draw(t, "known"), Now: c.Now,
+		})
+		addresses := make([]netip.Addr, 60) // more than are remembered, or as many
+		for i := range addresses {
+			b := [16]byte{0x20, 0x01}
+			binary.BigEndian.PutUint32(b[4:], uint32(i))
+			addresses[i] = netip.AddrFrom16(b)
+		}
+		guesser := addresses[0]
+		var failures []time.Time // of the guesser
+		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 400).Draw(t, "steps")
+		for _, step := range steps {
+			switch {
+			case step < 60 && step%2 == 0:
+				if l.Admit(guesser, "guess") == nil {
+					l.Failed(guesser, "guess")
+					failures = append(failures, c.now)
+				}
+			case step < 60:
+				from := addresses[step]
+				if l.Admit(from, "guess") == nil {
+					l.Failed(from, "guess")
+				}
+			case step < 90:
+				l.Succeeded(addresses[step-60], fmt.Sprint("token", step))
+			default:
+				c.pass(time.Duration(step-89) * 3 * time.Second)
+			}
+			if len(l.sources) > l.Sources || len(l.sources) != len(l.order) || len(l.known) > l.Known || len(l.older) > l.Known {
+				t.Fatalf("%d sources, %d in order, %d and %d known", len(l.sources), len(l.order), len(l.known), len(l.older))
+			}
+			for i, s := range l.order {
+				if l.sources[s.prefix] != s || s.index != i || s.paid.Sub(c.now) > l.Window {
+					t.Fatalf("%+v at %d", s, i)
+				}
+			}
+		}
+		if l.Sources < len(addresses) {
+			return // what is forgotten is not bounded
+		}
+		for i := range failures {
+			within := 0
+			for _, at := range failures[i:] {
+				if at.Sub(failures[i]) < l.Window {
+					within++
+				}
+			}
+			if within > 2*l.Failures {
+				t.Fatalf("%d failures within a window, limit %d", within, l.Failures)
+			}
+		}
+	})
+}
+
+func TestLimit_ManyGoroutines(t *testing.T) {
+	l := New(Config{Failures: 3, Sources: 8, Known: 8})
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 500 {
+				from := netip.AddrFrom4([4]byte{192, 0, 2, byte(j % 16)})
+				credential := fmt.Sprint(i, j%3)
+				switch err := l.Admit(from, credential); {
+				case err != nil:
+				case (i+j)%2 == 0:
+					l.Failed(from, credential)
+				default:
+					l.Succeeded(from, credential)
+				}
+				_ = l.Blocked() + int(l.Refused())
+			}
+		})
+	}
+	group.Wait()
+	if len(l.sources) > 8 || len(l.order) != len(l.sources) {
+		t.Errorf("%d sources, %d in order", len(l.sources), len(l.order))
+	}
+}
+
+func BenchmarkAdmit(b *testing.B) {
+	l := New(Config{})
+	l.Failed(bob, "wrong")
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if l.Admit(alice, "token") == nil {
+				l.Succeeded(alice, "token")
+			}
+		}
+	})
+}

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,7 +15,28 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv("AUDIT_WRITE_UNTIL_KILLED"); path != "" {
+		writeUntilKilled(path)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// writeUntilKilled is what the process does that a test kills. It prints a line when a first file was rotated.
+func writeUntilKilled(path string) {
+	l, err := Open(Config{Path: path, Server: "gk1", MaxBytes: 1 << 20, Keep: 1000, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Fprintln(os.Stdout, err)
+		os.Exit(1)
+	}
+	for said := false; ; {
+		l.Write(refusal())
+		if names, _ := rotatedFiles(path); len(names) > 0 && !said {
+			fmt.Fprintln(os.Stdout, "rotated")
+			said = true
+		}
+	}
+}
 
 // config is a log in a folder of the test. Its logger says nothing.
 func config(t testing.TB) Config {

@@ -1,11 +1,13 @@
 package audit
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -302,6 +304,7 @@ func TestOpen_OnlyTheNewlineIsMissing_IsPutThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIntact(t, c.Path, 10)
+	c.MaxBytes = 1 // the next line still follows in this file
 	makeLog(t, c, 5)
 	if r := wantIntact(t, c.Path, 15); len(r.Notes) != 0 {
 		t.Error(r.Notes)
@@ -314,6 +317,38 @@ func TestOpen_KilledBetweenLines_IsReported(t *testing.T) {
 	writeLines(t, c.Path, linesOf(t, c.Path)[:9]) // without the line that it stopped
 	makeLog(t, c, 5)
 	wantFindings(t, "notes", wantIntact(t, c.Path, 14).Notes, Finding{Kind: Killed, Seq: 10, Line: 10})
+}
+
+func TestOpen_ServersKilledWhileTheyWrite_LeaveAWholeChain(t *testing.T) {
+	c := config(t)
+	const times = 4
+	for range times {
+		child := exec.Command(os.Args[0], "-test.run=^$")
+		child.Env = append(os.Environ(), "AUDIT_WRITE_UNTIL_KILLED="+c.Path)
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said, err := bufio.NewReader(out).ReadString('\n')
+		if err := errors.Join(err, child.Process.Kill()); err != nil || said != "rotated\n" {
+			t.Error(said, err)
+		}
+		_ = child.Wait() // it was killed
+	}
+	mustClose(t, mustOpen(t, c))
+	r := verified(t, c.Path)
+	killed := 0
+	for _, n := range r.Notes {
+		if n.Kind == Killed || n.Kind == Torn {
+			killed++
+		}
+	}
+	if !r.Intact() || killed != times || r.First != 1 {
+		t.Errorf("killed %d times, want %d; breaks: %v", killed, times, r.Breaks)
+	}
 }
 
 // A line with a newline is not one that a crash has torn, so a restart must not make it pass for one.

@@ -22,6 +22,7 @@ type writer struct {
 	size     int64  // of whole lines in file
 	first    uint64 // number of the first line in file; 0: it is empty
 	partial  bool   // file may have part of a batch after size
+	unended  bool   // the last line of file lacks its newline, and nothing else
 	unsynced bool
 
 	seq  uint64 // of the last line
@@ -68,13 +69,7 @@ func (w *writer) resume() (entry, error) {
 			return entry{}, errors.Join(err, w.file.Close())
 		}
 	}
-	if w.size > 0 && !newest.newline { // the line lacks nothing else
-		if n, err := w.disk.write(w.file, []byte("\n")); err != nil {
-			return entry{}, errors.Join(fmt.Errorf("repair %s: %w", w.Path, err), w.file.Close())
-		} else {
-			w.size += int64(n)
-		}
-	}
+	w.unended = w.size > 0 && !newest.newline
 	w.anchor(started.Time)
 	return started, nil
 }
@@ -86,6 +81,9 @@ func openFile(name string) (*os.File, error) {
 // append writes a batch in one call. After an error nothing of it counts as written.
 func (w *writer) append(batch []entry, lost uint64) error {
 	w.buf.Reset()
+	if w.unended {
+		w.buf.WriteByte('\n')
+	}
 	seq, hash := w.seq, w.hash
 	for i := range batch {
 		l := batch[i].line(w.Server, w.Cluster)
@@ -99,7 +97,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	if err := w.mend(); err != nil {
 		return err
 	}
-	if w.first > 0 && w.size+int64(w.buf.Len()) > w.MaxBytes {
+	if w.first > 0 && !w.unended && w.size+int64(w.buf.Len()) > w.MaxBytes {
 		if err := w.rotate(); err != nil { // the file grows until it can
 			w.complain("the audit log is not rotated", err)
 		}
@@ -114,7 +112,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	}
 	w.size += int64(n)
 	w.seq, w.hash = seq, hash
-	w.unsynced = true
+	w.unsynced, w.unended = true, false
 	return nil
 }
 
@@ -217,7 +215,7 @@ func (w *writer) reopen() error {
 		return errors.Join(err, file.Close())
 	}
 	old := w.file
-	w.file, w.size, w.first = file, info.Size(), 0
+	w.file, w.size, w.first, w.unended = file, info.Size(), 0, false
 	return old.Close()
 }
 

@@ -69,7 +69,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// aLine is a line as it stands in a file. text has no newline, is cut at maxLine, and is valid until the next one is read.
+// aLine is a line as it stands in a file. text has no newline, is cut at maxLine, and is valid until the next one is
+// read.
 type aLine struct {
 	text    []byte
 	hash    string

@@ -51,7 +51,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Log is an audit log that is open for writing. Its methods may be called from any goroutine; those of the nil Log do nothing.
+// Log is an audit log that is open for writing. Its methods may be called from any goroutine; those of the nil Log do
+// nothing.
 type Log struct {
 	queue   chan entry
 	ended   chan struct{}
@@ -140,7 +141,8 @@ func (l *Log) Lost() uint64 {
 	return l.allLost.Load()
 }
 
-// Close writes and syncs what is in the queue, and ends the log. A later Write is counted as lost. A second Close does nothing.
+// Close writes and syncs what is in the queue, and ends the log. A later Write is counted as lost. A second Close does
+// nothing.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil

@@ -36,7 +36,7 @@ func ParseAnchor(s string) (Anchor, error) {
 	return Anchor{seq, hash}, nil
 }
 
-// Kind is what is wrong with a line, or worth to know.
+// Kind is what is wrong with a line, or worth knowing.
 type Kind string
 
 // The kinds. Those from Changed to Cut are breaks, the others are notes.
@@ -86,9 +86,9 @@ type Report struct {
 	To   string `json:"to,omitempty"`
 	// Anchor is that of the last line.
 	Anchor string `json:"anchor,omitempty"`
-	// Breaks are what must not be; there are none if the chain is whole.
+	// Breaks are what is wrong. A whole chain has none.
 	Breaks []Finding `json:"breaks"`
-	// Notes are worth to know, and do not break the chain.
+	// Notes are worth knowing, and do not break the chain.
 	Notes []Finding `json:"notes"`
 	// More is how many findings were left out.
 	More uint64 `json:"more,string,omitempty"`
@@ -99,8 +99,8 @@ func (r *Report) Intact() bool { return len(r.Breaks) == 0 }
 
 const maxFindings = 1000
 
-// Verify checks the chain over all files of the log whose newest file has that path, and that it has the lines of the anchors. The log
-// may be in use meanwhile. An error means that it could not be read to its end, or is that of ctx.
+// Verify checks the chain over all files of the log whose newest file has that path, and that it has the lines of the
+// anchors. The log may be in use meanwhile. An error means that it could not be read to its end, or is that of ctx.
 func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error) {
 	path = filepath.Clean(path)
 	for try := 0; ; try++ {
@@ -264,7 +264,8 @@ func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
 	}
 }
 
-// misnamed says whether the name of a file is not that of its first line, which may be one of those that cannot be read.
+// misnamed says whether the name of a file is not that of its first line, which may be one of those that cannot be
+// read.
 func (v *verifier) misnamed(named, first uint64) bool {
 	return named > first || named > 0 && first-named > v.unread
 }

@@ -100,8 +100,8 @@ func (e *BlockedError) Notable() bool {
 	return n == 1
 }
 
-// Admit is called before a bearer credential is hashed or compared. It returns a *BlockedError when the source has failed too often and the
-// credential has not been right from there. Failed or Succeeded follows when it returns nil.
+// Admit is called before a bearer credential is verified. It returns a *BlockedError when the source has
+// failed too often and the credential has not been right from there. Failed or Succeeded follows when it returns nil.
 func (l *Limit) Admit(from netip.Addr, credential string) error {
 	if l == nil {
 		return nil

@@ -203,7 +203,8 @@ func TestLimit_Nil_LetsEverythingIn(t *testing.T) {
 	}
 }
 
-// Whatever strangers send, memory is bounded, and no source fails more than twice the limit within a window: once at once, and once as it is paid.
+// Whatever strangers send, memory is bounded, and no source fails more than twice the limit within a window: once at
+// once, and once as it is paid.
 func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()

@@ -3,8 +3,12 @@ package gatekeeper
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +23,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/internal/audit"
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -629,3 +634,117 @@ func TestAccess_LastAdministrator_IsNotRemoved(t *testing.T) {
 }
 
 func decimalOf(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// auditLine is a line of the audit log, by the names that docs/security.md gives its fields.
+type auditLine struct {
+	Principal, Author, Source, Via, Method, Decision, Reason string
+	Subjects, About                                          []string
+	Times                                                    uint64
+}
+
+// audited are the lines of all servers about calls, once they have ended.
+func (s *secured) audited(t *testing.T) (lines []auditLine) {
+	t.Helper()
+	for _, server := range s.servers {
+		closeServer(t, server)
+		path := filepath.Join(server.cfg.DataDir, "audit", "audit.log")
+		report, err := audit.Verify(t.Context(), path)
+		if err != nil || !report.Intact() {
+			t.Fatalf("audit log of %s: %v, %v", server.cfg.ID, report, err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "gk_") {
+			t.Errorf("the audit log has a token:\n%s", text)
+		}
+		for line := range strings.Lines(string(text)) {
+			var l auditLine
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err)
+			}
+			if l.Method != "" {
+				l.Method = l.Method[strings.LastIndexByte(l.Method, '/')+1:]
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
+}
+
+func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
+	s.bind("one", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "job"))
+	s.bind("two", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "job"), grantOf(gatekeeperv1.Role_ROLE_OPERATOR, "job"))
+	s.named(0, "client").create(t, "job")
+	held := s.named(0, "one").grant(t, "job", "host")
+	for i := range s.servers {
+		one, two := s.named(i, "one"), s.named(i, "two")
+		_, err := one.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{"job"}}, Author: "root\nlevel=INFO"})
+		if status.Code(err) != codes.PermissionDenied {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if _, err := s.named(i, "stranger").ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
+				t.Fatal(err)
+			}
+		}
+		if _, err := two.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{"job"}}, Author: "Ann"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := two.Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
+			t.Fatal(err)
+		}
+		two.refresh(t, held)
+	}
+	guesser := func() error {
+		c := callerOf(t, s.servers[0], grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
+			grpc.WithPerRPCCredentials(bearer("gk_abcdefghijkl_"+strings.Repeat("x", 43))))
+		_, err := c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
+		return err
+	}
+	var last error
+	for range 20 {
+		last = guesser()
+	}
+	if status.Code(last) != codes.ResourceExhausted {
+		t.Errorf("the last guess: %v", last)
+	}
+	if _, err := s.named(0, "one").ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
+		t.Errorf("a certificate from the address of a guesser: %v", err)
+	}
+
+	count := map[string]uint64{}
+	vias := map[string]bool{}
+	for _, l := range s.audited(t) {
+		key := strings.Join([]string{l.Method, l.Decision, l.Principal, l.Author, l.Reason, strings.Join(l.Subjects, ","), strings.Join(l.About, ",")}, "|")
+		count[key] += max(1, l.Times)
+		vias[l.Via] = true
+		if host, _, err := net.SplitHostPort(l.Source); err != nil || host != "127.0.0.1" {
+			t.Errorf("source %q of %v", l.Source, l)
+		}
+	}
+	token := "token " + decimalOf(held.GetToken())
+	for key, least := range map[string]uint64{
+		"Pause|refused|one|root\nlevel=INFO|operator|cert:one|job":                 3,
+		"Pause|allowed|two|Ann||cert:two|job":                                      3,
+		"ListDefinitions|refused|||UNAUTHENTICATED|cert:stranger|":                 15,
+		"Release|refused|two||the permit is another principal's|cert:two|" + token: 3,
+		"Refresh|refused|two||the permit is another principal's|cert:two|" + token: 3,
+		"ListDefinitions|refused|||UNAUTHENTICATED|token:abcdefghijkl|":            10,
+		"ListDefinitions|refused|||TOO_MANY_FAILURES||":                            1,
+		"CreateDefinition|allowed|admin|test||cert:client|job":                         1,
+	} {
+		if count[key] < least {
+			t.Errorf("%d lines of %q, want %d", count[key], key, least)
+		}
+	}
+	if len(vias) != 3 {
+		t.Errorf("calls were passed on by %v", vias)
+	}
+	if t.Failed() {
+		t.Log(count)
+	}
+}

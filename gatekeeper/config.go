@@ -3,6 +3,7 @@ package gatekeeper
 import (
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 	DefaultAdminAddress = "127.0.0.1:7423"
 	DefaultMaxCalls     = admission.DefaultWorking
 	DefaultAdmin        = access.CertSubject + "admin"
+	// AuditOff is the AuditLog of a server that keeps none.
+	AuditOff = "off"
 )
 
 // Config is what a server is to be. Only DataDir is required: with nothing else it is a single server on loopback.
@@ -82,6 +85,9 @@ type Config struct {
 	//
 	// Callers are authenticated where TLS has a CAFile, or with BearerTokens, unless Insecure is set. The servers of a cluster must agree.
 	Admin string
+	// AuditLog is the file to which refusals and changes are written; files that were rotated out stand beside it. AuditOff keeps none. Default:
+	// audit/audit.log in DataDir where callers are authenticated, else none.
+	AuditLog string
 	// Insecure lets the server start although other machines reach a port of it that does not authenticate: the API or the peer port without
 	// TLS and authorities, or the admin port. Callers that reach such a port can change everything, or read metrics and take profiles.
 	Insecure bool
@@ -182,6 +188,17 @@ func (c *Config) firstAdmin() string {
 		return ""
 	}
 	return c.Admin
+}
+
+// auditLog is the file of the audit log; empty: none is kept.
+func (c *Config) auditLog() string {
+	switch {
+	case c.AuditLog == AuditOff, c.AuditLog == "" && (!c.authenticates() || c.DataDir == ""):
+		return ""
+	case c.AuditLog == "":
+		return filepath.Join(c.DataDir, "audit", "audit.log")
+	}
+	return c.AuditLog
 }
 
 // authenticates reports whether callers of the API need a credential.

@@ -16,9 +16,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+	"github.com/gatekeeperd/gatekeeper/internal/audit"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -100,7 +102,11 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.openKeeper(definitions, measures)
-	admitted := admission.New(admission.NewLimits(cfg.MaxCalls))
+	admitted, guesses := admission.New(admission.NewLimits(cfg.MaxCalls)), guessing.New(guessing.Config{})
+	audited, err := s.openAudit()
+	if err != nil {
+		return err
+	}
 	measures.Attach(metrics.Sources{
 		State:      s.machine.State,
 		Leading:    func() bool { return s.node.Role() == consensus.RoleLeader },
@@ -115,8 +121,10 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Admission:  admitted,
 
 		Certificates: cfg.expiries,
+		AuditLost:    audited.Lost,
+		Blocked:      guesses.Refused,
 	})
-	if err := s.openAPI(hub, admitted, measures); err != nil {
+	if err := s.openAPI(hub, admitted, guesses, audited, measures); err != nil {
 		return err
 	}
 	admin, err := s.adminListener()
@@ -202,7 +210,21 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 	s.node.Lead(s.leading)
 }
 
-func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *metrics.Metrics) (err error) {
+// openAudit opens the audit log, if one is to be kept.
+func (s *Server) openAudit() (*audit.Log, error) {
+	path := s.cfg.auditLog()
+	if path == "" {
+		return nil, nil //nolint:nilnil // the nil log keeps nothing
+	}
+	log, err := audit.Open(audit.Config{Path: path, Server: s.cfg.ID, Cluster: s.ClusterID(), Logger: s.log})
+	if err != nil {
+		return nil, &ConfigError{"AuditLog", path, "cannot be used: " + err.Error()}
+	}
+	s.opens(func(context.Context) error { return log.Close() })
+	return log, nil
+}
+
+func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *guessing.Limit, audited *audit.Log, measures *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:                  s.cfg.ID,
 		Keeper:              api.FromKeeper(s.keeper),
@@ -214,6 +236,8 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 		Authenticate:        s.cfg.authenticates(),
 		OptionalClientCerts: s.cfg.BearerTokens,
 		Insecure:            s.cfg.Insecure,
+		Audit:               audited,
+		Guesses:             guesses,
 		Dial:                s.cfg.dial(),
 		Version:             Version(),
 		Started:             time.Now(),

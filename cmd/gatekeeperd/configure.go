@@ -27,7 +27,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		TLS:           o.tls,
 		PeerTLS:       o.peerTLS,
 		Insecure:      o.insecure,
-		BearerTokens:  o.bearerTokens, Admin: o.admin,
+		BearerTokens:  o.bearerTokens, Admin: o.admin, AuditLog: o.auditLog,
 		DumpInterval: o.dumpInterval,
 		MaxCalls:     o.maxCalls,
 	}

@@ -30,6 +30,7 @@ type options struct {
 	tls, peerTLS    gatekeeper.TLS
 	bearerTokens    bool
 	admin           string
+	auditLog        string
 	insecure        bool
 	definitions     string
 	maxCalls        int
@@ -69,6 +70,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members, and to the API of the others (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "as --tls-key, between members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
+	f.StringVar(&o.auditLog, "audit-log", "", `file for refusals and changes, rotated beside it; off for none (default: audit/audit.log in the data folder, where callers are authenticated)`)
 	f.BoolVar(&o.insecure, "insecure", false, "start although other machines reach a port that authenticates nobody, without --tls-cert and --tls-ca")
 
 	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions, created if they were never there; never overwrites, never brings back what was deleted")

@@ -18,7 +18,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
+	"github.com/gatekeeperd/gatekeeper/internal/audit"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -37,6 +39,10 @@ type Config struct {
 	PeerTLS certs.Files
 	// Authenticate asks each caller for a credential, and lets it do what its binding grants. Without it everybody may do everything.
 	Authenticate bool
+	// Audit takes a line for each refusal and each change; nil: none are kept.
+	Audit *audit.Log
+	// Guesses bounds wrong bearer tokens by the address that they come from; nil: nothing does.
+	Guesses *guessing.Limit
 	// OptionalClientCerts lets clients in that show no certificate, because they may have other credentials.
 	OptionalClientCerts bool
 	// Insecure is what GetStatus says of this server.
@@ -74,6 +80,7 @@ type API struct {
 	directory auth.Directory
 	peers     *memberCerts
 	standing  standing
+	repeats   repeats
 	health    *health.Server
 
 	overloads overloads
@@ -126,7 +133,7 @@ func New(cfg Config) (*API, error) {
 		closed:  make(chan struct{}),
 	}
 	a.keeper = guard{cfg.Keeper, a}
-	a.forward.entitled = a.entitled
+	a.forward.entitled, a.forward.audited = a.entitled, a.audited
 	a.forward.standing = func(ctx context.Context, fullMethod string) (context.Context, func()) {
 		if entitlements[fullMethod].open {
 			return ctx, func() {}
@@ -180,6 +187,7 @@ func (a *API) Close() {
 		a.Drain()
 		close(a.closed)
 		a.polls.Wait()
+		a.tellRepeats(time.Now().Add(repeatsFor))
 		a.forward.close()
 	})
 }
@@ -194,6 +202,7 @@ func (a *API) poll() {
 		}
 		a.forward.follow(a.cfg.Consensus.Leader())
 		a.standing.recheck(a.cfg.Machine.State().AccessRevision(), time.Now())
+		a.tellRepeats(time.Now())
 		select {
 		case <-a.closed:
 			return

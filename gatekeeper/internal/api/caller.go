@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -21,10 +22,12 @@ import (
 )
 
 // SubjectHeader names the subjects of a caller whose call a member passes on, and PinHeader the acquirers to which its certificate pins
-// it. They are taken from members only. Both are frozen.
+// it. They are taken from members only. All are frozen.
 const (
 	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
 	PinHeader     = "gatekeeper-pin-bin"
+	// SourceHeader is the address of the caller.
+	SourceHeader = "gatekeeper-source"
 )
 
 // memberSubject stands in SubjectHeader for a member that calls for itself; its certificate follows, in DER. It is frozen.
@@ -47,6 +50,10 @@ type caller struct {
 	api        *API
 	credential auth.Credential
 	member     bool // another member of the cluster, for itself
+	// source is the caller's address, and via the member that has passed the call on, if one has.
+	source, via string
+	// bearer is the authorization header, which is a secret.
+	bearer string
 	// certificate is that of a member.
 	certificate *x509.Certificate
 	// verified: the call came over a connection with a client certificate.
@@ -98,19 +105,29 @@ func (e *forbiddenError) Error() string {
 	return fmt.Sprintf("forbidden: principal %q lacks the role %s %s; an administrator grants it with gkctl auth bind", e.principal, e.role, e.what)
 }
 
-// authenticate finds out what a call proves, before anything of it is read. Who that is, is decided where the call is executed.
+// authenticate finds out what a call proves, before anything of it is read. Who that is, is decided where the call is executed. The context that
+// it returns has the caller, also beside an error.
 func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 	if !a.cfg.Authenticate {
 		return ctx, nil
 	}
-	chain := verifiedChain(ctx)
-	c := &caller{api: a, verified: len(chain) > 0}
+	c := &caller{api: a, source: sourceOf(ctx)}
+	return context.WithValue(ctx, callerKey{}, c), c.prove(ctx)
+}
+
+func (c *caller) prove(ctx context.Context) error {
+	a, chain := c.api, verifiedChain(ctx)
+	c.verified = len(chain) > 0
 	switch hops := metadata.ValueFromIncomingContext(ctx, HopHeader); {
 	case len(hops) > 0 && !a.isMember(chain):
-		return nil, &unauthenticatedError{"only members of the cluster pass calls on"}
+		return &unauthenticatedError{"only members of the cluster pass calls on"}
 	case len(hops) > 0:
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
 		c.asMember()
+		c.via = hops[len(hops)-1]
+		if source := metadata.ValueFromIncomingContext(ctx, SourceHeader); len(source) == 1 {
+			c.source = source[0]
+		}
 		c.credential.Acquirers = metadata.ValueFromIncomingContext(ctx, PinHeader)
 	case a.ofPeers(chain):
 		c.member, c.certificate = true, chain[0]
@@ -118,16 +135,26 @@ func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 		c.credential = auth.OfCertificate(chain[0])
 	}
 	if bearer := metadata.ValueFromIncomingContext(ctx, authorization); len(bearer) > 0 {
-		id, hash, ok := auth.ParseBearer(bearer[0])
+		c.bearer = bearer[0]
+		if err := a.cfg.Guesses.Admit(addressOf(c.source), c.bearer); err != nil {
+			return err
+		}
+		id, hash, ok := auth.ParseBearer(c.bearer)
 		if !ok || len(bearer) > 1 {
-			return nil, &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
+			a.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
+			return &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
 		}
 		c.credential.Token, c.credential.Hash = id, hash
 	}
 	if c.credential.IsZero() && !c.member && !c.early() {
-		return nil, &unauthenticatedError{"the call shows neither a client certificate with a name nor a bearer token"}
+		return &unauthenticatedError{"the call shows neither a client certificate with a name nor a bearer token"}
 	}
-	return context.WithValue(ctx, callerKey{}, c), nil
+	return nil
+}
+
+func addressOf(source string) netip.Addr {
+	at, _ := netip.ParseAddrPort(source) // the zero address counts as a source too
+	return at.Addr()
 }
 
 // verifiedChain is the chain of the client certificate of a connection, the certificate first; nil if there is none.
@@ -147,6 +174,10 @@ func verifiedChain(ctx context.Context) []*x509.Certificate {
 func (c *caller) passOn(md metadata.MD) {
 	md.Delete(SubjectHeader)
 	md.Delete(PinHeader)
+	md.Delete(SourceHeader)
+	if c != nil {
+		md.Set(SourceHeader, c.source)
+	}
 	switch {
 	case c == nil:
 	case c.member:
@@ -175,6 +206,9 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err == nil {
+		if c.bearer != "" {
+			c.api.cfg.Guesses.Succeeded(addressOf(c.source), c.bearer)
+		}
 		if err = allowed(p, state); err == nil {
 			return p, nil
 		}
@@ -186,6 +220,9 @@ func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, 
 		return nil, unread
 	}
 	if p, state, err = c.principal(); err != nil {
+		if c.bearer != "" {
+			c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
+		}
 		return nil, err
 	}
 	return p, allowed(p, state)

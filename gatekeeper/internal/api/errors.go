@@ -18,6 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
@@ -78,6 +79,7 @@ const (
 	reasonWorkLimit        = "WORK_LIMIT"
 	reasonUnauthenticated  = "UNAUTHENTICATED"
 	reasonForbidden        = "FORBIDDEN"
+	reasonTooManyFailures  = "TOO_MANY_FAILURES"
 	reasonNoSuchBinding    = "NO_SUCH_BINDING"
 	reasonSubjectTaken     = "SUBJECT_TAKEN"
 	reasonLastAdmin        = "LAST_ADMIN"
@@ -233,6 +235,12 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.forbiddenError", codes.PermissionDenied, reasonForbidden, as(func(e *forbiddenError) map[string]string {
 		return map[string]string{"principal": e.principal, "role": e.role.String()}
 	}), nil},
+	{"guessing.BlockedError", codes.ResourceExhausted, reasonTooManyFailures, as(func(e *guessing.BlockedError) map[string]string {
+		return map[string]string{"source": e.Source.String()}
+	}), func(err error) []protoadapt.MessageV1 {
+		blocked, _ := errors.AsType[*guessing.BlockedError](err)
+		return []protoadapt.MessageV1{&errdetails.RetryInfo{RetryDelay: durationpb.New(blocked.Retry)}}
+	}},
 	{"api.accessError", codes.NotFound, reasonNoSuchBinding, accessOutcome(fsm.AccessAbsent), nil},
 	{"api.accessError", codes.Aborted, reasonStaleVersion, accessOutcome(fsm.AccessStale), nil},
 	{"api.accessError", codes.AlreadyExists, reasonSubjectTaken, accessOutcome(fsm.AccessSubjectTaken), nil},

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
@@ -128,6 +130,8 @@ func errorCases() []errorCase {
 		{"api.unauthenticatedError", &unauthenticatedError{"why"}, codes.Unauthenticated, "UNAUTHENTICATED", nil},
 		{"api.forbiddenError", &forbiddenError{"app", access.Operator, "anywhere"}, codes.PermissionDenied, "FORBIDDEN",
 			map[string]string{"principal": "app", "role": "operator"}},
+		{"guessing.BlockedError", &guessing.BlockedError{Source: netip.MustParsePrefix("192.0.2.7/32"), Retry: time.Second}, codes.ResourceExhausted,
+			"TOO_MANY_FAILURES", map[string]string{"source": "192.0.2.7/32"}},
 		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessAbsent}, "x"}, codes.NotFound, "NO_SUCH_BINDING", nil},
 		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessStale, Binding: &access.Binding{Name: "b", Revision: 7}}, "x"}, codes.Aborted,
 			"STALE_VERSION", map[string]string{"binding": "b", "current": "7"}},
@@ -243,7 +247,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
-		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo", "work": "../work",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo", "work": "../work", "guessing": "../guessing",
 		"api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
@@ -279,7 +283,7 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
 		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE CHANGED_SINCE
 		NO_SUCH_JOB JOB_DIFFERS JOB_NOT_OVER SUBMISSION_LOST WORK_LIMIT
-		UNAUTHENTICATED FORBIDDEN NO_SUCH_BINDING SUBJECT_TAKEN LAST_ADMIN ACCESS_LIMIT`)
+		UNAUTHENTICATED FORBIDDEN TOO_MANY_FAILURES NO_SUCH_BINDING SUBJECT_TAKEN LAST_ADMIN ACCESS_LIMIT`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

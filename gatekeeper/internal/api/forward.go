@@ -57,6 +57,8 @@ type forwarder struct {
 	methods   map[string]*method
 	// entitled refuses a call that is answered here if its caller has no role for that method.
 	entitled func(ctx context.Context, fullMethod string) error
+	// audited writes to the audit log what became of a call that was answered here.
+	audited func(ctx context.Context, fullMethod string, req any, err error)
 	// standing returns a context that ends once the caller has no role for the method any more. A stream that is passed on stands with the
 	// leader alone: this server's bindings may be older.
 	standing func(ctx context.Context, fullMethod string) (context.Context, func())
@@ -76,6 +78,7 @@ type hop struct {
 
 func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods map[string]*method) *forwarder {
 	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods}
+	f.audited = func(context.Context, string, any, error) {}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
 	}
@@ -89,10 +92,13 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 	}
 	m := f.methods[info.FullMethod]
 	if m == nil || m.here(req) || f.leading() {
-		if err := f.entitled(ctx, info.FullMethod); err != nil {
-			return nil, err
+		err := f.entitled(ctx, info.FullMethod)
+		var reply any
+		if err == nil {
+			reply, err = handler(ctx, req)
 		}
-		return handler(ctx, req)
+		f.audited(ctx, info.FullMethod, req, err)
+		return reply, err
 	}
 	return f.pass(ctx, info.FullMethod, req)
 }
@@ -128,8 +134,9 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		return err
 	}
 	m := f.methods[info.FullMethod]
-	here := func() error {
-		if err := f.entitled(ctx, info.FullMethod); err != nil {
+	here := func() (err error) {
+		defer func() { f.audited(ctx, info.FullMethod, nil, err) }()
+		if err = f.entitled(ctx, info.FullMethod); err != nil {
 			return err
 		}
 		ctx, over := f.standing(ctx, info.FullMethod)

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
@@ -87,6 +89,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 	var at []int
 	for i, call := range calls {
 		if refusals[i] != nil {
+			g.api.audited(ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, nil, refusals[i])
 			answer(i, keeper.Answer{}, refusals[i])
 			continue
 		}
@@ -130,6 +133,20 @@ func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, re
 		return fsm.CancelResult{}, err
 	}
 	return g.Keeper.Cancel(ctx, sem, id, requestID)
+}
+
+// Release and Refresh answer as if another's permit were not there. That is audited.
+func (g guard) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
+	if owner.Principal != nil && g.api.hides(owner, cmd.Token) {
+		g.api.hid(ctx, gatekeeperv1.PermitService_Release_FullMethodName, cmd.Token)
+	}
+	return g.Keeper.Release(ctx, cmd, owner)
+}
+
+func (g guard) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+	results, err := g.Keeper.Refresh(ctx, received, owner, tokens)
+	g.api.hid(ctx, gatekeeperv1.PermitService_Refresh_FullMethodName, g.api.hidden(owner, results)...)
+	return results, err
 }
 
 func (g guard) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
@@ -220,6 +237,9 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 		case !p.Has(access.Verifier) && !p.Has(access.Acquirer):
 			return keeper.Verification{}, &forbiddenError{p.Name(), access.Verifier, "anywhere"}
 		default:
+			if state.Permit(token) != nil {
+				g.api.hid(ctx, gatekeeperv1.PermitService_Verify_FullMethodName, token)
+			}
 			return keeper.Verification{Message: keeper.NeverWas(token), Revision: state.Revision()}, nil
 		}
 	}

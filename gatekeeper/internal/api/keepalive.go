@@ -31,8 +31,11 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 	ctx, cancel := context.WithCancel(stream.Context())
 	listener := s.keeper.Listen()
 	k := &keepAlive{
-		ctx:      ctx,
-		owner:    s.owner,
+		ctx:   ctx,
+		owner: s.owner,
+		hid: func(owner semaphore.Owner, results []keeper.TokenResult) {
+			s.API.hid(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, s.hidden(owner, results)...)
+		},
 		listener: listener,
 		places:   make(chan struct{}, maxFrames),
 		ready:    make(chan refreshed, maxFrames),
@@ -59,6 +62,7 @@ var errNoNotices = errors.New("no more notices")
 type keepAlive struct {
 	ctx      context.Context //nolint:containedctx // one stream lives as long as this
 	owner    func(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error)
+	hid      func(owner semaphore.Owner, results []keeper.TokenResult) // audits the tokens of others
 	listener Listener
 	caught   func(call func() error) error // turns a panic into an error
 
@@ -72,6 +76,7 @@ type refreshed struct {
 	number  uint64
 	grouped bool // the client reads groups
 	frame   Frame
+	owner   semaphore.Owner
 }
 
 // receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when the handler
@@ -143,7 +148,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame 
 	if err != nil {
 		return err
 	}
-	frame.Refresh(k.ctx, owner, tokens, func() { k.ready <- refreshed{number, m.GetGrouped(), frame} })
+	frame.Refresh(k.ctx, owner, tokens, func() { k.ready <- refreshed{number, m.GetGrouped(), frame, owner} })
 	return nil
 }
 
@@ -180,6 +185,7 @@ func (k *keepAlive) answer(r refreshed, send func(*gatekeeperv1.KeepAliveRespons
 	if err != nil {
 		return err
 	}
+	k.hid(r.owner, results)
 	answer := &gatekeeperv1.KeepAliveResponse{Frame: r.number}
 	if r.grouped {
 		results, answer.Refreshed = plainly(results)

@@ -62,6 +62,7 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonHasVote, "The member has a vote already, which is not taken back.", "no"},
 	{reasonAddedNonVoter, "An operator added this member without a vote.", "no: an operator promotes it"},
 	{reasonUnauthenticated, "The credential is missing, unknown, revoked or expired.", "with another credential"},
+	{reasonTooManyFailures, "Too many wrong bearer tokens came from the caller's address; this one was not looked at.", "after the time of `RetryInfo`"},
 	{reasonForbidden, "The principal lacks a role here: the metadata has `principal` and `role`.", "once an administrator has granted it"},
 	{reasonNoSuchBinding, "There is no such binding or token.", "no"},
 	{reasonSubjectTaken, "Another binding has this subject: the metadata has `binding`.", "no"},

@@ -27,6 +27,9 @@ type Sources struct {
 	ClocksOff func() int
 	// Certificates are when those of the ports with TLS end; zero: its files cannot be used.
 	Certificates func() map[string]time.Time
+	// AuditLost is how many lines the audit log could not write, and Blocked how many calls were refused because too many wrong tokens came from
+	// their address.
+	AuditLost, Blocked func() uint64
 	// Admission counts the calls that this server has taken on, and those that it has refused.
 	Admission *admission.Control
 }
@@ -47,6 +50,16 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		return gauge(name, help, func(s *Sources) float64 {
 			if f := source(s); f != nil {
 				return float64(f())
+			}
+			return 0
+		})
+	}
+	counter := func(name, help string, source func(*Sources) func() uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, func() float64 {
+			if s := m.sources.Load(); s != nil {
+				if f := source(s); f != nil {
+					return float64(f())
+				}
 			}
 			return 0
 		})
@@ -112,6 +125,8 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			}
 			return max(left.Seconds(), 0.001) // nothing is granted before the log says so
 		}),
+		counter("audit_lines_lost_total", "Lines that the audit log could not write.", func(s *Sources) func() uint64 { return s.AuditLost }),
+		counter("authentications_blocked_total", "Calls refused because too many wrong bearer tokens came from their address.", func(s *Sources) func() uint64 { return s.Blocked }),
 		m.newAdmitted(),
 		m.newExpiries(),
 		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),

@@ -152,7 +152,7 @@ func (m *model) checkAccess(t *rapid.T, s *fsm.State) {
 	same(t, "access revision", s.AccessRevision(), m.accessed)
 }
 
-var bindingNames = []string{"", "admin", "ops", "x"} //nolint:gochecknoglobals // constant
+var bindingNames = []string{"", "admin", "ops", "x"}
 
 func (d draw) setBinding() fsm.SetBinding {
 	c := fsm.SetBinding{Name: pick(d, "binding", bindingNames...), First: !d.likely("not the first"), Author: d.text("author"), At: d.at()}

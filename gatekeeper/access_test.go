@@ -735,7 +735,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		"Refresh|refused|two||the permit is another principal's|cert:two|" + token: 3,
 		"ListDefinitions|refused|||UNAUTHENTICATED|token:abcdefghijkl|":            10,
 		"ListDefinitions|refused|||TOO_MANY_FAILURES||":                            1,
-		"CreateDefinition|allowed|admin|test||cert:client|job":                         1,
+		"CreateDefinition|allowed|admin|test||cert:client|job":                     1,
 	} {
 		if count[key] < least {
 			t.Errorf("%d lines of %q, want %d", count[key], key, least)

@@ -215,8 +215,7 @@ func (g guard) Clear(ctx context.Context, token uint64, author, reason string) (
 // Verify is for verifiers, and for the owner of the permit.
 func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error) {
 	if c := g.api.caller(ctx); c != nil {
-		state, err := g.Keeper.Read(ctx)
-		if err != nil {
+		if _, err := g.Keeper.Read(ctx); err != nil {
 			return keeper.Verification{}, err
 		}
 		p, state, err := c.principal()

@@ -27,7 +27,7 @@ func TestRole_Includes_IsWhatTheDocsSay(t *testing.T) {
 }
 
 func TestBinding_Validate_NamesTheFieldThatBreaksARule(t *testing.T) {
-	good := Binding{Name: "ops", Subjects: []string{"cert:ann", "spiffe://corp/ops"}, Grants: []Grant{{Role: Operator, Scope: Scope{Semaphores: []string{"a*"}}}}}
+	good := Binding{Name: "ops", Subjects: []string{"cert:ann", "spiffe://corp/ops", "oidc:sub=ann"}, Grants: []Grant{{Role: Operator, Scope: Scope{Semaphores: []string{"a*"}}}}}
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +36,8 @@ func TestBinding_Validate_NamesTheFieldThatBreaksARule(t *testing.T) {
 		"globs":    func(b *Binding) { b.Name = "ops*" },
 		"twice":    func(b *Binding) { b.Subjects = []string{"cert:ann", "cert:ann"} },
 		"cert:":    func(b *Binding) { b.Subjects = []string{"ann"} },
+		"oidc:":    func(b *Binding) { b.Subjects = []string{"oidc:sub="} },
+		"CLAIM=":   func(b *Binding) { b.Subjects = []string{"oidc:=ann"} },
 		"spiffe:":  func(b *Binding) { b.Subjects = []string{"cert:"} },
 		"UTF-8":    func(b *Binding) { b.Subjects = []string{"cert:a\nb"} },
 		"2048":     func(b *Binding) { b.Subjects = []string{"cert:" + strings.Repeat("a", MaxSubject)} },
@@ -72,5 +74,22 @@ func TestBinding_Administers_NeedsACredentialThatStays(t *testing.T) {
 	}
 	if ends := (&Token{Expires: now}); !ends.Expired(now) || ends.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
 		t.Error("a token ends at its time, and one without never")
+	}
+}
+
+func TestSameClaim_OfTwoSubjects(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{OIDC("groups", "a"), OIDC("groups", "b=c"), true},
+		{OIDC("groups", "a"), OIDC("sub", "a"), false},
+		{OIDC("group", "a"), OIDC("groups", "a"), false},
+		{"cert:a=1", "cert:a=2", false},
+		{"spiffe://corp/a", "spiffe://corp/b", false},
+	} {
+		if got := SameClaim(c.a, c.b); got != c.want {
+			t.Errorf("%s and %s: %t", c.a, c.b, got)
+		}
 	}
 }

@@ -24,7 +24,18 @@ const (
 	CertSubject = "cert:"
 	// SPIFFESubject begins the URI of a SPIFFE id.
 	SPIFFESubject = "spiffe://"
+	// OIDCSubject begins what a claim of a JWT says: oidc:CLAIM=VALUE, for example oidc:sub=system:serviceaccount:jobs:reports.
+	OIDCSubject = "oidc:"
 )
+
+// OIDC is the subject that a claim of a JWT proves.
+func OIDC(claim, value string) string { return OIDCSubject + claim + "=" + value }
+
+// SameClaim reports whether two subjects come from the same claim of JWTs.
+func SameClaim(a, b string) bool {
+	of, _, ok := strings.Cut(a, "=")
+	return ok && strings.HasPrefix(of, OIDCSubject) && strings.HasPrefix(b, of+"=")
+}
 
 // Scope bounds a grant. An empty field bounds nothing; a call must be within all that are not empty.
 type Scope struct {
@@ -138,9 +149,13 @@ func ValidSubject(s string) error {
 	if !ok {
 		name, ok = strings.CutPrefix(s, SPIFFESubject)
 	}
+	if claim, isClaim := strings.CutPrefix(s, OIDCSubject); isClaim {
+		claim, name, _ = strings.Cut(claim, "=")
+		ok = claim != ""
+	}
 	switch {
 	case !ok || name == "":
-		return semaphore.Invalid("subjects", s, "must be cert:NAME or spiffe://DOMAIN/PATH")
+		return semaphore.Invalid("subjects", s, "must be cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE")
 	case len(s) > MaxSubject:
 		return semaphore.Invalid("subjects", s, "must have at most 2048 bytes")
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):

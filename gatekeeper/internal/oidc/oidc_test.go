@@ -1,0 +1,393 @@
+package oidc
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
+)
+
+// open makes a Verifier that ends with the test.
+func open(t *testing.T, cfg Config) *Verifier {
+	t.Helper()
+	v, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	return v
+}
+
+// fetching is a Verifier that fetches keys by discovery, as often as it is asked for one that it does not know.
+func fetching(t *testing.T, i *oidctest.Issuer) *Verifier {
+	t.Helper()
+	return open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, cooldown: 1})
+}
+
+// file is a file with keys.
+func file(t *testing.T, keys ...*oidctest.Key) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "jwks.json")
+	replace(t, path, oidctest.Set(keys...))
+	return path
+}
+
+func replace(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(path+".new", text, 0o600), os.Rename(path+".new", path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refusal is why a JWT is refused; it does not contain the JWT.
+func refusal(t *testing.T, v *Verifier, token string) string {
+	t.Helper()
+	l, err := v.Verify(t.Context(), token)
+	e, ok := errors.AsType[*RefusedError](err)
+	if !ok {
+		t.Fatalf("%v, %v; want a RefusedError", l, err)
+	}
+	for part := range strings.SplitSeq(token, ".") {
+		if len(part) > 8 && strings.Contains(e.Why, part[:8]) {
+			t.Errorf("the refusal has a part of the JWT: %s", e.Why)
+		}
+	}
+	return e.Why
+}
+
+func accepted(t *testing.T, v *Verifier, token string) *Login {
+	t.Helper()
+	l, err := v.Verify(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func encode(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+const kubernetes = "https://kubernetes.default.svc.cluster.local"
+
+func TestVerify_TokenOfAServiceAccount_ProvesItsSubject(t *testing.T) {
+	t.Parallel()
+	key := oidctest.NewRSAKey("k1")
+	v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: file(t, key)})
+	token := key.Sign(oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports"))
+	l := accepted(t, v, token)
+	want := "oidc:sub=system:serviceaccount:jobs:reports"
+	if l.String() != want || !slices.Equal(l.Subjects, []string{want}) {
+		t.Errorf("%s proves %q, want %s", l, l.Subjects, want)
+	}
+	if again := accepted(t, v, token); again != l {
+		t.Error("a JWT that was verified is verified again")
+	}
+	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "has expired at") {
+		t.Errorf("it ends: %q now, %q in an hour", l.Ended(now), l.Ended(now.Add(time.Hour)))
+	}
+}
+
+func TestVerify_HostileToken_IsRefused(t *testing.T) {
+	t.Parallel()
+	key, other := oidctest.NewRSAKey("k1"), oidctest.NewRSAKey("k1")
+	v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: file(t, key, oidctest.NewKey("k2"))})
+	good := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports")
+	in := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
+	signed := func(claim string, value any) string { return key.Sign(good.With(claim, value)) }
+	parts := strings.Split(key.Sign(good), ".")
+	der, err := x509.MarshalPKIXPublicKey(key.Private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hs256 := func(secret []byte) string {
+		text := encode(map[string]string{"alg": "HS256", "kid": "k1"}) + "." + parts[1]
+		mac := hmac.New(sha256.New, secret)
+		mac.Write([]byte(text))
+		return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	}
+	unknown, nameless := oidctest.NewKey("k3"), oidctest.NewKey("")
+	for what, c := range map[string]struct{ token, want string }{
+		"another issuer":         {signed("iss", "https://evil.example.com"), `from issuer "https://evil.example.com"`},
+		"no issuer":              {signed("iss", nil), `from issuer ""`},
+		"another audience":       {signed("aud", []string{"vault"}), `for audience "vault"`},
+		"no audience":            {signed("aud", nil), `for audience ""`},
+		"expired":                {signed("exp", in(-time.Second)), "has expired at"},
+		"without an end":         {signed("exp", nil), "has no end"},
+		"not yet valid":          {signed("nbf", in(time.Minute)), "not valid before"},
+		"of the future":          {signed("iat", in(time.Minute)), "issued in the future"},
+		"no subject":             {signed("sub", nil), "sub that is not a subject"},
+		"a subject of two lines": {signed("sub", "ann\nlevel=INFO"), "sub that is not a subject"},
+		"a list of subjects":     {signed("sub", []string{"ann"}), "claims that cannot be read"},
+		"lines in the issuer":    {signed("iss", "a\nb"), `"a\nb"`},
+		"a long issuer":          {signed("iss", strings.Repeat("x", 4000)), `xxx..."`},
+		"signed by another key":  {other.Sign(good), "has not signed"},
+		"unknown key":            {unknown.Sign(good), `no key with the id "k3"`},
+		"key for another use":    {strings.Join([]string{encode(map[string]string{"alg": "ES256", "kid": "k1"}), parts[1], parts[2]}, "."), "no key with the id"},
+		"without a key id":       {nameless.Sign(good), `no key with the id ""`},
+		"tampered":               {parts[0] + "." + encode(good.With("sub", "system:serviceaccount:kube-system:admin")) + "." + parts[2], "has not signed"},
+		"cut":                    {parts[0] + "." + parts[1] + ".", "has not signed"},
+		"none":                   {encode(map[string]string{"alg": "none"}) + "." + parts[1] + ".", "neither a bearer token"},
+		"None":                   {encode(map[string]string{"alg": "None", "kid": "k1"}) + "." + parts[1] + "." + parts[2], "neither a bearer token"},
+		"HS256 by the PEM":       {hs256(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "neither a bearer token"},
+		"HS256 by the DER":       {hs256(der), "neither a bearer token"},
+		"not a JWT":              {"eyJhbGciOi", "neither a bearer token"},
+		"empty":                  {"", "neither a bearer token"},
+		"JSON serialization":     {`{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, "neither a bearer token"},
+		"huge":                   {signed("pad", strings.Repeat("x", MaxToken)), "more than 8192 bytes"},
+	} {
+		if got := refusal(t, v, c.token); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+	if l := accepted(t, v, signed("nbf", in(10*time.Second))); l == nil {
+		t.Error("a clock that is a little ahead is not tolerated")
+	}
+	accepted(t, v, signed("aud", "gatekeeper"))
+}
+
+func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
+	t.Parallel()
+	key := oidctest.NewKey("")
+	good := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports").With("sub", "ann").With("email", "ann@example.com").
+		With("groups", []any{"operators", 7, "a\nb", "editors", ""})
+	path := file(t, key)
+	for what, c := range map[string]struct {
+		claims []string
+		token  oidctest.Claims
+		want   []string
+	}{
+		"by default":          {nil, good, []string{"oidc:sub=ann", "oidc:groups=operators", "oidc:groups=editors"}},
+		"a verified email":    {nil, good.With("email_verified", true), []string{"oidc:sub=ann", "oidc:email=ann@example.com", "oidc:groups=operators", "oidc:groups=editors"}},
+		"verified as text":    {[]string{"email"}, good.With("email_verified", "true"), nil},
+		"one group as text":   {[]string{"groups"}, good.With("groups", "operators"), []string{"oidc:groups=operators"}},
+		"a claim of a vendor": {[]string{"https://example.com/role"}, good.With("https://example.com/role", "ops"), []string{"oidc:https://example.com/role=ops"}},
+		"an object":           {[]string{"kubernetes.io"}, good, nil},
+	} {
+		v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path, Claims: c.claims})
+		if l := accepted(t, v, key.Sign(c.token)); !slices.Equal(l.Subjects, c.want) || l.String() != "oidc:sub=ann" {
+			t.Errorf("%s: %s proves %q, want %q", what, l, l.Subjects, c.want)
+		}
+	}
+	for claim, want := range map[string]bool{"sub": true, "https://example.com/role": true, "": false, "a=b": false, "iss": false, "aud": false, "a\nb": false} {
+		if ValidClaim(claim) != want {
+			t.Errorf("ValidClaim(%q) is %t", claim, !want)
+		}
+	}
+}
+
+func TestVerify_NewKey_IsFetchedAndOldOnesStay(t *testing.T) {
+	t.Parallel()
+	first, second := oidctest.NewRSAKey("k1"), oidctest.NewKey("k2")
+	i := oidctest.New(t, first)
+	v := fetching(t, i)
+	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
+	accepted(t, v, first.Sign(claims))
+	i.SetKeys(first, second)
+	accepted(t, v, second.Sign(claims))
+
+	i.SetDown(true)
+	accepted(t, v, first.Sign(claims.With("jti", "another")))
+	_, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims))
+	if e, ok := errors.AsType[*UnavailableError](err); !ok || !strings.Contains(e.Error(), "503 Service Unavailable") {
+		t.Errorf("a key that may be a new one, while the issuer is down: %v", err)
+	}
+	if v.Trouble() == nil {
+		t.Error("no trouble while the issuer is down")
+	}
+	i.SetDown(false)
+	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
+}
+
+func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
+	t.Parallel()
+	first, second := oidctest.NewKey("k1"), oidctest.NewKey("k2")
+	i := oidctest.New(t, first, second)
+	v := fetching(t, i)
+	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
+	token := first.Sign(claims)
+	gone, stays := accepted(t, v, token), accepted(t, v, second.Sign(claims))
+	i.SetKeys(second, oidctest.NewKey("k1")) // not even another key of that id
+	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
+	if now := time.Now(); !strings.Contains(gone.Ended(now), "withdrawn") || stays.Ended(now) != "" {
+		t.Errorf("the logins end: %q and %q", gone.Ended(now), stays.Ended(now))
+	}
+	if got := refusal(t, v, token); !strings.Contains(got, "has not signed") {
+		t.Errorf("a JWT that was verified by a withdrawn key: %s", got)
+	}
+}
+
+// Strangers choose the id of a key.
+func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
+	t.Parallel()
+	key := oidctest.NewKey("k1")
+	i := oidctest.New(t, key)
+	v := open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, KeysURL: i.URL + "/keys", cooldown: time.Hour})
+	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
+	accepted(t, v, key.Sign(claims))
+	for range 50 {
+		refusal(t, v, oidctest.NewKey("guess").Sign(claims))
+	}
+	if n := i.Fetches(); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+	// A JWT that could never be valid makes no fetch either.
+	often := fetching(t, i)
+	accepted(t, often, key.Sign(claims))
+	before := i.Fetches()
+	for _, bad := range []oidctest.Claims{claims.With("iss", "x"), claims.With("aud", "x"), claims.With("exp", 1)} {
+		refusal(t, often, oidctest.NewKey("guess").Sign(bad))
+	}
+	if n := i.Fetches() - before; n != 0 {
+		t.Errorf("%d fetches for what is refused without a key", n)
+	}
+}
+
+func TestVerify_WhileTheIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
+	t.Parallel()
+	key := oidctest.NewKey("k1")
+	i := oidctest.New(t, key)
+	v := fetching(t, i)
+	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
+	accepted(t, v, key.Sign(claims))
+	release := i.Hold()
+	defer release()
+	next := oidctest.NewKey("k2")
+	i.SetKeys(key, next)
+	waited := make(chan error)
+	go func() {
+		_, err := v.Verify(context.Background(), next.Sign(claims))
+		waited <- err
+	}()
+	crowd := func(n int) (waiting int) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.waiting += n
+		return v.waiting
+	}
+	for crowd(0) == 0 {
+		runtime.Gosched()
+	}
+	accepted(t, v, key.Sign(claims.With("jti", "another")))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := v.Verify(gone, oidctest.NewKey("k3").Sign(claims)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone: %v", err)
+	}
+	crowd(maxWaiting)
+	if _, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims)); !strings.Contains(errorText(err), "too many calls") {
+		t.Errorf("one too many: %v", err)
+	}
+	crowd(-maxWaiting)
+	release()
+	if err := <-waited; err != nil {
+		t.Errorf("the call that waited: %v", err)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestVerify_IssuerDownAtTheStart_IsNotARefusal(t *testing.T) {
+	t.Parallel()
+	key := oidctest.NewKey("k1")
+	i := oidctest.New(t, key)
+	i.SetDown(true)
+	v := fetching(t, i)
+	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
+	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
+		t.Errorf("%v", err)
+	}
+	i.SetDown(false)
+	accepted(t, v, token)
+}
+
+func TestVerify_KeysFileReplaced_CountsAtOnce(t *testing.T) {
+	t.Parallel()
+	first, second := oidctest.NewKey("k1"), oidctest.NewKey("k2")
+	path := file(t, first)
+	v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
+	claims := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports")
+	accepted(t, v, first.Sign(claims))
+	refusal(t, v, second.Sign(claims))
+	for what, bad := range map[string]string{"half written": `{"keys":[`, "no key": `{"keys":[]}`, "a private one": private(second)} {
+		replace(t, path, []byte(bad))
+		if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), path) {
+			t.Errorf("%s: %v", what, err)
+		}
+		accepted(t, v, first.Sign(claims))
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), "no such file") {
+		t.Errorf("removed: %v", err)
+	}
+	replace(t, path, oidctest.Set(first, second))
+	accepted(t, v, second.Sign(claims))
+	if v.Trouble() != nil {
+		t.Error(v.Trouble())
+	}
+}
+
+// private is a set whose key is a private one.
+func private(k *oidctest.Key) string {
+	return strings.Replace(string(oidctest.Set(k)), `"kty"`, `"d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE","kty"`, 1)
+}
+
+func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	for _, text := range []string{`{"keys":[]}`, "<html>", `{"keys":[{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`, `{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}`} {
+		replace(t, path, []byte(text))
+		_, err := New(Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
+		if e, ok := errors.AsType[*SourceError](err); !ok || e.From != path {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// What an issuer answers is checked, because its address may be somebody else's.
+func TestFetch_AnswerOfAnotherIssuer_IsNotTaken(t *testing.T) {
+	t.Parallel()
+	key := oidctest.NewKey("k1")
+	i := oidctest.New(t, key)
+	for what, c := range map[string]struct {
+		cfg  Config
+		want string
+	}{
+		"another name":        {Config{Issuer: i.URL + "/", CAFile: i.CAFile}, "is of issuer"},
+		"another certificate": {Config{Issuer: i.URL}, "certificate"},
+		"nothing there":       {Config{Issuer: i.URL, CAFile: i.CAFile, KeysURL: i.URL + "/none"}, "404 Not Found"},
+		"another document":    {Config{Issuer: i.URL, CAFile: i.CAFile, KeysURL: i.URL + "/.well-known/openid-configuration"}, "no public key"},
+		"no such file":        {Config{Issuer: i.URL, CAFile: "no.crt"}, "no.crt"},
+	} {
+		c.cfg.Audience = "gatekeeper"
+		v := open(t, c.cfg)
+		_, err := v.Verify(t.Context(), key.Sign(oidctest.ServiceAccount(c.cfg.Issuer, "gatekeeper", "jobs", "reports")))
+		if !strings.Contains(errorText(err), c.want) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
+		}
+	}
+}

@@ -80,10 +80,13 @@ type Config struct {
 	PeerTLS TLS
 	// BearerTokens lets clients in that show a bearer token instead of a certificate. It needs TLS, else tokens could be read on their way.
 	BearerTokens bool
-	// Admin is the subject that administers a new cluster: cert:NAME for a name in a client certificate, or a SPIFFE id. It has an effect
-	// only until the cluster has bindings. Default DefaultAdmin, whose certificate `gkctl cert init` makes.
+	// OIDC lets clients in that show a JWT of its issuer instead of a certificate. It needs TLS, as BearerTokens does.
+	OIDC OIDC
+	// Admin is the subject that administers a new cluster: cert:NAME for a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE. It
+	// has an effect only until the cluster has bindings. Default DefaultAdmin, whose certificate `gkctl cert init` makes.
 	//
-	// Callers are authenticated where TLS has a CAFile, or with BearerTokens, unless Insecure is set. The servers of a cluster must agree.
+	// Callers are authenticated where TLS has a CAFile, with BearerTokens, or with OIDC, unless Insecure is set. The servers of a cluster must
+	// agree.
 	Admin string
 	// AuditLog is the file to which refusals and changes are written; files that were rotated out stand beside it. AuditOff keeps none. Default:
 	// audit/audit.log in DataDir where callers are authenticated, else none.
@@ -151,6 +154,27 @@ type TLS struct {
 	CAFile string
 }
 
+// OIDC names the issuer of JWTs that clients may show. The zero value takes none. With neither KeysFile nor KeysURL the keys are found by
+// OpenID Connect Discovery from the issuer, which then is an address with https.
+type OIDC struct {
+	// Issuer and Audience are what the claims iss and aud of a JWT must have. Both are required: a JWT for another audience is refused, because
+	// that audience could use it here.
+	Issuer, Audience string
+	// KeysFile is a JWK Set with the public keys of the issuer. It is read again when it has changed.
+	KeysFile string
+	// KeysURL is where the JWK Set is fetched, by HTTPS. Keys that were fetched are used while the issuer is down.
+	KeysURL string
+	// CAFile has the authorities that verify the servers from which is fetched. Default: those of the system.
+	CAFile string
+	// Claims are those that prove subjects, oidc:CLAIM=VALUE, and decide in this order: the first one that a binding names is the caller's. A
+	// claim with a list proves one subject for each value; a caller with two bindings by one claim is refused. An email counts only if
+	// email_verified is true. Default: sub, email, groups.
+	Claims []string
+}
+
+// isZero reports whether no JWT is taken.
+func (o *OIDC) isZero() bool { return o.Issuer == "" }
+
 // withDefaults fills in what follows from the configuration alone.
 func (c Config) withDefaults() Config {
 	alone := len(c.Members) == 0 && len(c.Join) == 0
@@ -203,8 +227,11 @@ func (c *Config) auditLog() string {
 
 // authenticates reports whether callers of the API need a credential.
 func (c *Config) authenticates() bool {
-	return !c.Insecure && (c.TLS.CAFile != "" || c.BearerTokens)
+	return !c.Insecure && (c.TLS.CAFile != "" || c.optionalCerts())
 }
+
+// optionalCerts reports whether clients of the API may come without a certificate, because they may show a token.
+func (c *Config) optionalCerts() bool { return c.BearerTokens || !c.OIDC.isZero() }
 
 func setDefault[T comparable](value *T, otherwise T) {
 	var zero T

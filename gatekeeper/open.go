@@ -19,8 +19,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -71,6 +73,9 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	}
 	s.opens(func(context.Context) error { s.listeners.close(); return nil })
 	if err := s.refuseStrangers(); err != nil {
+		return err
+	}
+	if err := s.openOIDC(); err != nil {
 		return err
 	}
 
@@ -234,7 +239,8 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 		TLS:                 s.cfg.TLS.files(),
 		PeerTLS:             s.cfg.PeerTLS.files(),
 		Authenticate:        s.cfg.authenticates(),
-		OptionalClientCerts: s.cfg.BearerTokens,
+		OptionalClientCerts: s.cfg.optionalCerts(),
+		OIDC:                s.jwts,
 		Insecure:            s.cfg.Insecure,
 		Audit:               audited,
 		Guesses:             guesses,
@@ -254,6 +260,27 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 	}
 	s.opens(func(context.Context) error { s.api.Close(); return nil })
 	return nil
+}
+
+// openOIDC opens what verifies JWTs, if they are taken. The error is a *ConfigError.
+func (s *Server) openOIDC() (err error) {
+	c := &s.cfg.OIDC
+	if c.isZero() || !s.cfg.authenticates() {
+		return nil
+	}
+	if c.CAFile != "" {
+		if _, err := tlsfiles.Pool(c.CAFile); err != nil {
+			return unusable("OIDC.CAFile", err)
+		}
+	}
+	s.jwts, err = oidc.New(oidc.Config{
+		Issuer: c.Issuer, Audience: c.Audience, KeysFile: c.KeysFile, KeysURL: c.KeysURL, CAFile: c.CAFile, Claims: c.Claims, Logger: s.log,
+	})
+	if bad, ok := errors.AsType[*oidc.SourceError](err); ok {
+		return &ConfigError{"OIDC.KeysFile", bad.From, "cannot be used: " + bad.Err.Error()}
+	}
+	s.opens(func(context.Context) error { s.jwts.Close(); return nil })
+	return err
 }
 
 // opens notes how something that was just opened is closed.

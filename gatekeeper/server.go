@@ -16,6 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 )
 
 // Server is one member of a cluster. Its methods may be called from any goroutine.
@@ -28,6 +29,7 @@ type Server struct {
 	batcher   *batcher.Batcher
 	keeper    *keeper.Keeper
 	leading   *leading
+	jwts      *oidc.Verifier // nil: none are taken
 	api       *api.API
 	grpc      *grpc.Server
 	admin     *http.Server // nil: none

@@ -54,9 +54,9 @@ func (c *Config) sameAuthority() bool {
 	return err == nil && bytes.Equal(clients, members)
 }
 
-// apiTrouble is that of the API port, where bearer tokens may stand for client certificates.
+// apiTrouble is that of the API port, where tokens may stand for client certificates.
 func (c *Config) apiTrouble() string {
-	if c.BearerTokens && c.TLS.CertFile != "" {
+	if c.TLS.CertFile != "" && c.optionalCerts() {
 		return ""
 	}
 	return c.TLS.trouble()

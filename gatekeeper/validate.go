@@ -1,12 +1,17 @@
 package gatekeeper
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
@@ -38,7 +43,7 @@ const maxMaxCalls = 100_000
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	for _, check := range []func() error{
-		c.checkNames, c.checkAddresses, c.checkMembers, c.checkJoin, c.checkTLS, c.checkRest,
+		c.checkNames, c.checkAddresses, c.checkMembers, c.checkJoin, c.checkTLS, c.checkOIDC, c.checkRest,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -206,13 +211,48 @@ func (c *Config) checkTLS() error {
 	if c.BearerTokens && c.TLS.CertFile == "" {
 		return &ConfigError{"BearerTokens", "", "needs TLS: a token that is sent in the clear can be used by everybody on its way"}
 	}
-	if err := access.ValidSubject(c.Admin); err != nil {
-		return &ConfigError{"Admin", c.Admin, "must be cert:NAME or spiffe://DOMAIN/PATH"}
+	if bad, ok := errors.AsType[*semaphore.FieldError](access.ValidSubject(c.Admin)); ok {
+		return &ConfigError{"Admin", c.Admin, bad.Rule}
 	}
 	if c.PeerTLS.CertFile != "" && c.PeerTLS.CAFile == "" {
 		return &ConfigError{"PeerTLS", "", "needs authorities (CA): members verify one another"}
 	}
 	return nil
+}
+
+func (c *Config) checkOIDC() error {
+	o := &c.OIDC
+	if o.isZero() {
+		if o.Audience+o.KeysFile+o.KeysURL+o.CAFile+strings.Join(o.Claims, "") != "" {
+			return &ConfigError{"OIDC.Issuer", "", "must be given with the other options of OIDC"}
+		}
+		return nil
+	}
+	switch {
+	case c.TLS.CertFile == "":
+		return &ConfigError{"OIDC.Issuer", o.Issuer, "needs TLS: a JWT that is sent in the clear can be used by everybody on its way"}
+	case o.Audience == "":
+		return &ConfigError{"OIDC.Audience", "", "must be given: without it a JWT for any other service would be taken"}
+	case o.KeysFile != "" && o.KeysURL != "":
+		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "cannot be given together with a file of keys"}
+	case o.KeysURL != "" && !isHTTPS(o.KeysURL):
+		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "must be an address with https, and without a user"}
+	case o.KeysFile == "" && o.KeysURL == "" && !isHTTPS(o.Issuer):
+		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an address with https, unless a file or an address of its keys is given"}
+	case o.KeysFile != "" && o.CAFile != "":
+		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be given together with a file of keys: nothing is fetched then"}
+	}
+	for i, claim := range o.Claims {
+		if !oidc.ValidClaim(claim) || slices.Contains(o.Claims[:i], claim) {
+			return &ConfigError{"OIDC.Claims", claim, "must be a claim that says who the caller is, for example sub or groups, listed once"}
+		}
+	}
+	return nil
+}
+
+func isHTTPS(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil
 }
 
 func (c *Config) checkRest() error {

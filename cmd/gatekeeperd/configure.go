@@ -27,9 +27,12 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		TLS:           o.tls,
 		PeerTLS:       o.peerTLS,
 		Insecure:      o.insecure,
-		BearerTokens:  o.bearerTokens, Admin: o.admin, AuditLog: o.auditLog,
-		DumpInterval: o.dumpInterval,
-		MaxCalls:     o.maxCalls,
+		BearerTokens:  o.bearerTokens,
+		OIDC:          o.oidc,
+		Admin:         o.admin,
+		AuditLog:      o.auditLog,
+		DumpInterval:  o.dumpInterval,
+		MaxCalls:      o.maxCalls,
 	}
 	for _, member := range o.members {
 		id, address, ok := strings.Cut(member, "=")
@@ -100,6 +103,18 @@ func flagOf(field string) string {
 		return "--advertise-peer"
 	case "TLS":
 		return "--tls-cert, --tls-key, --tls-ca"
+	case "OIDC.Issuer":
+		return "--oidc-issuer"
+	case "OIDC.Audience":
+		return "--oidc-audience"
+	case "OIDC.KeysFile":
+		return "--oidc-keys-file"
+	case "OIDC.KeysURL":
+		return "--oidc-keys-url"
+	case "OIDC.CAFile":
+		return "--oidc-ca"
+	case "OIDC.Claims":
+		return "--oidc-claims"
 	case "PeerTLS":
 		return "--peer-tls-cert, --peer-tls-key, --peer-tls-ca"
 	case "MaxCalls":

@@ -29,6 +29,7 @@ type options struct {
 	profile         string
 	tls, peerTLS    gatekeeper.TLS
 	bearerTokens    bool
+	oidc            gatekeeper.OIDC
 	admin           string
 	auditLog        string
 	insecure        bool
@@ -66,7 +67,13 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.tls.KeyFile, "tls-key", "", "PEM file with its private key")
 	f.StringVar(&o.tls.CAFile, "tls-ca", "", "PEM file with the authorities of clients and servers; each client must show a certificate of theirs")
 	f.BoolVar(&o.bearerTokens, "bearer-tokens", false, "let clients in that show a bearer token instead of a certificate")
-	f.StringVar(&o.admin, "admin", gatekeeper.DefaultAdmin, "who administers a new cluster: cert:NAME, a name in a client certificate, or a SPIFFE id")
+	f.StringVar(&o.admin, "admin", gatekeeper.DefaultAdmin, "who administers a new cluster: cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE")
+	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "let clients in that show a JWT of this issuer (its iss) instead of a certificate")
+	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "what a JWT must be for (its aud); required with --oidc-issuer")
+	f.StringVar(&o.oidc.KeysFile, "oidc-keys-file", "", "JWK Set with the issuer's public keys, read again when it has changed (default: they are fetched)")
+	f.StringVar(&o.oidc.KeysURL, "oidc-keys-url", "", "https address of the JWK Set (default: that of the issuer's OpenID Connect Discovery)")
+	f.StringVar(&o.oidc.CAFile, "oidc-ca", "", "PEM file with the authorities that verify the servers of these addresses (default: those of the system)")
+	f.StringSliceVar(&o.oidc.Claims, "oidc-claims", nil, "claims that bindings may name as oidc:CLAIM=VALUE; the first one that a binding names decides (default sub,email,groups)")
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "as --tls-cert, between members, and to the API of the others (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "as --tls-key, between members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")

@@ -78,7 +78,7 @@ func (s *authService) WhoAmI(ctx context.Context, _ *gatekeeperv1.WhoAmIRequest)
 	}
 	return &gatekeeperv1.WhoAmIResponse{
 		Authenticated: true, Principal: p.Name(), Credential: c.credential.String(), Grants: mapped(p.Binding().Grants, toGrantOf),
-		Acquirers: c.credential.Acquirers,
+		Acquirers: c.credential.Acquirers, Subjects: c.credential.Proven(),
 	}, nil
 }
 
@@ -184,7 +184,7 @@ func (s *authService) change(ctx context.Context, reason, what string, cmd func(
 	}
 	c := s.caller(ctx)
 	if c == nil {
-		return fsm.AccessResult{}, invalid("binding", "", "needs servers that authenticate their callers: start them with --tls-ca or --bearer-tokens")
+		return fsm.AccessResult{}, invalid("binding", "", "needs servers that authenticate their callers: start them with --tls-ca, --bearer-tokens or --oidc-issuer")
 	}
 	p, err := c.may(ctx, mayAdminister)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/work"
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -45,6 +46,8 @@ type Config struct {
 	Guesses *guessing.Limit
 	// OptionalClientCerts lets clients in that show no certificate, because they may have other credentials.
 	OptionalClientCerts bool
+	// OIDC verifies the JWTs of callers. Optional: none are taken. The caller closes it after the API.
+	OIDC *oidc.Verifier
 	// Insecure is what GetStatus says of this server.
 	Insecure bool
 	// Dial makes the connections of hops. Optional, TCP.

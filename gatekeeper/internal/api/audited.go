@@ -103,7 +103,7 @@ func (a *API) write(ctx context.Context, r audit.Record) {
 	r.Time = time.Now()
 	if c := callerIn(ctx); c != nil {
 		r.Subjects, r.Source, r.Via = c.credential.Subjects, c.source, c.via
-		if c.credential.Token != "" {
+		if c.credential.Token != "" || c.credential.Login != nil {
 			r.Subjects = []string{c.credential.String()}
 		}
 		if p, _, err := c.principal(); err == nil {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -17,6 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
@@ -135,16 +137,9 @@ func (c *caller) prove(ctx context.Context) error {
 		c.credential = auth.OfCertificate(chain[0])
 	}
 	if bearer := metadata.ValueFromIncomingContext(ctx, authorization); len(bearer) > 0 {
-		c.bearer = bearer[0]
-		if err := a.cfg.Guesses.Admit(addressOf(c.source), c.bearer); err != nil {
+		if err := c.bear(ctx, bearer); err != nil {
 			return err
 		}
-		id, hash, ok := auth.ParseBearer(c.bearer)
-		if !ok || len(bearer) > 1 {
-			a.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
-			return &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
-		}
-		c.credential.Token, c.credential.Hash = id, hash
 	}
 	if c.credential.IsZero() && !c.member && !c.early() {
 		return &unauthenticatedError{"the call shows neither a client certificate with a name nor a bearer token"}
@@ -155,6 +150,33 @@ func (c *caller) prove(ctx context.Context) error {
 func addressOf(source string) netip.Addr {
 	at, _ := netip.ParseAddrPort(source) // the zero address counts as a source too
 	return at.Addr()
+}
+
+// bear takes the token of a caller: one of this cluster, or a JWT. A JWT that an issuer has signed is not a guess, so it passes also where others
+// have guessed from its address: many pods have one, and each shows a new JWT every hour.
+func (c *caller) bear(ctx context.Context, headers []string) error {
+	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
+	id, hash, ok := auth.ParseBearer(headers[0])
+	scheme, jwt, _ := strings.Cut(headers[0], " ")
+	if c.api.cfg.OIDC != nil && !ok && len(headers) == 1 && strings.EqualFold(scheme, "bearer") {
+		c.credential.Login, err = c.api.cfg.OIDC.Verify(ctx, strings.TrimSpace(jwt))
+		refused, isRefused := errors.AsType[*oidc.RefusedError](err)
+		if !isRefused {
+			return err
+		}
+		err = &unauthenticatedError{refused.Error()}
+	}
+	c.bearer = headers[0]
+	guesses, source := c.api.cfg.Guesses, addressOf(c.source)
+	if err := guesses.Admit(source, c.bearer); err != nil {
+		return err
+	}
+	if !ok || len(headers) > 1 {
+		guesses.Failed(source, c.bearer)
+		return err
+	}
+	c.credential.Token, c.credential.Hash = id, hash
+	return nil
 }
 
 // verifiedChain is the chain of the client certificate of a connection, the certificate first; nil if there is none.

@@ -20,6 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
@@ -143,6 +144,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return map[string]string{"limit": strconv.Itoa(e.Limit), "of": e.Scope.String(), "kind": e.Kind.String()}
 	}), retryLater},
 	{"batcher.ErrOverloaded", codes.ResourceExhausted, reasonNotAppended, is(batcher.ErrOverloaded), retryLater},
+	{"oidc.UnavailableError", codes.Unavailable, reasonNotAppended, as(func(*oidc.UnavailableError) map[string]string { return nil }), nil},
 	{"consensus.ErrNotAppended", codes.Unavailable, reasonNotAppended, is(consensus.ErrNotAppended), nil},
 
 	{"keeper.ErrRevisionChanged", codes.Aborted, reasonRevisionChanged, as(func(e *keeper.RevisionChangedError) map[string]string {

@@ -73,6 +73,7 @@ func errorCases() []errorCase {
 		{"consensus.ErrNotConfirmed", consensus.ErrNotConfirmed, codes.Unavailable, "NOT_CONFIRMED", nil},
 		{"admission.OverloadedError", &admission.OverloadedError{Kind: admission.Ordinary, Scope: admission.Connection, Limit: 7}, codes.ResourceExhausted, "NOT_APPENDED", map[string]string{"limit": "7", "of": "connection", "kind": "ordinary"}},
 		{"batcher.ErrOverloaded", batcher.ErrOverloaded, codes.ResourceExhausted, "NOT_APPENDED", nil},
+		{"oidc.UnavailableError", &oidc.UnavailableError{Err: errors.New("x")}, codes.Unavailable, "NOT_APPENDED", nil},
 		{"consensus.ErrNotAppended", consensus.ErrNotAppended, codes.Unavailable, "NOT_APPENDED", nil},
 		{"keeper.ErrRevisionChanged", &keeper.RevisionChangedError{Semaphore: "s", Expected: 1, Current: 2}, codes.Aborted, "REVISION_CHANGED", map[string]string{"semaphore": "s", "expected": "1", "current": "2"}},
 		{"keeper.ErrRequestEnded", ended, codes.FailedPrecondition, "REQUEST_ENDED", map[string]string{"how": "expired", "token": "5"}},

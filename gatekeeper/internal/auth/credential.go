@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
@@ -20,16 +21,31 @@ type Credential struct {
 	// Token and Hash are those of a bearer token. A caller that shows a token means it: its certificate then counts for nothing but Acquirers.
 	Token string
 	Hash  [32]byte
+	// Login is what a JWT proves, which counts as a token does. Nil: none was shown.
+	Login *oidc.Login
 }
 
 // IsZero reports whether nothing was shown.
-func (c *Credential) IsZero() bool { return len(c.Subjects) == 0 && c.Token == "" }
+func (c *Credential) IsZero() bool { return len(c.Subjects) == 0 && c.Token == "" && c.Login == nil }
+
+// Proven are the subjects that count, the most specific first; none for a bearer token.
+func (c *Credential) Proven() []string {
+	switch {
+	case c.Token != "":
+		return nil
+	case c.Login != nil:
+		return c.Login.Subjects
+	}
+	return c.Subjects
+}
 
 // String names the credential for logs, without its secret.
 func (c *Credential) String() string {
 	switch {
 	case c.Token != "":
 		return "token:" + c.Token
+	case c.Login != nil:
+		return c.Login.String()
 	case len(c.Subjects) > 0:
 		return c.Subjects[0]
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -66,12 +67,35 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 		}
 		return p.pinnedTo(c.Acquirers), nil
 	}
-	for _, s := range c.Subjects {
-		if p := t.bySubject[s]; p != nil {
-			return p.pinnedTo(c.Acquirers), nil
+	if c.Login != nil {
+		if why := c.Login.Ended(now); why != "" {
+			return nil, &UnknownError{c.String(), why}
 		}
 	}
-	return nil, &UnknownError{c.String(), "no binding names it; an administrator adds one with gkctl auth bind"}
+	proven := c.Proven()
+	for i, s := range proven {
+		p := t.bySubject[s]
+		if p == nil {
+			continue
+		}
+		for _, other := range proven[i+1:] { // the issuer may list the values of a claim in any order
+			if q := t.bySubject[other]; q != nil && q != p && access.SameClaim(s, other) {
+				return nil, &UnknownError{c.String(), s + " and " + other + " have different bindings, and neither comes first; an administrator binds " + c.String()}
+			}
+		}
+		return p.pinnedTo(c.Acquirers), nil
+	}
+	return nil, &UnknownError{c.String(), "no binding names it" + others(c.String(), proven) + "; an administrator adds one with gkctl auth bind"}
+}
+
+// others are the subjects besides one that a binding could name too, as the end of a sentence.
+func others(named string, proven []string) string {
+	const most = 10
+	rest := slices.DeleteFunc(slices.Clone(proven), func(s string) bool { return s == named })
+	if len(rest) == 0 {
+		return ""
+	}
+	return ", nor " + strings.Join(rest[:min(most, len(rest))], ", ")
 }
 
 // UnknownError says that a credential belongs to no principal.

@@ -174,8 +174,8 @@ func (x *AccessGrant) GetAcquirer() string {
 type Binding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// cert:NAME, a common name, DNS name or e-mail address in a client certificate; or a SPIFFE id, spiffe://DOMAIN/PATH. A subject belongs to
-	// one binding.
+	// cert:NAME, a common name, DNS name or e-mail address in a client certificate; a SPIFFE id, spiffe://DOMAIN/PATH; or
+	// a claim of a JWT, oidc:CLAIM=VALUE. A subject belongs to one binding.
 	Subjects []string       `protobuf:"bytes,2,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	Grants   []*AccessGrant `protobuf:"bytes,3,rep,name=grants,proto3" json:"grants,omitempty"`
 	// Bearer tokens; only in answers.
@@ -387,11 +387,13 @@ type WhoAmIResponse struct {
 	Authenticated bool `protobuf:"varint,1,opt,name=authenticated,proto3" json:"authenticated,omitempty"`
 	// The name of the binding.
 	Principal string `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
-	// The credential that was shown: a subject, or token:ID.
+	// The credential that was shown: a subject, or token:ID. A JWT is named by its sub.
 	Credential string         `protobuf:"bytes,3,opt,name=credential,proto3" json:"credential,omitempty"`
 	Grants     []*AccessGrant `protobuf:"bytes,4,rep,name=grants,proto3" json:"grants,omitempty"`
 	// The names to which the certificate pins the acquirer; none: any.
-	Acquirers     []string `protobuf:"bytes,5,rep,name=acquirers,proto3" json:"acquirers,omitempty"`
+	Acquirers []string `protobuf:"bytes,5,rep,name=acquirers,proto3" json:"acquirers,omitempty"`
+	// What the credential proves, and bindings may name; none for a bearer token.
+	Subjects      []string `protobuf:"bytes,6,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -457,6 +459,13 @@ func (x *WhoAmIResponse) GetGrants() []*AccessGrant {
 func (x *WhoAmIResponse) GetAcquirers() []string {
 	if x != nil {
 		return x.Acquirers
+	}
+	return nil
+}
+
+func (x *WhoAmIResponse) GetSubjects() []string {
+	if x != nil {
+		return x.Subjects
 	}
 	return nil
 }
@@ -1123,7 +1132,7 @@ const file_gatekeeper_v1_auth_proto_rawDesc = "" +
 	"created_by\x18\x03 \x01(\tR\tcreatedBy\x129\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x0f\n" +
-	"\rWhoAmIRequest\"\xc6\x01\n" +
+	"\rWhoAmIRequest\"\xe2\x01\n" +
 	"\x0eWhoAmIResponse\x12$\n" +
 	"\rauthenticated\x18\x01 \x01(\bR\rauthenticated\x12\x1c\n" +
 	"\tprincipal\x18\x02 \x01(\tR\tprincipal\x12\x1e\n" +
@@ -1131,7 +1140,8 @@ const file_gatekeeper_v1_auth_proto_rawDesc = "" +
 	"credential\x18\x03 \x01(\tR\n" +
 	"credential\x122\n" +
 	"\x06grants\x18\x04 \x03(\v2\x1a.gatekeeper.v1.AccessGrantR\x06grants\x12\x1c\n" +
-	"\tacquirers\x18\x05 \x03(\tR\tacquirers\"\x86\x01\n" +
+	"\tacquirers\x18\x05 \x03(\tR\tacquirers\x12\x1a\n" +
+	"\bsubjects\x18\x06 \x03(\tR\bsubjects\"\x86\x01\n" +
 	"\vCanIRequest\x12'\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x13.gatekeeper.v1.RoleR\x04role\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x14\n" +

@@ -28,8 +28,8 @@ owns permits and stands in the journal. A caller that no binding names may do no
   gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*'
   gkctl auth token create orders --out orders.token
 
-Subjects are cert:NAME, a common name, DNS name or e-mail address in a client certificate, and SPIFFE ids. Callers without a certificate show a bearer
-token of the binding, if the servers have --bearer-tokens. All but whoami, can-i and roles need the role admin.`,
+Subjects are cert:NAME, a common name, DNS name or e-mail address in a client certificate; SPIFFE ids; and oidc:CLAIM=VALUE, a claim of a JWT, if the
+servers have --oidc-issuer. Callers without a certificate may also show a bearer token of the binding, if the servers have --bearer-tokens. All but whoami, can-i and roles need the role admin.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -143,6 +143,11 @@ func printWhoAmI(f *conn.Factory, output ui.Output, r *gatekeeperv1.WhoAmIRespon
 		return err
 	}
 	fmt.Fprintf(f.Out, "principal:   %s\ncredential:  %s\n", words.Cell(r.GetPrincipal()), words.Cell(r.GetCredential()))
+	for _, s := range r.GetSubjects() {
+		if s != r.GetCredential() {
+			fmt.Fprintf(f.Out, "also proves: %s\n", words.Cell(s))
+		}
+	}
 	if len(r.GetAcquirers()) > 0 {
 		fmt.Fprintf(f.Out, "acquirer:    only %s\n", words.Cell(strings.Join(r.GetAcquirers(), " or ")))
 	}

@@ -135,7 +135,7 @@ away, so gkctl shows the change and asks first, or in a script needs --yes.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.subjects, "subject", nil, "`SUBJECT` of a credential: cert:NAME, or spiffe://DOMAIN/PATH; repeat it for several")
+	cmd.Flags().StringArrayVar(&o.subjects, "subject", nil, "`SUBJECT` of a credential: cert:NAME, spiffe://DOMAIN/PATH, or oidc:CLAIM=VALUE; repeat it for several")
 	cmd.Flags().StringVar(&o.role, "role", "", "`ROLE` to grant: "+strings.Join(roleWords(), ", "))
 	cmd.Flags().StringSliceVar(&o.semaphores, "semaphores", nil, "only on semaphores of these names or `GLOBS`")
 	ui.RegisterSelector(cmd, &o.grant.Labels, "only on semaphores whose definitions have these labels")

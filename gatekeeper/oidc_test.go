@@ -1,0 +1,343 @@
+package gatekeeper
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// withOIDC is a cluster of three that takes JWTs of an issuer, which has the key k1.
+type withOIDC struct {
+	*secured
+	issuer *oidctest.Issuer
+	key    *oidctest.Key
+}
+
+func newWithOIDC(t *testing.T) *withOIDC {
+	key := oidctest.NewRSAKey("k1")
+	w := &withOIDC{issuer: oidctest.New(t, key), key: key}
+	w.secured = newSecured(t, func(c *Config) {
+		c.OIDC = OIDC{Issuer: w.issuer.URL, Audience: "gatekeeper", CAFile: w.issuer.CAFile}
+	})
+	return w
+}
+
+// claims are those of the service account jobs/reports.
+func (w *withOIDC) claims() oidctest.Claims {
+	return oidctest.ServiceAccount(w.issuer.URL, "gatekeeper", "jobs", "reports")
+}
+
+const reports = "oidc:sub=system:serviceaccount:jobs:reports"
+
+// showing is a caller without a certificate that shows a token.
+func (w *withOIDC) showing(server int, token string) caller {
+	w.t.Helper()
+	return callerOf(w.t, w.servers[server], w.withoutCertificate(), grpc.WithPerRPCCredentials(bearer(token)))
+}
+
+// bindTo binds subjects.
+func (w *withOIDC) bindTo(name string, subjects []string, grants ...*gatekeeperv1.AccessGrant) {
+	w.t.Helper()
+	if _, err := patiently(w.t, w.admin.SetBinding, &gatekeeperv1.SetBindingRequest{
+		Binding: &gatekeeperv1.Binding{Name: name, Subjects: subjects, Grants: grants},
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// whoAmI asks a server until it knows of the binding, or refuses the caller.
+func whoAmI(t *testing.T, c caller) (*gatekeeperv1.WhoAmIResponse, error) {
+	t.Helper()
+	return patiently(t, gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI, &gatekeeperv1.WhoAmIRequest{})
+}
+
+// A pod shows the token of its service account, at any server.
+func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
+	t.Parallel()
+	w := newWithOIDC(t)
+	w.named(0, "client").create(t, "report")
+	token := w.key.Sign(w.claims())
+	for i := range w.servers {
+		_, err := patiently(t, w.showing(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
+		if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), reports+": no binding names it") || strings.Contains(err.Error(), "eyJ") {
+			t.Errorf("server %d, before it is bound: %v", i, err)
+		}
+	}
+	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "report"))
+	for i := range w.servers { // two of them pass the calls on
+		pod := w.showing(i, token)
+		held := pod.grant(t, "report", "pod")
+		if got := held.GetIdentity().GetAcquirer(); got != "pod" {
+			t.Errorf("server %d: the permit of %q", i, got)
+		}
+		if _, err := patiently(t, pod.Release, &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
+			t.Errorf("server %d: %v", i, err)
+		}
+		if _, err := patiently(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: named("report")}); status.Code(err) != codes.PermissionDenied {
+			t.Errorf("server %d: a pause by an acquirer: %v", i, err)
+		}
+		var r *gatekeeperv1.WhoAmIResponse
+		var err error
+		eventually(t, func() bool { r, err = whoAmI(t, pod); return err == nil }) // a follower hears of the binding
+		if r.GetPrincipal() != "reports" || r.GetCredential() != reports || !slices.Equal(r.GetSubjects(), []string{reports}) {
+			t.Errorf("server %d: %v, %v", i, r, err)
+		}
+	}
+}
+
+func TestOIDC_HostileToken_IsRefusedAtEveryServer(t *testing.T) {
+	t.Parallel()
+	w := newWithOIDC(t)
+	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	good := w.key.Sign(w.claims())
+	at := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
+	parts := strings.Split(good, ".")
+	hostile := map[string]string{
+		"another issuer":   w.key.Sign(w.claims().With("iss", "https://evil.example.com")),
+		"another audience": w.key.Sign(w.claims().With("aud", []string{"https://kubernetes.default.svc"})),
+		"expired":          w.key.Sign(w.claims().With("exp", at(-time.Minute))),
+		"not yet valid":    w.key.Sign(w.claims().With("nbf", at(time.Hour))),
+		"another key":      oidctest.NewRSAKey("k1").Sign(w.claims()),
+		"unknown key":      oidctest.NewKey("k9").Sign(w.claims()),
+		"tampered":         parts[0] + "." + strings.Split(w.key.Sign(w.claims().With("sub", "admin")), ".")[1] + "." + parts[2],
+		"none":             "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"huge":             w.key.Sign(w.claims().With("pad", strings.Repeat("x", 6<<10))),
+		"a subject":        reports,
+	}
+	for i := range w.servers {
+		for what, token := range hostile {
+			_, err := w.showing(i, token).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
+			if !refusedToken(err) || strings.Contains(err.Error(), "eyJ") {
+				t.Errorf("server %d: %s: %v", i, what, err)
+			}
+		}
+		// gRPC refuses headers of more than 16 KiB before the server sees them.
+		if _, err := w.showing(i, strings.Repeat("x", 20<<10)).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err == nil {
+			t.Errorf("server %d: a call with 20 KiB of headers is answered", i)
+		}
+		pod := w.showing(i, good)
+		if _, err := patiently(t, pod.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
+			t.Errorf("server %d: a good one: %v", i, err)
+		}
+		twice := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+good)
+		if _, err := pod.ListDefinitions(twice, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
+			t.Errorf("server %d: two headers: %v", i, err)
+		}
+		basic := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+good)
+		if _, err := callerOf(t, w.servers[i], w.withoutCertificate()).ListDefinitions(basic, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
+			t.Errorf("server %d: another scheme: %v", i, err)
+		}
+	}
+}
+
+// refusedToken reports whether a server has refused a token, or an address from which wrong ones have come. A good JWT passes from there.
+func refusedToken(err error) bool {
+	return status.Code(err) == codes.Unauthenticated || status.Code(err) == codes.ResourceExhausted
+}
+
+func (w *withOIDC) withoutCertificate() grpc.DialOption {
+	return grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: w.a.api.Pool(), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS13}))
+}
+
+func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
+	t.Parallel()
+	w := newWithOIDC(t)
+	w.bindTo("ops", []string{"oidc:groups=operators", "oidc:groups=oncall"}, grantOf(gatekeeperv1.Role_ROLE_OPERATOR))
+	w.bindTo("editors", []string{"oidc:groups=editors"}, grantOf(gatekeeperv1.Role_ROLE_EDITOR))
+	w.bindTo("ann", []string{"oidc:email=ann@example.com"}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	ann := w.claims().With("sub", "ann").With("email", "ann@example.com")
+	in := func(c oidctest.Claims, groups ...string) oidctest.Claims { return c.With("groups", groups) }
+	for what, c := range map[string]struct {
+		claims    oidctest.Claims
+		principal string // empty: refused
+		why       string
+	}{
+		"one group":                          {in(ann, "staff", "operators"), "ops", ""},
+		"two groups of one binding":          {in(ann, "oncall", "operators"), "ops", ""},
+		"groups of two bindings":             {in(ann, "operators", "editors"), "", "oidc:groups=operators and oidc:groups=editors have different bindings"},
+		"an email that is verified":          {in(ann.With("email_verified", true), "operators", "editors"), "ann", ""},
+		"an email that nobody has verified":  {in(ann), "", "no binding names it"},
+		"a group that nobody has bound":      {in(ann, "staff"), "", "oidc:sub=ann: no binding names it, nor oidc:groups=staff; an administrator"},
+		"a group that looks like an email":   {in(ann, "ann@example.com"), "", "no binding names it"},
+		"a subject that looks like a group":  {w.claims().With("sub", "groups=operators"), "", "no binding names it"},
+		"a claim that looks like a subject":  {w.claims().With("sub", "cert:client"), "", "no binding names it"},
+		"a claim that is not one of subject": {w.claims().With("sub", "bob").With("roles", "operators"), "", "no binding names it"},
+	} {
+		for i := range w.servers {
+			var r *gatekeeperv1.WhoAmIResponse
+			var err error
+			me := w.showing(i, w.key.Sign(c.claims))
+			if c.principal != "" { // a follower hears of the bindings
+				eventually(t, func() bool { r, err = whoAmI(t, me); return err == nil })
+			} else {
+				eventually(t, func() bool { r, err = whoAmI(t, me); return strings.Contains(status.Convert(err).Message(), c.why) })
+			}
+			if r.GetPrincipal() != c.principal || (err == nil) != (c.principal != "") {
+				t.Errorf("server %d: %s: %v, %v", i, what, r, err)
+			}
+		}
+	}
+}
+
+// A JWT counts instead of the certificate of its connection, also where a member passes the call on.
+func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
+	t.Parallel()
+	w := newWithOIDC(t)
+	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	for i := range w.servers {
+		admin := w.named(i, "client")
+		with := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims()))
+		if _, err := admin.SetSettings(with, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
+			t.Errorf("server %d: %v", i, err)
+		}
+		bad := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims().With("aud", "x")))
+		if _, err := admin.SetSettings(bad, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("server %d: an administrator with a bad JWT: %v", i, err)
+		}
+	}
+}
+
+func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWithOIDC(t)
+	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	for life := 3 * time.Second; ; life *= 2 {
+		token := w.key.Sign(w.claims().With("exp", time.Now().Add(life).Unix()))
+		streams := w.watching(token)
+		if streams == nil {
+			continue // this machine took longer than that to open them
+		}
+		for i, s := range streams {
+			var err error
+			for err == nil {
+				_, err = s.Recv()
+			}
+			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "the JWT has expired at") {
+				t.Errorf("server %d: the stream ended with %v", i, err)
+			}
+		}
+		return
+	}
+}
+
+// watching opens a stream at each server; nil: the token has expired meanwhile.
+func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
+	w.t.Helper()
+	for i := range w.servers {
+		c := w.showing(i, token)
+		var s grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
+		var err error
+		eventually(w.t, func() bool {
+			if s, err = c.Watch(bounded(w.t), &gatekeeperv1.WatchRequest{}); err == nil {
+				_, err = s.Recv()
+			}
+			return status.Code(err) != codes.Unavailable
+		})
+		if status.Code(err) == codes.Unauthenticated && strings.Contains(err.Error(), "expired") {
+			return nil
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// The issuer changes its keys, and goes away.
+func TestOIDC_KeysRotate_CallsGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWithOIDC(t)
+	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	list := func(server int, token string) error {
+		_, err := patiently(t, w.showing(server, token).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{})
+		return err
+	}
+	for i := range w.servers {
+		if err := list(i, w.key.Sign(w.claims())); err != nil {
+			t.Errorf("server %d: %v", i, err)
+		}
+	}
+	next := oidctest.NewKey("k2")
+	w.issuer.SetKeys(w.key, next)
+	for i := range w.servers {
+		// A server that has just fetched keys refuses for a while.
+		eventually(t, func() bool { return list(i, next.Sign(w.claims())) == nil })
+	}
+	w.issuer.SetDown(true)
+	for i := range w.servers {
+		for _, k := range []*oidctest.Key{w.key, next} {
+			if err := list(i, k.Sign(w.claims().With("jti", "another"))); err != nil {
+				t.Errorf("server %d: %v", i, err)
+			}
+		}
+	}
+}
+
+func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	good := OIDC{Issuer: "https://issuer.example.com", Audience: "gatekeeper"}
+	for what, c := range map[string]struct {
+		change func(*Config)
+		field  string
+	}{
+		"no TLS":            {func(c *Config) { c.TLS, c.PeerTLS = TLS{}, TLS{} }, "OIDC.Issuer"},
+		"no audience":       {func(c *Config) { c.OIDC.Audience = "" }, "OIDC.Audience"},
+		"no issuer":         {func(c *Config) { c.OIDC.Issuer = "" }, "OIDC.Issuer"},
+		"no address":        {func(c *Config) { c.OIDC.Issuer = "kubernetes/serviceaccount" }, "OIDC.Issuer"},
+		"http":              {func(c *Config) { c.OIDC.Issuer = "http://issuer.example.com" }, "OIDC.Issuer"},
+		"keys by http":      {func(c *Config) { c.OIDC.KeysURL = "http://issuer.example.com/keys" }, "OIDC.KeysURL"},
+		"keys with a user":  {func(c *Config) { c.OIDC.KeysURL = "https://u:p@issuer.example.com/keys" }, "OIDC.KeysURL"},
+		"two sources":       {func(c *Config) { c.OIDC.KeysFile, c.OIDC.KeysURL = "jwks.json", "https://issuer.example.com/keys" }, "OIDC.KeysURL"},
+		"a file and a CA":   {func(c *Config) { c.OIDC.KeysFile, c.OIDC.CAFile = "jwks.json", "ca.crt" }, "OIDC.CAFile"},
+		"no such file":      {func(c *Config) { c.OIDC.KeysFile = "none.json" }, "OIDC.KeysFile"},
+		"no such authority": {func(c *Config) { c.OIDC.CAFile = "none.crt" }, "OIDC.CAFile"},
+		"a claim twice":     {func(c *Config) { c.OIDC.Claims = []string{"sub", "sub"} }, "OIDC.Claims"},
+		"no claim":          {func(c *Config) { c.OIDC.Claims = []string{"a=b"} }, "OIDC.Claims"},
+	} {
+		cfg, _ := configOf(t, "gk1")
+		a.secure(&cfg)
+		cfg.OIDC = good
+		c.change(&cfg)
+		s, err := Open(context.WithoutCancel(t.Context()), cfg)
+		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != c.field {
+			t.Errorf("%s: %v, want a ConfigError of %s", what, err, c.field)
+		}
+		if s != nil {
+			closeServer(t, s)
+		}
+	}
+}
+
+// Clients without certificates reach a server on every address if they can show tokens.
+func TestOpen_OIDCWithoutAuthoritiesOfClients_ServesOtherMachines(t *testing.T) {
+	t.Parallel()
+	a, key := newAuthorities(t), oidctest.NewRSAKey("k1")
+	i := oidctest.New(t, key)
+	cfg, log := configOf(t, "gk1")
+	a.secure(&cfg)
+	cfg.TLS.CAFile = ""
+	cfg.APIAddress, cfg.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
+	cfg.Admin, cfg.OIDC = reports, OIDC{Issuer: i.URL, Audience: "gatekeeper", KeysURL: i.URL + "/keys", CAFile: i.CAFile}
+	s := open(t, cfg)
+	ready(t, s)
+	w := &withOIDC{secured: &secured{t: t, a: a, servers: []*Server{s}}, issuer: i, key: key}
+	w.showing(0, key.Sign(w.claims())).create(t, "job")
+	if strings.Contains(log.String(), "eyJ") {
+		t.Error("the log has a JWT")
+	}
+}

@@ -201,6 +201,9 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 		if errors.Is(err, io.EOF) {
 			return answer{}, errNoAnswer
 		}
+		if a.place != nil && tokenEnded(err) {
+			return answer{}, errTokenEnded
+		}
 		if err != nil {
 			return answer{}, reached(&p, err)
 		}

@@ -24,8 +24,9 @@ func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 }
 
 // WithBearerTokenFile is WithBearerToken with the token in a file; white space around it does not count. The file is
-// read again when it has changed, so that tokens are renewed while a Client runs. Replace it in one step, by renaming.
-// While it cannot be used, the last token is sent. A file that cannot be used at the start is an error of Dial.
+// read again when it has changed, so that tokens are renewed while a Client runs: the token of a service account that
+// Kubernetes projects into a pod, for example. Replace it in one step, by renaming. While it cannot be used, the last
+// token is sent. A file that cannot be used at the start is an error of Dial.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}
@@ -84,6 +85,16 @@ func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 
 // RequireTransportSecurity is that of credentials.PerRPCCredentials.
 func (bearer) RequireTransportSecurity() bool { return true }
+
+// errTokenEnded ends an attempt that a server has let in before its token ended. It is made again, with the token that
+// has replaced it; where none has, the next attempt is refused at once.
+var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the token of its caller has ended")
+
+// tokenEnded reports whether a server does not know the caller. Ask only for a call that it has let in.
+func tokenEnded(err error) bool {
+	s, ok := status.FromError(err)
+	return ok && info(s).GetReason() == reasonUnauthenticated
+}
 
 // checkBearer refuses what cannot be sent. The error does not show it: it may be a secret.
 func checkBearer(token string) error {

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -91,6 +93,111 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
 			t.Errorf("%s: the server was sent %q (%v), want %q", step.what, heard, err, step.want)
 		}
+	}
+}
+
+// Kubernetes renews the token of a projected volume by a link: token is ..data/token, and ..data is renamed over.
+func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *testing.T) {
+	t.Parallel()
+	s := new(bearerServer)
+	address, with := bearing(t, s)
+	volume := t.TempDir()
+	in := func(name string) string { return filepath.Join(volume, name) }
+	renew := func(folder, text string) {
+		t.Helper()
+		if err := errors.Join(
+			os.Mkdir(in(folder), 0o700), os.WriteFile(filepath.Join(in(folder), "token"), []byte(text), 0o600),
+			os.Symlink(folder, in("..data_tmp")), os.Rename(in("..data_tmp"), in("..data")),
+		); err != nil {
+			t.Fatal(err)
+		}
+	}
+	renew("..first", "eyJ.one.x")
+	if err := os.Symlink("..data/token", in("token")); err != nil {
+		t.Fatal(err)
+	}
+	c := must(Dial(t.Context(), []string{address}, with, WithBearerTokenFile(in("token"))))(t)
+	defer c.Close()
+	for _, step := range []struct {
+		what, want string
+		do         func()
+	}{
+		{"at the start", "Bearer eyJ.one.x", func() {}},
+		{"renewed", "Bearer eyJ.two.x", func() { renew("..second", "eyJ.two.x") }}, // as long as the first
+		{"the old folder removed", "Bearer eyJ.two.x", func() { _ = os.RemoveAll(in("..first")) }},
+		{"renewed again", "Bearer eyJ.six.x", func() { renew("..third", "eyJ.six.x") }},
+	} {
+		step.do()
+		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
+			t.Errorf("%s: the server was sent %q (%v), want %q", step.what, heard, err, step.want)
+		}
+	}
+}
+
+// lettingServer lets a caller with the token "one" in, and then ends its streams as a server does when the token ends.
+type lettingServer struct {
+	benchServer
+	gatekeeperv1.UnimplementedWatchServiceServer
+	refusal error
+}
+
+func showsOne(ctx context.Context) bool {
+	return metadata.ValueFromIncomingContext(ctx, "authorization")[0] == "Bearer one"
+}
+
+func (s *lettingServer) Acquire(_ *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
+	if showsOne(stream.Context()) {
+		_ = stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1}}})
+		return s.refusal
+	}
+	return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Denial{Denial: &gatekeeperv1.Denial{}}})
+}
+
+func (s *lettingServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
+	if showsOne(stream.Context()) {
+		_ = stream.Send(&gatekeeperv1.WatchResponse{Revision: 1})
+		return s.refusal
+	}
+	return stream.Send(&gatekeeperv1.WatchResponse{Revision: 2})
+}
+
+// A stream lasts longer than a token: it is opened again with the token that has replaced it, and refused if none has.
+func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T) {
+	t.Parallel()
+	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
+	ours := newAuthority(t, "ours")
+	address := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &lettingServer{refusal: refusal})
+	for _, renewed := range []bool{true, false} {
+		var asked atomic.Int32
+		c := must(Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithBearerToken(func(context.Context) (string, error) {
+			switch n := asked.Add(1); {
+			case n == 1:
+				return "one", nil
+			case renewed:
+				return "two", nil
+			}
+			return "", errors.New("none is left")
+		})))(t)
+		_, err := c.Semaphore("job").Acquire(t.Context())
+		if renewed != as[*DeniedError](err) || renewed == as[*UnauthenticatedError](err) {
+			t.Errorf("renewed %t: Acquire: %v", renewed, err)
+		}
+		asked.Store(0)
+		for r, err := range c.Watch(t.Context(), &gatekeeperv1.WatchRequest{}) {
+			if err != nil {
+				if renewed || !as[*UnauthenticatedError](err) {
+					t.Errorf("renewed %t: Watch: %v", renewed, err)
+				}
+				break
+			}
+			if r.GetRevision() == 2 {
+				if !renewed {
+					t.Error("a stream goes on without a token")
+				}
+				break
+			}
+		}
+		_ = c.Close()
 	}
 }
 

@@ -98,6 +98,9 @@ func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServ
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)))
 	gatekeeperv1.RegisterPermitServiceServer(server, s)
 	gatekeeperv1.RegisterClusterServiceServer(server, gatekeeperv1.UnimplementedClusterServiceServer{})
+	if watched, ok := s.(gatekeeperv1.WatchServiceServer); ok {
+		gatekeeperv1.RegisterWatchServiceServer(server, watched)
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(l) })
 	t.Cleanup(func() {

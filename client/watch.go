@@ -46,7 +46,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			defer cancel()
 			var told bool
 			var err error
-			if over, told, err = open(ctx, conn); told && !judge(err).final {
+			if over, told, err = open(ctx, conn); told && (tokenEnded(err) || !judge(err).final) {
 				return nil // it worked: what comes next is a new call, not a repeat of this one
 			}
 			return err

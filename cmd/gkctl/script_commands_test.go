@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -110,16 +112,21 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // secure starts a server with the certificates that the script has made in a folder, and asks it from then on:
-// secure ID FOLDER [--insecure] [--bearer-tokens]. Its administrator is alice.
+// secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it takes what jwt makes.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: secure ID FOLDER [--insecure] [--bearer-tokens]")
+		ts.Fatalf("usage: secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]")
 	}
 	id, file := args[0], func(name string) string { return filepath.Join(ts.MkAbs(args[1]), name) }
 	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
 	defer cancel()
+	var oidc gatekeeper.OIDC
+	if slices.Contains(args[2:], "--oidc") {
+		oidc = gatekeeper.OIDC{Issuer: issuer, Audience: audience, KeysFile: ts.MkAbs("jwks.json")}
+		ts.Check(os.WriteFile(oidc.KeysFile, oidctest.Set(issuerKey()), 0o600))
+	}
 	s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-		ID: id, DataDir: filepath.Join(ts.MkAbs("."), "."+id), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0",
+		ID: id, DataDir: filepath.Join(ts.MkAbs("."), "."+id), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", OIDC: oidc,
 		Insecure: slices.Contains(args[2:], "--insecure"), BearerTokens: slices.Contains(args[2:], "--bearer-tokens"), Admin: "cert:alice",
 		TLS:     gatekeeper.TLS{CertFile: file("server-" + id + ".crt"), KeyFile: file("server-" + id + ".key"), CAFile: file("ca.crt")},
 		PeerTLS: gatekeeper.TLS{CertFile: file("peer-" + id + ".crt"), KeyFile: file("peer-" + id + ".key"), CAFile: file("peer-ca.crt")},
@@ -131,6 +138,28 @@ func secure(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { started.shut(ts, id) })
 	ts.Check(s.Ready(ctx))
 	ts.Setenv("GK_ENDPOINTS", s.APIAddress())
+}
+
+// The issuer of the JWTs of scripts.
+const issuer, audience = "https://kubernetes.default.svc.cluster.local", "gatekeeper"
+
+var issuerKey = sync.OnceValue(func() *oidctest.Key { return oidctest.NewRSAKey("k1") })
+
+// writeJWT writes the JWT of a service account, with other claims as they are given: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]. A value with a
+// comma is a list.
+func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]")
+	}
+	claims := oidctest.ServiceAccount(issuer, audience, args[1], args[2])
+	for _, arg := range args[3:] {
+		claim, value, _ := strings.Cut(arg, "=")
+		claims[claim] = value
+		if list := strings.Split(value, ","); len(list) > 1 {
+			claims[claim] = list
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(issuerKey().Sign(claims)), 0o600))
 }
 
 // openAll opens the servers of a new cluster, which wait for one another, each in its own folder below dir.

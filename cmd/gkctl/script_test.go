@@ -70,6 +70,7 @@ func TestScript(t *testing.T) {
 			"await":  await,
 			"serve":  serve,
 			"secure": secure,
+			"jwt":    writeJWT,
 			"shut":   shutServers,
 			"status": exitStatus,
 			"many":   writeMany,

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
@@ -63,8 +64,27 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		if err := writeKubectl(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		return m.Run()
 	}())
+}
+
+// writeKubectl writes a kubectl that answers what pages ask of Kubernetes: the issuer, its keys, and a token of the service account jobs/reports.
+func writeKubectl(dir string) error {
+	const issuer = "https://kubernetes.default.svc.cluster.local"
+	key := oidctest.NewRSAKey("k1")
+	token := key.Sign(oidctest.ServiceAccount(issuer, "gatekeeper", "jobs", "reports"))
+	script := fmt.Sprintf("#!/bin/sh\n"+`case "$*" in
+"get --raw /.well-known/openid-configuration") echo '{"issuer":"%s","jwks_uri":"%[1]s/openid/v1/jwks"}' ;;
+"get --raw /openid/v1/jwks") echo '%s' ;;
+"create token reports --namespace jobs --audience gatekeeper") echo %s ;;
+*) echo "what is kubectl $*?" >&2; exit 1 ;;
+esac
+`, issuer, oidctest.Set(key), token)
+	return os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700)
 }
 
 // pages are the files of every page.

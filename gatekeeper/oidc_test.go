@@ -132,6 +132,10 @@ func TestOIDC_HostileToken_IsRefusedAtEveryServer(t *testing.T) {
 		if _, err := patiently(t, pod.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
 			t.Errorf("server %d: a good one: %v", i, err)
 		}
+		long := w.key.Sign(w.claims().With("pad", strings.Repeat("x", 5000)))
+		if _, err := patiently(t, w.showing(i, long).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil || len(long) < 7500 {
+			t.Errorf("server %d: one of %d bytes: %v", i, len(long), err)
+		}
 		twice := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+good)
 		if _, err := pod.ListDefinitions(twice, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
 			t.Errorf("server %d: two headers: %v", i, err)

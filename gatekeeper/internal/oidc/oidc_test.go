@@ -391,3 +391,28 @@ func TestFetch_AnswerOfAnotherIssuer_IsNotTaken(t *testing.T) {
 		}
 	}
 }
+
+// Strangers send what they like. Nothing of it is accepted but what the key has signed.
+func FuzzVerify(f *testing.F) {
+	key := oidctest.NewKey("k1")
+	path := filepath.Join(f.TempDir(), "jwks.json")
+	if err := os.WriteFile(path, oidctest.Set(key), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	v, err := New(Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(v.Close)
+	good := key.Sign(oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports"))
+	parts := strings.Split(good, ".")
+	for _, seed := range []string{good, parts[0] + ".." + parts[2], parts[0] + "." + parts[1] + ".", "e30.e30.", "..", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		l, err := v.Verify(t.Context(), token) // the last character of a signature has bits that do not count
+		if _, refused := errors.AsType[*RefusedError](err); !refused && (err != nil || token[:len(token)-1] != good[:len(good)-1]) {
+			t.Errorf("%v, %v", l, err)
+		}
+	})
+}

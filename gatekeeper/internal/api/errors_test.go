@@ -240,6 +240,8 @@ func unlisted() map[string]string {
 		"api.errNoNotices":             "becomes a consensus.NotLeaderError",
 		"consensus.AddressTakenError":  "ends the start of a server, which then serves nobody",
 		"api.errLeadershipOver":        "told within a brokenHopError",
+		"oidc.RefusedError":            "becomes an unauthenticatedError",
+		"oidc.SourceError":             "told within an UnavailableError, or ends the start of a server",
 	}
 }
 
@@ -250,7 +252,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
 		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo", "work": "../work", "guessing": "../guessing",
-		"api": ".",
+		"oidc": "../oidc", "api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
 			declared[room+"."+name] = true

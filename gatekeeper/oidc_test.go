@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -341,7 +343,16 @@ func TestOpen_OIDCWithoutAuthoritiesOfClients_ServesOtherMachines(t *testing.T) 
 	ready(t, s)
 	w := &withOIDC{secured: &secured{t: t, a: a, servers: []*Server{s}}, issuer: i, key: key}
 	w.showing(0, key.Sign(w.claims())).create(t, "job")
-	if strings.Contains(log.String(), "eyJ") {
-		t.Error("the log has a JWT")
+	_, err := w.showing(0, key.Sign(w.claims().With("aud", "vault"))).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
+	if status.Code(err) != codes.Unauthenticated {
+		t.Error(err)
+	}
+	closeServer(t, s)
+	audited, err := os.ReadFile(filepath.Join(cfg.DataDir, "audit", "audit.log"))
+	if err != nil || !strings.Contains(string(audited), reports) {
+		t.Errorf("the audit log has not %s: %s, %v", reports, audited, err)
+	}
+	if strings.Contains(log.String()+string(audited), "eyJ") {
+		t.Error("a log has a JWT")
 	}
 }

@@ -279,8 +279,11 @@ func (s *Server) openOIDC() (err error) {
 	if bad, ok := errors.AsType[*oidc.SourceError](err); ok {
 		return &ConfigError{"OIDC.KeysFile", bad.From, "cannot be used: " + bad.Err.Error()}
 	}
+	if err != nil {
+		return err
+	}
 	s.opens(func(context.Context) error { s.jwts.Close(); return nil })
-	return err
+	return nil
 }
 
 // opens notes how something that was just opened is closed.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"maps"
+
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -21,7 +23,7 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 	defer done()
 	subscription := s.cfg.Hub.Subscribe(state.Revision())
 	defer subscription.Close()
-	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), send: stream.Send}
+	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), ahead: make(map[uint32]uint64), send: stream.Send}
 	for upTo := state.Revision(); ; {
 		over, err := f.tell(state, upTo)
 		if err != nil || over {
@@ -47,7 +49,9 @@ type following struct {
 	after   uint64 // the revision up to which the caller knows all
 	// changed are the tasks that have changed since, by index; nil: not known which.
 	changed map[uint32]struct{}
-	send    func(*gatekeeperv1.FollowJobResponse) error
+	// ahead are tasks that were sent as they are at a later revision than after. Their events come still, and bring nothing new.
+	ahead map[uint32]uint64
+	send  func(*gatekeeperv1.FollowJobResponse) error
 }
 
 // concerns takes in events, and reports whether there is news.
@@ -87,8 +91,11 @@ func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 	first := &gatekeeperv1.FollowJobResponse{Job: toJob(j)}
 	m, bytes := first, 0
 	add := func(t *rules.Task) error {
-		if t == nil || t.Index >= j.Fresh || t.Revision <= f.after {
+		if t == nil || t.Index >= j.Fresh || t.Revision <= f.after || t.Revision == f.ahead[t.Index] {
 			return nil
+		}
+		if t.Revision > upTo {
+			f.ahead[t.Index] = t.Revision
 		}
 		line := f.service.task(state, j, t, false, f.results && t.Over())
 		if bytes += proto.Size(line); bytes > messageBytes && len(m.GetTasks()) > 0 {
@@ -116,6 +123,7 @@ func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 		}
 	}
 	f.after, f.changed = max(f.after, upTo), make(map[uint32]struct{})
+	maps.DeleteFunc(f.ahead, func(_ uint32, revision uint64) bool { return revision <= f.after })
 	m.Revision = f.after
 	return j.Over(), f.send(m)
 }

@@ -37,7 +37,7 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 				}
 				revisions = append(revisions, m.GetRevision())
 				return nil
-			}, changed: make(map[uint32]struct{})}
+			}, changed: make(map[uint32]struct{}), ahead: make(map[uint32]uint64)}
 			subscription := g.hub.Subscribe(state.Revision())
 			defer subscription.Close()
 			for _, token := range tokens {
@@ -60,6 +60,31 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 				t.Errorf("the revisions behind %d are %v", state.Revision(), revisions)
 			}
 		})
+	}
+}
+
+// A task that has changed twice since is sent as it is now, once: the event of its second change brings nothing new.
+func TestFollowJob_TaskThatHasChangedTwice_IsSentOnce(t *testing.T) {
+	g := handing(t)
+	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})
+	state, sent := g.keeper.machine.State(), 0
+	f := &following{
+		service: &workService{API: g.api}, number: state.Job("j").Number, after: state.Revision(), changed: make(map[uint32]struct{}), ahead: make(map[uint32]uint64),
+		send: func(m *gatekeeperv1.FollowJobResponse) error { sent += len(m.GetTasks()); return nil },
+	}
+	subscription := g.hub.Subscribe(state.Revision())
+	defer subscription.Close()
+	g.keeper.do(fsm.Release{Token: g.works(t, "a"), Result: []byte("done")})
+	for upTo := state.Revision(); upTo < state.Revision()+2; {
+		batch := must(subscription.Next(t.Context()))(t)
+		f.concerns(batch.Missed, batch.Events)
+		upTo = batch.Revision
+		if _, err := f.tell(g.keeper.machine.State(), upTo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sent != 1 || len(f.ahead) > 0 {
+		t.Errorf("the task was sent %d times, and %v is ahead", sent, f.ahead)
 	}
 }
 

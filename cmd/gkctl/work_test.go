@@ -33,7 +33,7 @@ func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	for _, name := range []string{"command", "grandchild"} {
 		r.until("the "+name+" is dead", func() bool { return !alive(r.number(name)) })
 	}
-	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), int64(r.number("termed"))
+	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("termed")
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}

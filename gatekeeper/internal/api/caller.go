@@ -58,7 +58,7 @@ type caller struct {
 	bearer string
 	// certificate is that of a member.
 	certificate *x509.Certificate
-	// verified: the call came over a connection with a client certificate.
+	// verified: the caller has a client certificate, or an older member passes its call on.
 	verified bool
 }
 
@@ -127,8 +127,8 @@ func (c *caller) prove(ctx context.Context) error {
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
 		c.asMember()
 		c.via = hops[len(hops)-1]
-		if source := metadata.ValueFromIncomingContext(ctx, SourceHeader); len(source) == 1 {
-			c.source = source[0]
+		if source := metadata.ValueFromIncomingContext(ctx, SourceHeader); len(source) == 1 { // of a member that is not older
+			c.source, c.verified = source[0], c.member || len(c.credential.Subjects) > 0
 		}
 		c.credential.Acquirers = metadata.ValueFromIncomingContext(ctx, PinHeader)
 	case a.ofPeers(chain):

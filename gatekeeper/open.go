@@ -232,6 +232,7 @@ func (s *Server) openAudit() (*audit.Log, error) {
 func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *guessing.Limit, audited *audit.Log, measures *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:                  s.cfg.ID,
+		ClusterName:         s.cfg.ClusterName,
 		Keeper:              api.FromKeeper(s.keeper),
 		Consensus:           s.member(),
 		Machine:             s.machine,

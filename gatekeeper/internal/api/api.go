@@ -27,8 +27,9 @@ import (
 
 // Config is what an API needs. Only what says so is optional.
 type Config struct {
-	// ID is this server's member id.
-	ID        string
+	// ID is this server's member id, and ClusterName what backups say of the cluster.
+	ID, ClusterName string
+
 	Keeper    Keeper
 	Consensus Consensus
 	Machine   Machine

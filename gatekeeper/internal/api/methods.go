@@ -67,7 +67,8 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
 		gatekeeperv1.WorkService_ListJobs_FullMethodName,
 		gatekeeperv1.WorkService_ListTasks_FullMethodName,
-		gatekeeperv1.WorkService_ListWorkers_FullMethodName:
+		gatekeeperv1.WorkService_ListWorkers_FullMethodName,
+		gatekeeperv1.ClusterService_SaveSnapshot_FullMethodName:
 		return traits{kind: admission.Heavy, changesNothing: true}
 	case gatekeeperv1.OperatorService_Move_FullMethodName:
 		return traits{kind: admission.Heavy}
@@ -103,7 +104,8 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.AuthService_SetBinding_FullMethodName,
 		gatekeeperv1.AuthService_RemoveBinding_FullMethodName,
 		gatekeeperv1.AuthService_CreateToken_FullMethodName,
-		gatekeeperv1.AuthService_RevokeToken_FullMethodName:
+		gatekeeperv1.AuthService_RevokeToken_FullMethodName,
+		gatekeeperv1.AuthService_BindAdministrator_FullMethodName:
 		return traits{kind: admission.Operator}
 	case gatekeeperv1.PermitService_KeepAlive_FullMethodName,
 		gatekeeperv1.PermitService_Refresh_FullMethodName:

@@ -88,12 +88,15 @@ var entitlements = func() map[string]entitlement {
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
 		gatekeeperv1.ClusterService_SetSettings_FullMethodName,
+		gatekeeperv1.ClusterService_SaveSnapshot_FullMethodName,
 		gatekeeperv1.AuthService_ListBindings_FullMethodName,
 		gatekeeperv1.AuthService_SetBinding_FullMethodName,
 		gatekeeperv1.AuthService_RemoveBinding_FullMethodName,
 		gatekeeperv1.AuthService_CreateToken_FullMethodName,
 		gatekeeperv1.AuthService_RevokeToken_FullMethodName)
-	add(entitlement{anyOf: []access.Role{access.Admin}, member: true}, gatekeeperv1.ClusterService_AddMember_FullMethodName)
+	add(entitlement{anyOf: []access.Role{access.Admin}, member: true},
+		gatekeeperv1.ClusterService_AddMember_FullMethodName,
+		gatekeeperv1.AuthService_BindAdministrator_FullMethodName) // its handler refuses all but members
 	add(entitlement{member: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
 	add(needs(), // any principal
 		gatekeeperv1.AuthService_WhoAmI_FullMethodName,

@@ -1100,6 +1100,121 @@ func (x *RevokeTokenResponse) GetRevision() uint64 {
 	return 0
 }
 
+type BindAdministratorRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Subject string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The binding that gets the subject, unless another one has it already.
+	Binding string `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
+	// The owner of the folder, as the owner calls itself, and why.
+	Author        string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BindAdministratorRequest) Reset() {
+	*x = BindAdministratorRequest{}
+	mi := &file_gatekeeper_v1_auth_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BindAdministratorRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BindAdministratorRequest) ProtoMessage() {}
+
+func (x *BindAdministratorRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_auth_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BindAdministratorRequest.ProtoReflect.Descriptor instead.
+func (*BindAdministratorRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_auth_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BindAdministratorRequest) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *BindAdministratorRequest) GetBinding() string {
+	if x != nil {
+		return x.Binding
+	}
+	return ""
+}
+
+func (x *BindAdministratorRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *BindAdministratorRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type BindAdministratorResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The binding that has the subject, and administers the cluster.
+	Binding       *Binding `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BindAdministratorResponse) Reset() {
+	*x = BindAdministratorResponse{}
+	mi := &file_gatekeeper_v1_auth_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BindAdministratorResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BindAdministratorResponse) ProtoMessage() {}
+
+func (x *BindAdministratorResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_auth_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BindAdministratorResponse.ProtoReflect.Descriptor instead.
+func (*BindAdministratorResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_auth_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *BindAdministratorResponse) GetBinding() *Binding {
+	if x != nil {
+		return x.Binding
+	}
+	return nil
+}
+
 var File_gatekeeper_v1_auth_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_auth_proto_rawDesc = "" +
@@ -1178,7 +1293,14 @@ const file_gatekeeper_v1_auth_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
 	"\x13RevokeTokenResponse\x12\x1a\n" +
-	"\brevision\x18\x01 \x01(\x04R\brevision*\x87\x01\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\"~\n" +
+	"\x18BindAdministratorRequest\x12\x18\n" +
+	"\asubject\x18\x01 \x01(\tR\asubject\x12\x18\n" +
+	"\abinding\x18\x02 \x01(\tR\abinding\x12\x16\n" +
+	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"M\n" +
+	"\x19BindAdministratorResponse\x120\n" +
+	"\abinding\x18\x01 \x01(\v2\x16.gatekeeper.v1.BindingR\abinding*\x87\x01\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_VIEWER\x10\x01\x12\x11\n" +
@@ -1187,7 +1309,7 @@ const file_gatekeeper_v1_auth_proto_rawDesc = "" +
 	"\rROLE_OPERATOR\x10\x04\x12\x0f\n" +
 	"\vROLE_EDITOR\x10\x05\x12\x0e\n" +
 	"\n" +
-	"ROLE_ADMIN\x10\x062\xc9\x04\n" +
+	"ROLE_ADMIN\x10\x062\xb1\x05\n" +
 	"\vAuthService\x12E\n" +
 	"\x06WhoAmI\x12\x1c.gatekeeper.v1.WhoAmIRequest\x1a\x1d.gatekeeper.v1.WhoAmIResponse\x12?\n" +
 	"\x04CanI\x12\x1a.gatekeeper.v1.CanIRequest\x1a\x1b.gatekeeper.v1.CanIResponse\x12W\n" +
@@ -1196,7 +1318,8 @@ const file_gatekeeper_v1_auth_proto_rawDesc = "" +
 	"SetBinding\x12 .gatekeeper.v1.SetBindingRequest\x1a!.gatekeeper.v1.SetBindingResponse\x12Z\n" +
 	"\rRemoveBinding\x12#.gatekeeper.v1.RemoveBindingRequest\x1a$.gatekeeper.v1.RemoveBindingResponse\x12T\n" +
 	"\vCreateToken\x12!.gatekeeper.v1.CreateTokenRequest\x1a\".gatekeeper.v1.CreateTokenResponse\x12T\n" +
-	"\vRevokeToken\x12!.gatekeeper.v1.RevokeTokenRequest\x1a\".gatekeeper.v1.RevokeTokenResponseBv\n" +
+	"\vRevokeToken\x12!.gatekeeper.v1.RevokeTokenRequest\x1a\".gatekeeper.v1.RevokeTokenResponse\x12f\n" +
+	"\x11BindAdministrator\x12'.gatekeeper.v1.BindAdministratorRequest\x1a(.gatekeeper.v1.BindAdministratorResponseBv\n" +
 	"#io.github.gatekeeperd.gatekeeper.v1B\tAuthProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
@@ -1212,61 +1335,66 @@ func file_gatekeeper_v1_auth_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_auth_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gatekeeper_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_gatekeeper_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_gatekeeper_v1_auth_proto_goTypes = []any{
-	(Role)(0),                     // 0: gatekeeper.v1.Role
-	(*AccessGrant)(nil),           // 1: gatekeeper.v1.AccessGrant
-	(*Binding)(nil),               // 2: gatekeeper.v1.Binding
-	(*AccessToken)(nil),           // 3: gatekeeper.v1.AccessToken
-	(*WhoAmIRequest)(nil),         // 4: gatekeeper.v1.WhoAmIRequest
-	(*WhoAmIResponse)(nil),        // 5: gatekeeper.v1.WhoAmIResponse
-	(*CanIRequest)(nil),           // 6: gatekeeper.v1.CanIRequest
-	(*CanIResponse)(nil),          // 7: gatekeeper.v1.CanIResponse
-	(*ListBindingsRequest)(nil),   // 8: gatekeeper.v1.ListBindingsRequest
-	(*ListBindingsResponse)(nil),  // 9: gatekeeper.v1.ListBindingsResponse
-	(*SetBindingRequest)(nil),     // 10: gatekeeper.v1.SetBindingRequest
-	(*SetBindingResponse)(nil),    // 11: gatekeeper.v1.SetBindingResponse
-	(*RemoveBindingRequest)(nil),  // 12: gatekeeper.v1.RemoveBindingRequest
-	(*RemoveBindingResponse)(nil), // 13: gatekeeper.v1.RemoveBindingResponse
-	(*CreateTokenRequest)(nil),    // 14: gatekeeper.v1.CreateTokenRequest
-	(*CreateTokenResponse)(nil),   // 15: gatekeeper.v1.CreateTokenResponse
-	(*RevokeTokenRequest)(nil),    // 16: gatekeeper.v1.RevokeTokenRequest
-	(*RevokeTokenResponse)(nil),   // 17: gatekeeper.v1.RevokeTokenResponse
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(Role)(0),                         // 0: gatekeeper.v1.Role
+	(*AccessGrant)(nil),               // 1: gatekeeper.v1.AccessGrant
+	(*Binding)(nil),                   // 2: gatekeeper.v1.Binding
+	(*AccessToken)(nil),               // 3: gatekeeper.v1.AccessToken
+	(*WhoAmIRequest)(nil),             // 4: gatekeeper.v1.WhoAmIRequest
+	(*WhoAmIResponse)(nil),            // 5: gatekeeper.v1.WhoAmIResponse
+	(*CanIRequest)(nil),               // 6: gatekeeper.v1.CanIRequest
+	(*CanIResponse)(nil),              // 7: gatekeeper.v1.CanIResponse
+	(*ListBindingsRequest)(nil),       // 8: gatekeeper.v1.ListBindingsRequest
+	(*ListBindingsResponse)(nil),      // 9: gatekeeper.v1.ListBindingsResponse
+	(*SetBindingRequest)(nil),         // 10: gatekeeper.v1.SetBindingRequest
+	(*SetBindingResponse)(nil),        // 11: gatekeeper.v1.SetBindingResponse
+	(*RemoveBindingRequest)(nil),      // 12: gatekeeper.v1.RemoveBindingRequest
+	(*RemoveBindingResponse)(nil),     // 13: gatekeeper.v1.RemoveBindingResponse
+	(*CreateTokenRequest)(nil),        // 14: gatekeeper.v1.CreateTokenRequest
+	(*CreateTokenResponse)(nil),       // 15: gatekeeper.v1.CreateTokenResponse
+	(*RevokeTokenRequest)(nil),        // 16: gatekeeper.v1.RevokeTokenRequest
+	(*RevokeTokenResponse)(nil),       // 17: gatekeeper.v1.RevokeTokenResponse
+	(*BindAdministratorRequest)(nil),  // 18: gatekeeper.v1.BindAdministratorRequest
+	(*BindAdministratorResponse)(nil), // 19: gatekeeper.v1.BindAdministratorResponse
+	(*timestamppb.Timestamp)(nil),     // 20: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_auth_proto_depIdxs = []int32{
 	0,  // 0: gatekeeper.v1.AccessGrant.role:type_name -> gatekeeper.v1.Role
 	1,  // 1: gatekeeper.v1.Binding.grants:type_name -> gatekeeper.v1.AccessGrant
 	3,  // 2: gatekeeper.v1.Binding.tokens:type_name -> gatekeeper.v1.AccessToken
-	18, // 3: gatekeeper.v1.Binding.updated_at:type_name -> google.protobuf.Timestamp
-	18, // 4: gatekeeper.v1.AccessToken.expires_at:type_name -> google.protobuf.Timestamp
-	18, // 5: gatekeeper.v1.AccessToken.created_at:type_name -> google.protobuf.Timestamp
+	20, // 3: gatekeeper.v1.Binding.updated_at:type_name -> google.protobuf.Timestamp
+	20, // 4: gatekeeper.v1.AccessToken.expires_at:type_name -> google.protobuf.Timestamp
+	20, // 5: gatekeeper.v1.AccessToken.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 6: gatekeeper.v1.WhoAmIResponse.grants:type_name -> gatekeeper.v1.AccessGrant
 	0,  // 7: gatekeeper.v1.CanIRequest.role:type_name -> gatekeeper.v1.Role
 	2,  // 8: gatekeeper.v1.ListBindingsResponse.bindings:type_name -> gatekeeper.v1.Binding
 	2,  // 9: gatekeeper.v1.SetBindingRequest.binding:type_name -> gatekeeper.v1.Binding
 	2,  // 10: gatekeeper.v1.SetBindingResponse.binding:type_name -> gatekeeper.v1.Binding
-	18, // 11: gatekeeper.v1.CreateTokenRequest.expires_at:type_name -> google.protobuf.Timestamp
+	20, // 11: gatekeeper.v1.CreateTokenRequest.expires_at:type_name -> google.protobuf.Timestamp
 	3,  // 12: gatekeeper.v1.CreateTokenResponse.token:type_name -> gatekeeper.v1.AccessToken
-	4,  // 13: gatekeeper.v1.AuthService.WhoAmI:input_type -> gatekeeper.v1.WhoAmIRequest
-	6,  // 14: gatekeeper.v1.AuthService.CanI:input_type -> gatekeeper.v1.CanIRequest
-	8,  // 15: gatekeeper.v1.AuthService.ListBindings:input_type -> gatekeeper.v1.ListBindingsRequest
-	10, // 16: gatekeeper.v1.AuthService.SetBinding:input_type -> gatekeeper.v1.SetBindingRequest
-	12, // 17: gatekeeper.v1.AuthService.RemoveBinding:input_type -> gatekeeper.v1.RemoveBindingRequest
-	14, // 18: gatekeeper.v1.AuthService.CreateToken:input_type -> gatekeeper.v1.CreateTokenRequest
-	16, // 19: gatekeeper.v1.AuthService.RevokeToken:input_type -> gatekeeper.v1.RevokeTokenRequest
-	5,  // 20: gatekeeper.v1.AuthService.WhoAmI:output_type -> gatekeeper.v1.WhoAmIResponse
-	7,  // 21: gatekeeper.v1.AuthService.CanI:output_type -> gatekeeper.v1.CanIResponse
-	9,  // 22: gatekeeper.v1.AuthService.ListBindings:output_type -> gatekeeper.v1.ListBindingsResponse
-	11, // 23: gatekeeper.v1.AuthService.SetBinding:output_type -> gatekeeper.v1.SetBindingResponse
-	13, // 24: gatekeeper.v1.AuthService.RemoveBinding:output_type -> gatekeeper.v1.RemoveBindingResponse
-	15, // 25: gatekeeper.v1.AuthService.CreateToken:output_type -> gatekeeper.v1.CreateTokenResponse
-	17, // 26: gatekeeper.v1.AuthService.RevokeToken:output_type -> gatekeeper.v1.RevokeTokenResponse
-	20, // [20:27] is the sub-list for method output_type
-	13, // [13:20] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	2,  // 13: gatekeeper.v1.BindAdministratorResponse.binding:type_name -> gatekeeper.v1.Binding
+	4,  // 14: gatekeeper.v1.AuthService.WhoAmI:input_type -> gatekeeper.v1.WhoAmIRequest
+	6,  // 15: gatekeeper.v1.AuthService.CanI:input_type -> gatekeeper.v1.CanIRequest
+	8,  // 16: gatekeeper.v1.AuthService.ListBindings:input_type -> gatekeeper.v1.ListBindingsRequest
+	10, // 17: gatekeeper.v1.AuthService.SetBinding:input_type -> gatekeeper.v1.SetBindingRequest
+	12, // 18: gatekeeper.v1.AuthService.RemoveBinding:input_type -> gatekeeper.v1.RemoveBindingRequest
+	14, // 19: gatekeeper.v1.AuthService.CreateToken:input_type -> gatekeeper.v1.CreateTokenRequest
+	16, // 20: gatekeeper.v1.AuthService.RevokeToken:input_type -> gatekeeper.v1.RevokeTokenRequest
+	18, // 21: gatekeeper.v1.AuthService.BindAdministrator:input_type -> gatekeeper.v1.BindAdministratorRequest
+	5,  // 22: gatekeeper.v1.AuthService.WhoAmI:output_type -> gatekeeper.v1.WhoAmIResponse
+	7,  // 23: gatekeeper.v1.AuthService.CanI:output_type -> gatekeeper.v1.CanIResponse
+	9,  // 24: gatekeeper.v1.AuthService.ListBindings:output_type -> gatekeeper.v1.ListBindingsResponse
+	11, // 25: gatekeeper.v1.AuthService.SetBinding:output_type -> gatekeeper.v1.SetBindingResponse
+	13, // 26: gatekeeper.v1.AuthService.RemoveBinding:output_type -> gatekeeper.v1.RemoveBindingResponse
+	15, // 27: gatekeeper.v1.AuthService.CreateToken:output_type -> gatekeeper.v1.CreateTokenResponse
+	17, // 28: gatekeeper.v1.AuthService.RevokeToken:output_type -> gatekeeper.v1.RevokeTokenResponse
+	19, // 29: gatekeeper.v1.AuthService.BindAdministrator:output_type -> gatekeeper.v1.BindAdministratorResponse
+	22, // [22:30] is the sub-list for method output_type
+	14, // [14:22] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_auth_proto_init() }
@@ -1280,7 +1408,7 @@ func file_gatekeeper_v1_auth_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_auth_proto_rawDesc), len(file_gatekeeper_v1_auth_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

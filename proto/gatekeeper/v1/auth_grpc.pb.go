@@ -19,13 +19,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AuthService_WhoAmI_FullMethodName        = "/gatekeeper.v1.AuthService/WhoAmI"
-	AuthService_CanI_FullMethodName          = "/gatekeeper.v1.AuthService/CanI"
-	AuthService_ListBindings_FullMethodName  = "/gatekeeper.v1.AuthService/ListBindings"
-	AuthService_SetBinding_FullMethodName    = "/gatekeeper.v1.AuthService/SetBinding"
-	AuthService_RemoveBinding_FullMethodName = "/gatekeeper.v1.AuthService/RemoveBinding"
-	AuthService_CreateToken_FullMethodName   = "/gatekeeper.v1.AuthService/CreateToken"
-	AuthService_RevokeToken_FullMethodName   = "/gatekeeper.v1.AuthService/RevokeToken"
+	AuthService_WhoAmI_FullMethodName            = "/gatekeeper.v1.AuthService/WhoAmI"
+	AuthService_CanI_FullMethodName              = "/gatekeeper.v1.AuthService/CanI"
+	AuthService_ListBindings_FullMethodName      = "/gatekeeper.v1.AuthService/ListBindings"
+	AuthService_SetBinding_FullMethodName        = "/gatekeeper.v1.AuthService/SetBinding"
+	AuthService_RemoveBinding_FullMethodName     = "/gatekeeper.v1.AuthService/RemoveBinding"
+	AuthService_CreateToken_FullMethodName       = "/gatekeeper.v1.AuthService/CreateToken"
+	AuthService_RevokeToken_FullMethodName       = "/gatekeeper.v1.AuthService/RevokeToken"
+	AuthService_BindAdministrator_FullMethodName = "/gatekeeper.v1.AuthService/BindAdministrator"
 )
 
 // AuthServiceClient is the client API for AuthService service.
@@ -50,6 +51,9 @@ type AuthServiceClient interface {
 	CreateToken(ctx context.Context, in *CreateTokenRequest, opts ...grpc.CallOption) (*CreateTokenResponse, error)
 	// RevokeToken takes a bearer token away. Streams that it opened end within a second.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
+	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members alone call it, for what
+	// gatekeeperd bind-admin has left in their folder.
+	BindAdministrator(ctx context.Context, in *BindAdministratorRequest, opts ...grpc.CallOption) (*BindAdministratorResponse, error)
 }
 
 type authServiceClient struct {
@@ -130,6 +134,16 @@ func (c *authServiceClient) RevokeToken(ctx context.Context, in *RevokeTokenRequ
 	return out, nil
 }
 
+func (c *authServiceClient) BindAdministrator(ctx context.Context, in *BindAdministratorRequest, opts ...grpc.CallOption) (*BindAdministratorResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BindAdministratorResponse)
+	err := c.cc.Invoke(ctx, AuthService_BindAdministrator_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AuthServiceServer is the server API for AuthService service.
 // All implementations must embed UnimplementedAuthServiceServer
 // for forward compatibility.
@@ -152,6 +166,9 @@ type AuthServiceServer interface {
 	CreateToken(context.Context, *CreateTokenRequest) (*CreateTokenResponse, error)
 	// RevokeToken takes a bearer token away. Streams that it opened end within a second.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
+	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members alone call it, for what
+	// gatekeeperd bind-admin has left in their folder.
+	BindAdministrator(context.Context, *BindAdministratorRequest) (*BindAdministratorResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
 }
 
@@ -182,6 +199,9 @@ func (UnimplementedAuthServiceServer) CreateToken(context.Context, *CreateTokenR
 }
 func (UnimplementedAuthServiceServer) RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RevokeToken not implemented")
+}
+func (UnimplementedAuthServiceServer) BindAdministrator(context.Context, *BindAdministratorRequest) (*BindAdministratorResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BindAdministrator not implemented")
 }
 func (UnimplementedAuthServiceServer) mustEmbedUnimplementedAuthServiceServer() {}
 func (UnimplementedAuthServiceServer) testEmbeddedByValue()                     {}
@@ -330,6 +350,24 @@ func _AuthService_RevokeToken_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AuthService_BindAdministrator_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BindAdministratorRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).BindAdministrator(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_BindAdministrator_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).BindAdministrator(ctx, req.(*BindAdministratorRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AuthService_ServiceDesc is the grpc.ServiceDesc for AuthService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -364,6 +402,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RevokeToken",
 			Handler:    _AuthService_RevokeToken_Handler,
+		},
+		{
+			MethodName: "BindAdministrator",
+			Handler:    _AuthService_BindAdministrator_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1717,6 +1717,87 @@ func (x *TransferLeadershipResponse) GetLeaderId() string {
 	return ""
 }
 
+type SaveSnapshotRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveSnapshotRequest) Reset() {
+	*x = SaveSnapshotRequest{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveSnapshotRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveSnapshotRequest) ProtoMessage() {}
+
+func (x *SaveSnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveSnapshotRequest.ProtoReflect.Descriptor instead.
+func (*SaveSnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{20}
+}
+
+type SaveSnapshotResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next bytes of the file. It is whole when the stream ends without an error.
+	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveSnapshotResponse) Reset() {
+	*x = SaveSnapshotResponse{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveSnapshotResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveSnapshotResponse) ProtoMessage() {}
+
+func (x *SaveSnapshotResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveSnapshotResponse.ProtoReflect.Descriptor instead.
+func (*SaveSnapshotResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SaveSnapshotResponse) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 var File_gatekeeper_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
@@ -1863,7 +1944,10 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x19TransferLeadershipRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"9\n" +
 	"\x1aTransferLeadershipResponse\x12\x1b\n" +
-	"\tleader_id\x18\x01 \x01(\tR\bleaderId*v\n" +
+	"\tleader_id\x18\x01 \x01(\tR\bleaderId\"\x15\n" +
+	"\x13SaveSnapshotRequest\"*\n" +
+	"\x14SaveSnapshotResponse\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data*v\n" +
 	"\n" +
 	"ServerRole\x12\x1b\n" +
 	"\x17SERVER_ROLE_UNSPECIFIED\x10\x00\x12\x18\n" +
@@ -1873,14 +1957,15 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x0fCertificatePort\x12 \n" +
 	"\x1cCERTIFICATE_PORT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CERTIFICATE_PORT_API\x10\x01\x12\x19\n" +
-	"\x15CERTIFICATE_PORT_PEER\x10\x022\xa0\x04\n" +
+	"\x15CERTIFICATE_PORT_PEER\x10\x022\xfb\x04\n" +
 	"\x0eClusterService\x12N\n" +
 	"\tGetStatus\x12\x1f.gatekeeper.v1.GetStatusRequest\x1a .gatekeeper.v1.GetStatusResponse\x12N\n" +
 	"\tAddMember\x12\x1f.gatekeeper.v1.AddMemberRequest\x1a .gatekeeper.v1.AddMemberResponse\x12W\n" +
 	"\fRemoveMember\x12\".gatekeeper.v1.RemoveMemberRequest\x1a#.gatekeeper.v1.RemoveMemberResponse\x12i\n" +
 	"\x12TransferLeadership\x12(.gatekeeper.v1.TransferLeadershipRequest\x1a).gatekeeper.v1.TransferLeadershipResponse\x12T\n" +
 	"\vGetSettings\x12!.gatekeeper.v1.GetSettingsRequest\x1a\".gatekeeper.v1.GetSettingsResponse\x12T\n" +
-	"\vSetSettings\x12!.gatekeeper.v1.SetSettingsRequest\x1a\".gatekeeper.v1.SetSettingsResponseBy\n" +
+	"\vSetSettings\x12!.gatekeeper.v1.SetSettingsRequest\x1a\".gatekeeper.v1.SetSettingsResponse\x12Y\n" +
+	"\fSaveSnapshot\x12\".gatekeeper.v1.SaveSnapshotRequest\x1a#.gatekeeper.v1.SaveSnapshotResponse0\x01By\n" +
 	"#io.github.gatekeeperd.gatekeeper.v1B\fClusterProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
@@ -1896,7 +1981,7 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_cluster_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(ServerRole)(0),                    // 0: gatekeeper.v1.ServerRole
 	(CertificatePort)(0),               // 1: gatekeeper.v1.CertificatePort
@@ -1920,41 +2005,43 @@ var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*RemoveMemberResponse)(nil),       // 19: gatekeeper.v1.RemoveMemberResponse
 	(*TransferLeadershipRequest)(nil),  // 20: gatekeeper.v1.TransferLeadershipRequest
 	(*TransferLeadershipResponse)(nil), // 21: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 22: google.protobuf.Duration
-	(*Confirmation)(nil),               // 23: gatekeeper.v1.Confirmation
-	(*DeniedCaller)(nil),               // 24: gatekeeper.v1.DeniedCaller
-	(*timestamppb.Timestamp)(nil),      // 25: google.protobuf.Timestamp
+	(*SaveSnapshotRequest)(nil),        // 22: gatekeeper.v1.SaveSnapshotRequest
+	(*SaveSnapshotResponse)(nil),       // 23: gatekeeper.v1.SaveSnapshotResponse
+	(*durationpb.Duration)(nil),        // 24: google.protobuf.Duration
+	(*Confirmation)(nil),               // 25: gatekeeper.v1.Confirmation
+	(*DeniedCaller)(nil),               // 26: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 27: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	22, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
-	22, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
-	22, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
+	24, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
+	24, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
+	24, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
 	2,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 5: gatekeeper.v1.SetSettingsRequest.expected:type_name -> gatekeeper.v1.Settings
 	2,  // 6: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
 	2,  // 7: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
-	23, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	25, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 9: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
 	7,  // 10: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	22, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	22, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	24, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	24, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
 	15, // 13: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
 	14, // 14: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	24, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	22, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	26, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	24, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
 	11, // 17: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
 	12, // 18: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
 	13, // 19: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
 	10, // 20: gatekeeper.v1.GetStatusResponse.work:type_name -> gatekeeper.v1.SemaphoreWork
-	22, // 21: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
-	22, // 22: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
-	25, // 23: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
+	24, // 21: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
+	24, // 22: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
+	27, // 23: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
 	1,  // 24: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
-	25, // 25: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
-	22, // 26: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	22, // 27: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	25, // 28: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	27, // 25: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
+	24, // 26: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	24, // 27: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	27, // 28: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
 	7,  // 29: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
 	7,  // 30: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
 	8,  // 31: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
@@ -1963,14 +2050,16 @@ var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
 	20, // 34: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
 	3,  // 35: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
 	5,  // 36: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
-	9,  // 37: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	17, // 38: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	19, // 39: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	21, // 40: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	4,  // 41: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
-	6,  // 42: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
-	37, // [37:43] is the sub-list for method output_type
-	31, // [31:37] is the sub-list for method input_type
+	22, // 37: gatekeeper.v1.ClusterService.SaveSnapshot:input_type -> gatekeeper.v1.SaveSnapshotRequest
+	9,  // 38: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	17, // 39: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	19, // 40: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	21, // 41: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	4,  // 42: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	6,  // 43: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	23, // 44: gatekeeper.v1.ClusterService.SaveSnapshot:output_type -> gatekeeper.v1.SaveSnapshotResponse
+	38, // [38:45] is the sub-list for method output_type
+	31, // [31:38] is the sub-list for method input_type
 	31, // [31:31] is the sub-list for extension type_name
 	31, // [31:31] is the sub-list for extension extendee
 	0,  // [0:31] is the sub-list for field type_name
@@ -1990,7 +2079,7 @@ func file_gatekeeper_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	ClusterService_TransferLeadership_FullMethodName = "/gatekeeper.v1.ClusterService/TransferLeadership"
 	ClusterService_GetSettings_FullMethodName        = "/gatekeeper.v1.ClusterService/GetSettings"
 	ClusterService_SetSettings_FullMethodName        = "/gatekeeper.v1.ClusterService/SetSettings"
+	ClusterService_SaveSnapshot_FullMethodName       = "/gatekeeper.v1.ClusterService/SaveSnapshot"
 )
 
 // ClusterServiceClient is the client API for ClusterService service.
@@ -46,6 +47,9 @@ type ClusterServiceClient interface {
 	GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error)
 	// SetSettings changes some of them, in one step that the journal records.
 	SetSettings(ctx context.Context, in *SetSettingsRequest, opts ...grpc.CallOption) (*SetSettingsResponse, error)
+	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It holds all that was
+	// answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
+	SaveSnapshot(ctx context.Context, in *SaveSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SaveSnapshotResponse], error)
 }
 
 type clusterServiceClient struct {
@@ -116,6 +120,25 @@ func (c *clusterServiceClient) SetSettings(ctx context.Context, in *SetSettingsR
 	return out, nil
 }
 
+func (c *clusterServiceClient) SaveSnapshot(ctx context.Context, in *SaveSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SaveSnapshotResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ClusterService_ServiceDesc.Streams[0], ClusterService_SaveSnapshot_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SaveSnapshotRequest, SaveSnapshotResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ClusterService_SaveSnapshotClient = grpc.ServerStreamingClient[SaveSnapshotResponse]
+
 // ClusterServiceServer is the server API for ClusterService service.
 // All implementations must embed UnimplementedClusterServiceServer
 // for forward compatibility.
@@ -135,6 +158,9 @@ type ClusterServiceServer interface {
 	GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error)
 	// SetSettings changes some of them, in one step that the journal records.
 	SetSettings(context.Context, *SetSettingsRequest) (*SetSettingsResponse, error)
+	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It holds all that was
+	// answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
+	SaveSnapshot(*SaveSnapshotRequest, grpc.ServerStreamingServer[SaveSnapshotResponse]) error
 	mustEmbedUnimplementedClusterServiceServer()
 }
 
@@ -162,6 +188,9 @@ func (UnimplementedClusterServiceServer) GetSettings(context.Context, *GetSettin
 }
 func (UnimplementedClusterServiceServer) SetSettings(context.Context, *SetSettingsRequest) (*SetSettingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetSettings not implemented")
+}
+func (UnimplementedClusterServiceServer) SaveSnapshot(*SaveSnapshotRequest, grpc.ServerStreamingServer[SaveSnapshotResponse]) error {
+	return status.Error(codes.Unimplemented, "method SaveSnapshot not implemented")
 }
 func (UnimplementedClusterServiceServer) mustEmbedUnimplementedClusterServiceServer() {}
 func (UnimplementedClusterServiceServer) testEmbeddedByValue()                        {}
@@ -292,6 +321,17 @@ func _ClusterService_SetSettings_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ClusterService_SaveSnapshot_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(SaveSnapshotRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ClusterServiceServer).SaveSnapshot(m, &grpc.GenericServerStream[SaveSnapshotRequest, SaveSnapshotResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ClusterService_SaveSnapshotServer = grpc.ServerStreamingServer[SaveSnapshotResponse]
+
 // ClusterService_ServiceDesc is the grpc.ServiceDesc for ClusterService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -324,6 +364,12 @@ var ClusterService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ClusterService_SetSettings_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "SaveSnapshot",
+			Handler:       _ClusterService_SaveSnapshot_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "gatekeeper/v1/cluster.proto",
 }

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/internal/backup"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// chunkBytes is how much of a backup a message carries.
+const chunkBytes = 256 << 10
+
+// SaveSnapshot streams a backup. The state that was read is immutable, so that the backup is of one moment however long it takes; what is
+// applied meanwhile needs additional memory until it has ended.
+func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, stream grpc.ServerStreamingServer[gatekeeperv1.SaveSnapshotResponse]) error {
+	ctx := stream.Context()
+	state, err := s.read(ctx, false)
+	if err != nil {
+		return err
+	}
+	members, err := s.members()
+	if err != nil {
+		return err
+	}
+	header := backup.Header{ClusterName: s.cfg.ClusterName, Member: s.cfg.ID, TakenAt: time.Now().UTC(), Version: s.cfg.Version}
+	for _, m := range members {
+		header.Members = append(header.Members, m.GetId())
+	}
+	slices.Sort(header.Members)
+	w := bufio.NewWriterSize(chunks(func(data []byte) error {
+		return stream.Send(&gatekeeperv1.SaveSnapshotResponse{Data: data})
+	}), chunkBytes)
+	if err = backup.Write(w, header, state); err == nil {
+		err = w.Flush()
+	}
+	if err != nil && ctx.Err() != nil {
+		return refusedSince(ctx, ctx.Err())
+	}
+	return err
+}
+
+// chunks makes a writer of a function that sends, and keeps, what it is given.
+type chunks func(data []byte) error
+
+// Write sends p in pieces of at most chunkBytes: a bufio.Writer passes on as they are the writes that are larger than its buffer.
+func (send chunks) Write(p []byte) (int, error) {
+	sent := 0
+	for piece := range slices.Chunk(p, chunkBytes) {
+		if err := send(bytes.Clone(piece)); err != nil {
+			return sent, err
+		}
+		sent += len(piece)
+	}
+	return sent, nil
+}

@@ -1,0 +1,228 @@
+// Package backup writes and reads the file of a backup: what gkctl snapshot save gets from a leader, and gatekeeperd restore reads.
+//
+// The file begins with two lines of text: its format, and a Header as JSON. The state follows as package fsm writes snapshots. The SHA-256
+// of all of that ends the file.
+package backup
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// The first line of a file is magic and the format. Files of every format that was released stay readable.
+const (
+	magic  = "gatekeeper backup "
+	format = 1
+)
+
+// maxHeader bounds the two lines, so that memory is not taken for what is no backup.
+const maxHeader = 1 << 20
+
+var (
+	// ErrNot says that a file is not a backup.
+	ErrNot = errors.New("it is not a backup of Gatekeeper")
+	// ErrDamaged says that a backup was cut short or has changed since it was written.
+	ErrDamaged = errors.New("it is damaged or was cut short: use another backup")
+)
+
+// Header says where a backup comes from. The rest stands in the state.
+type Header struct {
+	ClusterName string `json:"cluster_name"`
+	// Member is the server that made the backup, and Members are the ids of all members, sorted.
+	Member  string   `json:"member"`
+	Members []string `json:"members"`
+	// TakenAt is when, by that server's clock, and Version is that of its program.
+	TakenAt time.Time `json:"taken_at"`
+	Version string    `json:"version,omitempty"`
+}
+
+// Write writes a backup of a state.
+func Write(w io.Writer, h Header, state *fsm.State) error {
+	header, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("backup: header: %w", err)
+	}
+	sum := sha256.New()
+	all := io.MultiWriter(w, sum)
+	if _, err := fmt.Fprintf(all, "%s%d\n%s\n", magic, format, header); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if err := state.Snapshot(all); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if _, err := w.Write(sum.Sum(nil)); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// Backup is a backup that was read and is whole.
+type Backup struct {
+	Header
+	State    *fsm.State
+	Bytes    int64
+	Checksum string // the SHA-256 at the end of the file, in hexadecimal
+}
+
+// Read reads the file at path, and checks that it is whole and that this version can restore it. Errors: ErrNot, ErrDamaged, fsm.ErrNewer,
+// those of the state (fsm.ErrSnapshot), and those of the system.
+func Read(path string) (*Backup, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := read(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}
+
+func read(file *os.File) (*Backup, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: it is not a regular file", ErrNot)
+	}
+	b := &Backup{Bytes: info.Size()}
+	content := io.NewSectionReader(file, 0, max(b.Bytes-sha256.Size, 0))
+	header, begin, err := readHeader(content)
+	if err != nil {
+		return nil, err
+	}
+	if b.Checksum, err = verify(file, content); err != nil { // before anything is made of the rest
+		return nil, err
+	}
+	if err := json.Unmarshal(header, &b.Header); err != nil {
+		return nil, fmt.Errorf("its header: %w", err)
+	}
+	machine := fsm.New("")
+	if err := machine.Restore(io.NewSectionReader(content, begin, content.Size()-begin)); err != nil {
+		return nil, err
+	}
+	b.State = machine.State()
+	return b, nil
+}
+
+// readHeader returns the header and where the state begins.
+func readHeader(content *io.SectionReader) (header []byte, begin int64, err error) {
+	r := bufio.NewReader(io.LimitReader(content, maxHeader))
+	first, err := r.ReadString('\n')
+	version, ours := strings.CutPrefix(strings.TrimSuffix(first, "\n"), magic)
+	switch {
+	case err != nil && ours:
+		return nil, 0, ErrDamaged
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, 0, err
+	case err != nil, !ours:
+		return nil, 0, ErrNot
+	}
+	switch n, err := strconv.Atoi(version); {
+	case err != nil || n < 1:
+		return nil, 0, ErrDamaged
+	case n > format:
+		return nil, 0, fmt.Errorf("its format is %d, this version reads %d: %w", n, format, fsm.ErrNewer)
+	}
+	header, err = r.ReadBytes('\n')
+	if err != nil {
+		return nil, 0, ErrDamaged
+	}
+	return header, int64(len(first) + len(header)), nil
+}
+
+// verify compares the checksum at the end of the file with that of its content.
+func verify(file *os.File, content *io.SectionReader) (string, error) {
+	stated := make([]byte, sha256.Size)
+	if _, err := file.ReadAt(stated, content.Size()); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(content, 0, content.Size())); err != nil {
+		return "", err
+	}
+	if !bytes.Equal(sum.Sum(nil), stated) {
+		return "", fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
+	}
+	return hex.EncodeToString(stated), nil
+}
+
+// Summary is what may be shown of a backup: where it comes from and how much it holds, and neither secrets nor payloads.
+type Summary struct {
+	Header
+	ClusterID    string `json:"cluster_id"`
+	Revision     uint64 `json:"revision,string"`
+	AppliedIndex uint64 `json:"applied_index,string"`
+	FeatureLevel uint32 `json:"feature_level"`
+	Bytes        int64  `json:"bytes,string"`
+	Checksum     string `json:"sha256"`
+
+	Definitions int `json:"definitions"`
+	// Permits counts those that are live, Cooling ended ones whose slot is not free yet, and Held those that an operator must clear.
+	Permits  int `json:"permits"`
+	Cooling  int `json:"cooling"`
+	Held     int `json:"held"`
+	Claims   int `json:"claims"`
+	Cordons  int `json:"cordons"`
+	Jobs     int `json:"jobs"`
+	Tasks    int `json:"tasks"`
+	Bindings int `json:"bindings"`
+	Tokens   int `json:"tokens"`
+	// Requests are those that are remembered, Entries those of the journal.
+	Requests int `json:"requests"`
+	Entries  int `json:"journal_entries"`
+	// Quarantine is for how long a restored cluster grants nothing, unless somebody says otherwise.
+	Quarantine time.Duration `json:"-"`
+}
+
+// Summary counts what the backup holds.
+func (b *Backup) Summary() Summary {
+	s := b.State
+	out := Summary{
+		Header: b.Header, ClusterID: s.ClusterID(), Revision: s.Revision(), AppliedIndex: s.Index(), FeatureLevel: s.FeatureLevel(),
+		Bytes: b.Bytes, Checksum: b.Checksum,
+		Definitions: s.DefinitionCount(), Cordons: len(s.Cordons()), Jobs: s.JobCount(), Bindings: len(s.Bindings()),
+		Quarantine: fsm.Recovery{}.FullQuarantine(s),
+	}
+	for p := range s.Permits(0) {
+		switch p.State {
+		case semaphore.Cooling:
+			out.Cooling++
+		case semaphore.Held:
+			out.Held++
+		default:
+			out.Permits++
+		}
+	}
+	for name := range s.ClaimedSemaphores() {
+		out.Claims += s.ClaimCount(name)
+	}
+	for j := range s.Jobs(0) {
+		for range s.Tasks(j.Number, 0) {
+			out.Tasks++
+		}
+	}
+	for _, binding := range s.Bindings() {
+		out.Tokens += len(binding.Tokens)
+	}
+	requests, edits, _, _ := s.RequestMemory()
+	out.Requests = requests + edits
+	for range s.Journal("", 0) {
+		out.Entries++
+	}
+	return out
+}

@@ -101,7 +101,7 @@ func read(file *os.File) (*Backup, error) {
 	}
 	b := &Backup{Bytes: info.Size()}
 	content := io.NewSectionReader(file, 0, max(b.Bytes-sha256.Size, 0))
-	header, begin, err := readHeader(content)
+	header, begin, err := readHeader(io.NewSectionReader(file, 0, b.Bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func read(file *os.File) (*Backup, error) {
 		return nil, fmt.Errorf("its header: %w", err)
 	}
 	machine := fsm.New("")
-	if err := machine.Restore(io.NewSectionReader(content, begin, content.Size()-begin)); err != nil {
+	if err := machine.Restore(io.NewSectionReader(content, begin, max(content.Size()-begin, 0))); err != nil {
 		return nil, err
 	}
 	b.State = machine.State()
@@ -120,8 +120,8 @@ func read(file *os.File) (*Backup, error) {
 }
 
 // readHeader returns the header and where the state begins.
-func readHeader(content *io.SectionReader) (header []byte, begin int64, err error) {
-	r := bufio.NewReader(io.LimitReader(content, maxHeader))
+func readHeader(file io.Reader) (header []byte, begin int64, err error) {
+	r := bufio.NewReader(io.LimitReader(file, maxHeader))
 	first, err := r.ReadString('\n')
 	version, ours := strings.CutPrefix(strings.TrimSuffix(first, "\n"), magic)
 	switch {

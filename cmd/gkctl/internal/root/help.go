@@ -59,6 +59,10 @@ func ownExits(command string) []exitText {
 		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cert init", "cert server", "cert peer", "cert client", "cert show":
 		return []exitText{{ui.ExitFailure, "a file is in the way, is missing, or cannot be used"}}
+	case "snapshot save":
+		return []exitText{{ui.ExitFailure, "the servers refused, or the file cannot be written: nothing was saved"}, {ui.ExitBadInput, "what the server sent is not whole: nothing was saved"}}
+	case "snapshot inspect":
+		return []exitText{{ui.ExitFailure, "the file cannot be read"}, {ui.ExitBadInput, "it is not a backup, is damaged, or a newer version wrote it"}}
 	case "auth can-i":
 		return []exitText{{ui.ExitOK, "it is allowed"}, {ui.ExitFailure, "it is not"}, bad}
 	case "auth bind", "auth unbind", "auth token create", "auth token revoke":
@@ -133,7 +137,8 @@ func exitsOf(command string) []exitText {
 	for _, e := range ownExits(command) {
 		own[e.code] = e.text
 	}
-	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ") || command == "auth roles" || command == "audit verify"
+	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context") || strings.HasPrefix(command, "cert ") ||
+		command == "auth roles" || command == "audit verify" || command == "snapshot inspect"
 	var out []exitText
 	for _, e := range generalExits() {
 		text, has := own[e.code]

@@ -1,0 +1,2 @@
+// Package snapshot has the commands that save and inspect backups.
+package snapshot

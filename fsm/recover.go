@@ -18,6 +18,8 @@ type Recovery struct {
 	// cluster may have given some that were not found.
 	At             time.Time
 	Author, Reason string
+	// Backup says which backup the state is from, for the journal. Empty: it was found in a data folder.
+	Backup string
 	// Retired are the ids of the old cluster's servers: none of them is taken again.
 	Retired []string
 	// KeepPermits carries the permits over that were found; each has its full duration again from the first promotion on. That is
@@ -151,6 +153,9 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 // text is what the journal tells of it.
 func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
+	if r.Backup != "" {
+		s = fmt.Sprintf("restored from a backup of cluster %q, %s: ", old, r.Backup)
+	}
 	if r.KeepPermits {
 		s += counted(d.PermitCount(), "permit is", "permits are") + " carried over"
 	} else {

@@ -44,7 +44,7 @@ type RecoverConfig struct {
 	Author, Reason string
 }
 
-// Recovery is what Recover found and made.
+// Recovery is what Recover or Restore found and made.
 type Recovery struct {
 	// ClusterID is that of the new cluster, OldClusterID that of the old one.
 	ClusterID, OldClusterID string
@@ -64,6 +64,8 @@ type Recovery struct {
 	// Quarantine is how long after the new server's first start nothing is granted. FullQuarantine is what is safe without PermitsKept.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
+	// TakenAt is when the backup was taken; zero after Recover.
+	TakenAt time.Time
 }
 
 // RecoveredFolder is what was found in one folder.
@@ -106,19 +108,12 @@ func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 }
 
 func (c *RecoverConfig) validate() error {
-	switch {
-	case len(c.From) == 0:
+	if len(c.From) == 0 {
 		return &ConfigError{"From", "", "must be given: the data folders that are left of the old cluster"}
-	case c.DataDir == "":
-		return &ConfigError{"DataDir", "", "must be given: the folder to make"}
-	case !validID(c.ID):
-		return &ConfigError{"ID", c.ID, idRule}
-	case !c.LogStore.known():
-		return &ConfigError{"LogStore", string(c.LogStore), logStoreRule}
-	case c.MaxDuration != 0 && (c.MaxDuration < semaphore.MinDuration || c.MaxDuration > semaphore.MaxSpan):
-		return &ConfigError{"MaxDuration", c.MaxDuration.String(), fmt.Sprintf("must be %v to %v", semaphore.MinDuration, semaphore.MaxSpan)}
-	case c.UnsafeGrantAfter != nil && *c.UnsafeGrantAfter < 0:
-		return &ConfigError{"UnsafeGrantAfter", c.UnsafeGrantAfter.String(), "must not be negative"}
+	}
+	next := founding{c.DataDir, c.ID, c.LogStore, c.MaxDuration, c.UnsafeGrantAfter}
+	if err := next.validate(); err != nil {
+		return err
 	}
 	var seen []os.FileInfo
 	for _, dir := range c.From {
@@ -131,8 +126,36 @@ func (c *RecoverConfig) validate() error {
 		}
 		seen = append(seen, info)
 	}
-	if err := consensus.CheckEmpty(c.DataDir); err != nil {
-		return fmt.Errorf("%w: %s: the new cluster needs a folder of its own: %w", ErrDataDir, c.DataDir, err)
+	return next.checkEmpty()
+}
+
+// founding is what Recover and Restore are given of the cluster to make.
+type founding struct {
+	dataDir, id      string
+	logStore         LogStore
+	maxDuration      time.Duration
+	unsafeGrantAfter *time.Duration
+}
+
+func (f *founding) validate() error {
+	switch {
+	case f.dataDir == "":
+		return &ConfigError{"DataDir", "", "must be given: the folder to make"}
+	case !validID(f.id):
+		return &ConfigError{"ID", f.id, idRule}
+	case !f.logStore.known():
+		return &ConfigError{"LogStore", string(f.logStore), logStoreRule}
+	case f.maxDuration != 0 && (f.maxDuration < semaphore.MinDuration || f.maxDuration > semaphore.MaxSpan):
+		return &ConfigError{"MaxDuration", f.maxDuration.String(), fmt.Sprintf("must be %v to %v", semaphore.MinDuration, semaphore.MaxSpan)}
+	case f.unsafeGrantAfter != nil && *f.unsafeGrantAfter < 0:
+		return &ConfigError{"UnsafeGrantAfter", f.unsafeGrantAfter.String(), "must not be negative"}
+	}
+	return nil
+}
+
+func (f *founding) checkEmpty() error {
+	if err := consensus.CheckEmpty(f.dataDir); err != nil {
+		return fmt.Errorf("%w: %s: the new cluster needs a folder of its own: %w", ErrDataDir, f.dataDir, err)
 	}
 	return nil
 }
@@ -228,16 +251,6 @@ func (r *recovering) make() error {
 	if err != nil {
 		return err
 	}
-	out.Permits, out.PermitsLost = state.PermitCount(), old.State.PermitCount()-state.PermitCount()
-	if !out.PermitsKept {
-		for p := range old.State.Permits(0) {
-			if p.State == semaphore.Cooling {
-				out.PermitsCooled++
-			}
-		}
-		out.PermitsLost -= out.PermitsCooled
-	}
-	out.Definitions, out.Quarantine = state.DefinitionCount(), state.Quarantine()
 	err = consensus.Found(consensus.Founding{
 		Dir: r.cfg.DataDir, ClusterID: id, ClusterName: old.ClusterName, MemberID: r.cfg.ID, PeerAddress: out.PeerAddress,
 		LogStore: cmp.Or(consensus.LogStore(r.cfg.LogStore), old.LogStore),
@@ -251,22 +264,36 @@ func (r *recovering) make() error {
 
 // recovered is the state of the new cluster.
 func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.State, error) {
-	how := fsm.Recovery{
+	return r.out.recovered(r.latest.State, fsm.Recovery{
 		ClusterID: id.String(), At: now, Author: r.cfg.Author, Reason: r.cfg.Reason, Retired: r.out.Retired, KeepPermits: r.out.PermitsKept,
 		MaxDuration: r.cfg.MaxDuration,
-	}
-	r.out.FullQuarantine = how.FullQuarantine(r.latest.State)
-	if after := r.cfg.UnsafeGrantAfter; after != nil && !r.out.PermitsKept {
-		if *after > r.out.FullQuarantine {
-			return nil, &ConfigError{"UnsafeGrantAfter", after.String(),
-				fmt.Sprintf("is longer than %v, after which it is safe: leave it out", r.out.FullQuarantine)}
+	}, r.cfg.UnsafeGrantAfter)
+}
+
+// recovered is the state that how makes of an old one, and notes what became of permits. unsafeAfter says nothing if they are kept.
+func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
+	out.FullQuarantine = how.FullQuarantine(old)
+	if unsafeAfter != nil && !how.KeepPermits {
+		if *unsafeAfter > out.FullQuarantine {
+			return nil, &ConfigError{"UnsafeGrantAfter", unsafeAfter.String(),
+				fmt.Sprintf("is longer than %v, after which it is safe: leave it out", out.FullQuarantine)}
 		}
-		how.UnsafeGrantAfter = after
+		how.UnsafeGrantAfter = unsafeAfter
 	}
-	state, err := r.latest.State.Recovered(how)
+	state, err := old.Recovered(how)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
+	out.Permits, out.PermitsLost = state.PermitCount(), old.PermitCount()-state.PermitCount()
+	if !how.KeepPermits {
+		for p := range old.Permits(0) {
+			if p.State == semaphore.Cooling {
+				out.PermitsCooled++
+			}
+		}
+		out.PermitsLost -= out.PermitsCooled
+	}
+	out.Definitions, out.Quarantine = state.DefinitionCount(), state.Quarantine()
 	return state, nil
 }
 

@@ -49,7 +49,7 @@ func exitCode(err error) int {
 		return exitStopped
 	case is[*usageError](err), is[*gatekeeper.ConfigError](err):
 		return exitUsage
-	case is[*deffile.Error](err), is[*gatekeeper.DefinitionError](err):
+	case is[*deffile.Error](err), is[*gatekeeper.DefinitionError](err), errors.Is(err, gatekeeper.ErrBackup):
 		return exitDefinitions
 	case errors.Is(err, gatekeeper.ErrDataDirLocked):
 		return exitLocked

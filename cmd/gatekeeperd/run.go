@@ -25,7 +25,7 @@ three run:
   gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
 
 and another one joins by --join. Once a data folder belongs to a cluster, --members and --join say nothing any more. What is left
-of a cluster that has lost its majority for good is started again with gatekeeperd recover.
+of a cluster that has lost its majority for good is started again with gatekeeperd recover, and a backup with gatekeeperd restore.
 
 Each flag is also a variable, --api-address is GATEKEEPER_API_ADDRESS, and a key of the --config file, api-address. Flags come
 before variables, variables before the file, the file before defaults.`
@@ -75,7 +75,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newRecover(env), newConvert())
+	cmd.AddCommand(newRecover(env), newRestore(env), newConvert())
 	return cmd
 }
 

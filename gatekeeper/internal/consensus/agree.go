@@ -247,7 +247,7 @@ func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 // become stores how far this member is now, and only then lets others know.
 func (a *agreement) become(next standing) (err error) {
 	if next == drawn {
-		next.id = drawClusterID()
+		next.id = DrawClusterID()
 	}
 	said := "stored the id of the new cluster"
 	if next.state == peer.Founded {

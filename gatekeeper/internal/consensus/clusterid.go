@@ -37,8 +37,8 @@ func ParseClusterID(s string) (ClusterID, error) {
 	return ClusterID{}, fmt.Errorf("consensus: %q is not a cluster id: want 16 hexadecimal digits, a point, and the incarnation", s)
 }
 
-// drawClusterID is the id of a new cluster.
-func drawClusterID() ClusterID {
+// DrawClusterID draws the id of a new cluster, with a seed that no other has.
+func DrawClusterID() ClusterID {
 	var b [8]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
 	return ClusterID{Seed: binary.BigEndian.Uint64(b[:]), Incarnation: 1}

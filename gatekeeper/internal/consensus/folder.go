@@ -275,7 +275,7 @@ func (f *Folder) create(cfg FolderConfig) error {
 		f.members = slices.Clone(cfg.Members)
 		return nil
 	default:
-		return f.found(drawClusterID())
+		return f.found(DrawClusterID())
 	}
 }
 

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+const restoreLong = `Makes the data folder of a new cluster of one server from a backup that gkctl snapshot save has written. Others then join the new
+server as they join any.
+
+  gatekeeperd restore gatekeeper.backup --data-dir /var/lib/gatekeeper
+
+Stop every server of the old cluster first, for good: the new one has another seed, so servers and clients of the two refuse each other, and
+both would grant. While servers of the old cluster can be started, start them instead. If some data folders are left, gatekeeperd recover
+loses less.
+
+What was changed since the backup is lost. No live permit is carried over, and nothing is granted until the longest one that the old cluster
+may have granted has certainly ended; definitions can be edited meanwhile. Tokens continue above all that were ever given. Bindings and bearer
+tokens are those of the backup: revoke again what was revoked since.
+
+Environment variables and configuration files are not read.`
+
+const restoreExitCodes = `Exit codes:
+  0    done
+  64   bad flag
+  65   the file cannot be read, is not a backup, is damaged, or a newer version wrote it; or the clock
+       of this machine is behind the backup
+  73   the new folder is not empty, or cannot be made`
+
+type restoreOptions struct {
+	cfg      gatekeeper.RestoreConfig
+	logStore string
+	after    time.Duration
+	yes      bool
+}
+
+func newRestore(env environment) *cobra.Command {
+	var o restoreOptions
+	var unsafely bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE --data-dir NEW [--id ID]",
+		Short: "Make a new cluster of a backup",
+		Long:  restoreLong,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("give one file, the backup to restore")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.cfg.File = args[0]
+			unsafely = cmd.Flags().Changed("unsafe-grant-after")
+			return o.run(cmd.OutOrStdout(), unsafely)
+		},
+	}
+	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + restoreExitCodes + "\n")
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.cfg.DataDir, "data-dir", "", "data folder to make; empty, or not there")
+	f.StringVar(&o.cfg.ID, "id", gatekeeper.DefaultID, "name of the new server")
+	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new folder keeps its log: bolt or wal")
+	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; longer waiting is always safe")
+	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant so long after the first start although earlier permits may be believed in for longer, for example 5m; needs --yes")
+	f.BoolVar(&o.yes, "yes", false, "every holder of the old cluster has stopped by the end of --unsafe-grant-after, I know")
+	f.StringVar(&o.cfg.Author, "author", env.author(), "who does this, for the journal")
+	f.StringVar(&o.cfg.Reason, "reason", "", "why, for the journal")
+	return cmd
+}
+
+func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
+	o.cfg.LogStore = gatekeeper.LogStore(o.logStore)
+	if unsafely {
+		if !o.yes {
+			return usage("--unsafe-grant-after %v lets two holders believe in the same permit, unless every holder that the old cluster granted one to "+
+				"has stopped by then: make sure of that, and add --yes", o.after)
+		}
+		o.cfg.UnsafeGrantAfter = &o.after
+	}
+	r, err := gatekeeper.Restore(o.cfg)
+	if err != nil {
+		return explain(err, nil)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafely))
+	fmt.Fprintf(&b, "Made: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
+		o.cfg.DataDir, r.ClusterID, o.cfg.ID, count(r.Definitions, "definition"), r.OldClusterID)
+	fmt.Fprintf(&b, `Next:
+  1. Make sure that no server of the old cluster runs, or starts again.
+  2. Start the new one, with its own addresses and certificates:
+       gatekeeperd --id %s --data-dir %s%s
+     If nobody has a credential of an administrator: gatekeeperd bind-admin --help.
+  3. Start clients that are bound to the old cluster again: they refuse this one. Revoke again what was revoked since the backup.
+  4. Have others join, with empty folders:
+       gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
+`, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))
+	_, err = io.WriteString(out, b.String())
+	return err
+}

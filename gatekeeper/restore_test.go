@@ -1,0 +1,244 @@
+package gatekeeper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/internal/backup"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// save saves a backup to a file.
+func save(t *testing.T, c caller) (string, error) {
+	t.Helper()
+	stream, err := gatekeeperv1.NewClusterServiceClient(c.conn).SaveSnapshot(bounded(t), &gatekeeperv1.SaveSnapshotRequest{})
+	var file bytes.Buffer
+	for err == nil {
+		var r *gatekeeperv1.SaveSnapshotResponse
+		if r, err = stream.Recv(); err == nil {
+			file.Write(r.GetData())
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	path := filepath.Join(t.TempDir(), "backup")
+	return path, os.WriteFile(path, file.Bytes(), 0o600)
+}
+
+// restored makes a server of a backup, and starts it.
+func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery, *Server) {
+	t.Helper()
+	server, _ := configOf(t, "gk1")
+	if change != nil {
+		change(&server)
+	}
+	cfg.DataDir, cfg.ID, cfg.Author = server.DataDir, "gk1", "ann"
+	r, err := Restore(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, server)
+	ready(t, s)
+	if s.ClusterID() != r.ClusterID {
+		t.Errorf("it is cluster %s, and %s was made", s.ClusterID(), r.ClusterID)
+	}
+	return r, s
+}
+
+// A backup is saved through each server while clients change everything. It has what was answered before, and a cluster that is restored from
+// it gives no token a second time.
+func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *testing.T) {
+	t.Parallel()
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	c := callerOf(t, servers[0])
+	c.create(t, "job")
+	c.create(t, "busy")
+	c.create(t, "work")
+	held := c.grant(t, "job", "app1")
+	work := gatekeeperv1.NewWorkServiceClient(c.conn)
+	if _, err := submit(t, work, &gatekeeperv1.JobSpec{Semaphore: "work", Id: "j"}, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+
+	// The load ends with the test's part that needs it.
+	loading, end := context.WithCancel(bounded(t))
+	ended := make(chan uint64)
+	go func() {
+		last := uint64(0)
+		for n := 0; loading.Err() == nil; n++ {
+			id := &gatekeeperv1.Identity{Acquirer: "load"}
+			a, err := c.TryAcquire(loading, &gatekeeperv1.TryAcquireRequest{Semaphore: "busy", Identity: id, RequestId: decimalOf(uint64(n))})
+			if token := a.GetGrant().GetPermit().GetToken(); err == nil && token != 0 {
+				last = token
+				_, _ = c.Release(loading, &gatekeeperv1.ReleaseRequest{Token: token, Identity: id}) // what it leaves held is load too
+			}
+		}
+		ended <- last
+	}()
+	var files []string
+	for i, s := range servers {
+		name := "before-" + s.cfg.ID
+		c.create(t, name)
+		file, err := patientlySave(t, callerOf(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := backup.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.State.Definition(name) == nil || b.State.Permit(held.GetToken()) == nil {
+			t.Errorf("the backup of %s lacks what was answered before it", s.cfg.ID)
+		}
+		if got := b.Summary(); got.Jobs != 1 || got.Tasks != 2 || got.ClusterID != s.ClusterID() || !slices.Equal(got.Members, []string{"gk1", "gk2", "gk3"}) || got.Permits == 0 {
+			t.Errorf("backup %d: %+v", i, got)
+		}
+		files = append(files, file)
+	}
+	later := c.grant(t, "before-gk1", "after the backup")
+	end()
+	last := max(<-ended, later.GetToken())
+	for _, s := range servers {
+		closeServer(t, s)
+	}
+
+	r, s := restored(t, RestoreConfig{File: files[0], Reason: "a drill"}, nil)
+	if r.PermitsKept || r.PermitsLost == 0 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour || r.OldClusterID != servers[0].ClusterID() {
+		t.Errorf("restored %+v", r)
+	}
+	old, err := consensus.ParseClusterID(r.OldClusterID)
+	if now, errNow := consensus.ParseClusterID(r.ClusterID); err != nil || errNow != nil || now.Seed == old.Seed || now.Succeeds(old) {
+		t.Errorf("cluster %s was made of %s, want another seed: %v, %v", r.ClusterID, r.OldClusterID, err, errNow)
+	}
+	n := callerOf(t, s)
+	if s.machine.State().Definition("before-gk1") == nil || s.machine.State().Job("j") == nil || s.machine.State().LastToken() <= last {
+		t.Errorf("the restored state lacks something, or its last token %d is not above %d", s.machine.State().LastToken(), last)
+	}
+	_, err = n.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
+	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and grants nothing for another 1h0m") {
+		t.Errorf("TryAcquire while permits of before may be believed in: %v", err)
+	}
+	if result := n.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
+		t.Errorf("a permit of before: %v, want LOST", result)
+	}
+	history, err := n.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(history.GetEntries(), func(e *gatekeeperv1.HistoryEntry) bool {
+		return e.GetAuthor() == "ann" && strings.Contains(e.GetReason(), "restored from a backup of cluster \""+r.OldClusterID+"\", taken at ") &&
+			strings.Contains(e.GetReason(), "a drill")
+	}) {
+		t.Errorf("the journal does not say that it was restored: %v", history.GetEntries())
+	}
+
+	// The one that grants at once, as for a drill, grants under higher tokens.
+	_, s = restored(t, RestoreConfig{File: files[2], UnsafeGrantAfter: soon(0)}, nil)
+	if again := callerOf(t, s).grant(t, "job", "app2"); again.GetToken() <= last {
+		t.Errorf("token %d after %d", again.GetToken(), last)
+	}
+}
+
+// patientlySave saves a backup, also while a server does not know its leader yet.
+func patientlySave(t *testing.T, c caller) (string, error) {
+	return patiently(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) { return save(t, c) }, nil)
+}
+
+func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
+	t.Parallel()
+	cfg, _ := configOf(t, "gk1")
+	_, c := serving(t, cfg)
+	c.create(t, "job")
+	file, err := patientlySave(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := backup.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(data []byte) string {
+		path := filepath.Join(t.TempDir(), "backup")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	flipped := bytes.Clone(data)
+	flipped[len(data)/2] ^= 1
+	var late bytes.Buffer
+	b.TakenAt = time.Now().Add(time.Hour)
+	if err := backup.Write(&late, b.Header, b.State); err != nil {
+		t.Fatal(err)
+	}
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "notes"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		cfg  RestoreConfig
+		want error
+		text string
+	}{
+		"a flipped bit":       {RestoreConfig{File: write(flipped)}, ErrBackup, "damaged"},
+		"cut short":           {RestoreConfig{File: write(data[:len(data)-1])}, ErrBackup, "damaged"},
+		"of the future":       {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
+		"not there":           {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
+		"a folder with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
+		"too long a wait":     {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "after which it is safe"},
+	} {
+		if c.cfg.DataDir == "" {
+			c.cfg.DataDir = filepath.Join(t.TempDir(), "new")
+		}
+		c.cfg.ID = "gk1"
+		if _, err := Restore(c.cfg); err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v, want %v and %q", what, err, c.want, c.text)
+		}
+		if _, err := os.Stat(c.cfg.DataDir); c.cfg.DataDir != full && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: something was made: %v", what, err)
+		}
+	}
+}
+
+func TestAccess_Backup_NeedsTheRoleAdmin(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	for _, role := range []gatekeeperv1.Role{
+		gatekeeperv1.Role_ROLE_VIEWER, gatekeeperv1.Role_ROLE_ACQUIRER, gatekeeperv1.Role_ROLE_VERIFIER, gatekeeperv1.Role_ROLE_OPERATOR, gatekeeperv1.Role_ROLE_EDITOR,
+	} {
+		name := strings.ToLower(role.String())
+		s.bind(name, grantOf(role))
+		for i := range s.servers {
+			if _, err := save(t, s.named(i, name)); status.Code(err) != codes.PermissionDenied {
+				t.Errorf("server %d: %s saves a backup: %v", i, name, err)
+			}
+		}
+	}
+	for i := range s.servers {
+		file, err := patientlySave(t, s.named(i, "client"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := backup.Read(file); err != nil || b.Summary().Bindings != 6 {
+			t.Errorf("server %d: %v", i, err)
+		}
+	}
+}

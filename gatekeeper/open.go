@@ -140,6 +140,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if len(cfg.Join) > 0 && !cfg.NonVoter {
 		s.askForVote(cfg.joining(peerAddress, credentials))
 	}
+	s.bindAdmin(folder)
 
 	if members, err := s.node.Members(); err == nil {
 		cfg.warnOfMembers(peerAddress, members)

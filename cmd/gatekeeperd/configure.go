@@ -121,6 +121,10 @@ func flagOf(field string) string {
 		return "--max-calls"
 	case "DumpInterval":
 		return "--dump-interval"
+	case "Subject":
+		return "--subject"
+	case "Binding":
+		return "--binding"
 	case "MaxDuration":
 		return "--max-duration"
 	case "UnsafeGrantAfter":

@@ -75,7 +75,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newRecover(env), newRestore(env), newConvert())
+	cmd.AddCommand(newRecover(env), newRestore(env), newBindAdmin(env), newConvert())
 	return cmd
 }
 

@@ -100,6 +100,9 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 		f.audited(ctx, info.FullMethod, req, err)
 		return reply, err
 	}
+	if c := callerIn(ctx); m.direct && c != nil && c.member {
+		return nil, errNotMember
+	}
 	return f.pass(ctx, info.FullMethod, req)
 }
 

@@ -26,6 +26,8 @@ type traits struct {
 	// changesNothing: when the way to the leader breaks, nothing is left unknown. An unanswered refresh is no refresh, whether or not
 	// it was one.
 	changesNothing bool
+	// direct: a member calls it for itself, and passes it on for no other member.
+	direct bool
 }
 
 // method is what forwarding knows of a method.
@@ -104,9 +106,10 @@ func traitsOf(fullMethod string) traits {
 		gatekeeperv1.AuthService_SetBinding_FullMethodName,
 		gatekeeperv1.AuthService_RemoveBinding_FullMethodName,
 		gatekeeperv1.AuthService_CreateToken_FullMethodName,
-		gatekeeperv1.AuthService_RevokeToken_FullMethodName,
-		gatekeeperv1.AuthService_BindAdministrator_FullMethodName:
+		gatekeeperv1.AuthService_RevokeToken_FullMethodName:
 		return traits{kind: admission.Operator}
+	case gatekeeperv1.AuthService_BindAdministrator_FullMethodName:
+		return traits{kind: admission.Operator, direct: true}
 	case gatekeeperv1.PermitService_KeepAlive_FullMethodName,
 		gatekeeperv1.PermitService_Refresh_FullMethodName:
 		return traits{kind: admission.Vital, changesNothing: true}

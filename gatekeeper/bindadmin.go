@@ -1,0 +1,134 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+)
+
+// BindAdminConfig says who is to administer a cluster from now on.
+type BindAdminConfig struct {
+	// DataDir is the data folder of a member that does not run.
+	DataDir string
+	// Subject is cert:NAME, a name in a client certificate, or a SPIFFE id.
+	Subject string
+	// Binding gets the subject and the role admin, unless another binding has the subject: then that one gets the role. Default "admin".
+	Binding string
+	// Author and Reason are journaled.
+	Author, Reason string
+}
+
+// BindAdmin leaves a request in a member's data folder that makes a subject an administrator of the cluster: the way back in when nobody has
+// a credential of one. It needs no credential, because the owner of the folder has everything that the member has. The member has the
+// cluster carry it out at its next start, through the log as every change, and the journal names the member. id is that member's.
+//
+// Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for what is no data folder, ErrSucceeded, and
+// ErrDataDir.
+func BindAdmin(cfg BindAdminConfig) (id string, err error) {
+	setDefault(&cfg.Binding, api.DefaultAdminBinding)
+	if cfg.DataDir == "" {
+		return "", &ConfigError{"DataDir", "", "must be given: the data folder of a member that does not run"}
+	}
+	for _, wrong := range []struct {
+		field string
+		err   error
+	}{
+		{"Subject", access.ValidSubject(cfg.Subject)},
+		{"Binding", (&access.Binding{Name: cfg.Binding}).Validate()},
+	} {
+		if e, ok := errors.AsType[*semaphore.FieldError](wrong.err); ok {
+			return "", &ConfigError{wrong.field, e.Value, e.Rule}
+		}
+	}
+	id, _, err = consensus.LeaveAdminRequest(filepath.Clean(cfg.DataDir), consensus.AdminRequest{
+		Subject: cfg.Subject, Binding: cfg.Binding, Author: cfg.Author, Reason: cfg.Reason, At: time.Now().UTC(),
+	})
+	switch {
+	case err == nil:
+		return id, nil
+	case errors.Is(err, consensus.ErrFolderInUse):
+		return "", fmt.Errorf("%w: stop its server first: %w", ErrDataDirLocked, err)
+	case errors.Is(err, consensus.ErrForeignFolder):
+		return "", &noDataDirError{err}
+	case errors.Is(err, consensus.ErrSucceeded):
+		return "", fmt.Errorf("%w: %w", ErrSucceeded, err)
+	default:
+		return "", fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
+}
+
+// The wait between attempts to carry out what BindAdmin has left doubles between two of these, and one attempt takes at most the third.
+const (
+	bindAdminMinWait = 100 * time.Millisecond
+	bindAdminMaxWait = 5 * time.Second
+	bindAdminAttempt = 10 * time.Second
+)
+
+// bindAdmin has the cluster carry out what BindAdmin has left in the folder, if anything.
+func (s *Server) bindAdmin(folder *consensus.Folder) {
+	left, err := folder.AdminRequest()
+	if err != nil {
+		s.log.Error("the administrator that the data folder asks for cannot be read: run gatekeeperd bind-admin again", slog.Any("error", err))
+	}
+	if left == nil {
+		return
+	}
+	log := s.log.With(slog.String("subject", left.Subject), slog.String("author", left.Author))
+	if !s.cfg.authenticates() {
+		log.Warn("the data folder asks for an administrator; it is left there, because this server authenticates nobody")
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.running.Go(func() {
+		<-s.stop
+		cancel()
+	})
+	s.running.Go(func() {
+		err := s.carryOut(ctx, log, &gatekeeperv1.BindAdministratorRequest{
+			Subject: left.Subject, Binding: left.Binding, Author: left.Author, Reason: left.Reason,
+		})
+		if err == nil {
+			err = folder.DropAdminRequest()
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Error("what the data folder asks for was not carried out, or is still in it: run gatekeeperd bind-admin again, or remove the file",
+				slog.String("file", filepath.Join(s.cfg.DataDir, consensus.AdminFileName)), slog.Any("error", err))
+		}
+	})
+}
+
+// carryOut makes attempts until the cluster has bound the administrator, refuses for good, or ctx ends.
+func (s *Server) carryOut(ctx context.Context, log *slog.Logger, m *gatekeeperv1.BindAdministratorRequest) error {
+	for wait := bindAdminMinWait; ; wait = min(2*wait, bindAdminMaxWait) {
+		attempt, cancel := context.WithTimeout(ctx, bindAdminAttempt)
+		err := s.api.BindAdministrator(attempt, m)
+		cancel()
+		if err == nil {
+			log.Warn("the cluster has a new administrator, for the owner of this data folder")
+			return nil
+		}
+		if _, bad := errors.AsType[*semaphore.FieldError](err); bad || status.Code(err) == codes.InvalidArgument || ctx.Err() != nil {
+			return err
+		}
+		if wait > time.Second {
+			log.Warn("the administrator that the data folder asks for cannot be bound yet", slog.Any("error", err))
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package gatekeeper
+
+import (
+	"crypto/tls"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// bindAdmin asks for an administrator in the folder of a server that has stopped, and starts it again.
+func bindAdmin(t *testing.T, s *Server, subject string) *Server {
+	t.Helper()
+	id, err := BindAdmin(BindAdminConfig{DataDir: s.cfg.DataDir, Subject: subject, Author: "ann@desk", Reason: "the card is lost"})
+	if err != nil || id != s.cfg.ID {
+		t.Fatalf("folder of %s: %v", id, err)
+	}
+	cfg := s.cfg
+	cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", s.PeerAddress()
+	return open(t, cfg)
+}
+
+// administers waits until the subject cert:NAME may do what administrators may, and returns the journal and the bindings.
+func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.HistoryEntry, map[string]*gatekeeperv1.Binding) {
+	s.t.Helper()
+	s.servers[0] = server
+	c := s.named(0, name)
+	bindings := make(map[string]*gatekeeperv1.Binding)
+	eventually(s.t, func() bool {
+		all, err := gatekeeperv1.NewAuthServiceClient(c.conn).ListBindings(bounded(s.t), &gatekeeperv1.ListBindingsRequest{})
+		for _, b := range all.GetBindings() {
+			bindings[b.GetName()] = b
+		}
+		return err == nil
+	})
+	eventually(s.t, func() bool { // it is asked for once
+		_, err := os.Stat(filepath.Join(server.cfg.DataDir, consensus.AdminFileName))
+		return os.IsNotExist(err)
+	})
+	history, err := c.ListHistory(bounded(s.t), &gatekeeperv1.ListHistoryRequest{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return history.GetEntries(), bindings
+}
+
+// leader is the server that leads, and another one.
+func (s *secured) leader() (leader, follower *Server) {
+	eventually(s.t, func() bool {
+		leader, follower = nil, nil
+		for _, server := range s.servers {
+			if server.node.Role() == consensus.RoleLeader {
+				leader = server
+			} else {
+				follower = server
+			}
+		}
+		return leader != nil && follower != nil
+	})
+	return leader, follower
+}
+
+func wantJournal(t *testing.T, journal []*gatekeeperv1.HistoryEntry, member, subject string) {
+	t.Helper()
+	want := "the owner of the data folder of member " + member + " made " + subject + " an administrator: the card is lost"
+	if !slices.ContainsFunc(journal, func(e *gatekeeperv1.HistoryEntry) bool {
+		return e.GetAuthor() == "member "+member+" (ann@desk)" && e.GetReason() == want
+	}) {
+		t.Errorf("the journal lacks %q: %v", want, journal)
+	}
+}
+
+func TestBindAdmin_FolderOfAFollowerOfThree_TheLeaderBindsIt(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	_, follower := s.leader()
+	closeServer(t, follower)
+	again := bindAdmin(t, follower, "cert:ann")
+	journal, bindings := s.administers(again, "ann")
+	wantJournal(t, journal, again.cfg.ID, "cert:ann")
+	if len(bindings["ann"].GetGrants()) != 2 || len(bindings["admin"].GetSubjects()) != 1 {
+		t.Errorf("bindings %v", bindings)
+	}
+}
+
+func TestBindAdmin_FolderOfTheLeaderOfThree_TheClusterBindsIt(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	leader, _ := s.leader()
+	closeServer(t, leader)
+	again := bindAdmin(t, leader, "cert:ann")
+	journal, bindings := s.administers(again, "ann")
+	wantJournal(t, journal, again.cfg.ID, "cert:ann")
+	if b := bindings["admin"]; !slices.Equal(b.GetSubjects(), []string{"cert:client", "cert:ann"}) {
+		t.Errorf("binding %v", b)
+	}
+}
+
+// The one server is restored from a backup, as when its certificates are lost too.
+func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	s := &secured{t: t, a: a, servers: []*Server{open(t, cfg)}}
+	ready(t, s.servers[0])
+	file, err := patientlySave(t, s.named(0, "client"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeServer(t, s.servers[0])
+	_, alone := restored(t, RestoreConfig{File: file}, func(c *Config) { a.secure(c) })
+	closeServer(t, alone)
+	again := bindAdmin(t, alone, "spiffe://corp/ann")
+	s.servers[0] = again
+	ready(t, again)
+	eventually(t, func() bool { return again.machine.State().Binding("admin") != nil && len(again.machine.State().Binding("admin").Subjects) == 2 })
+	history, err := s.named(0, "client").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJournal(t, history.GetEntries(), "gk1", "spiffe://corp/ann")
+}
+
+// Neither clients nor the holder of a certificate for members that is no member may ask for it, whatever they say.
+func TestBindAdmin_CallByAnybodyElse_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	for i := range s.servers {
+		for _, name := range []string{"client", "ann", "stranger"} {
+			for what, headers := range map[string][]string{
+				"as it is": nil, "as a member": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}, "as a member's subject": {api.SubjectHeader, "member:"},
+			} {
+				ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
+				c := gatekeeperv1.NewAuthServiceClient(s.named(i, name).conn)
+				_, err := c.BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
+				if code := status.Code(err); code != codes.Unauthenticated && code != codes.PermissionDenied {
+					t.Errorf("server %d: %s, %s: %v", i, name, what, err)
+				}
+			}
+		}
+		// A joiner has such a certificate before it is a member.
+		pair := authoritytest.Pair(t, s.a.members.Issue(authority.Leaf{Name: "gk9", Hosts: []string{"gk9.example.com"}, Server: true, Client: true}))
+		joiner := callerOf(t, s.servers[i], s.a.client(nil, time.Now(), func(c *tls.Config) {
+			c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+		}))
+		for what, headers := range map[string][]string{"directly": nil, "as a hop": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}} {
+			ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
+			_, err := gatekeeperv1.NewAuthServiceClient(joiner.conn).BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
+			if status.Code(err) != codes.Unauthenticated {
+				t.Errorf("server %d: a joiner, %s: %v", i, what, err)
+			}
+		}
+	}
+	for _, server := range s.servers {
+		for _, b := range server.machine.State().Bindings() {
+			if slices.ContainsFunc(b.Subjects, func(s string) bool { return strings.HasSuffix(s, "stranger") }) {
+				t.Errorf("%s has %v", server.cfg.ID, b)
+			}
+		}
+	}
+}

@@ -18,8 +18,10 @@ import (
 // DefaultAdminBinding is the binding that BindAdministrator extends unless the request names another.
 const DefaultAdminBinding = "admin"
 
-// errNotMember refuses a call that a member makes for itself alone.
-var errNotMember = &unauthenticatedError{"only a member of the cluster calls this, for the owner of its data folder: see gatekeeperd bind-admin --help"}
+// notMember refuses a call that a member makes for itself alone.
+func notMember() error {
+	return &unauthenticatedError{"only a member of the cluster calls this, for the owner of its data folder: see gatekeeperd bind-admin --help"}
+}
 
 // BindAdministrator has the cluster carry out what the owner of this member's data folder asks for: here if this server leads, else by passing
 // it on to the leader as a member. That gives a member nothing new: it decides already whose calls it passes on. It may be repeated.
@@ -38,14 +40,14 @@ func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdminis
 func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) (*gatekeeperv1.BindAdministratorResponse, error) {
 	c, hops := s.caller(ctx), metadata.ValueFromIncomingContext(ctx, HopHeader)
 	if c == nil || !c.member || len(hops) == 0 {
-		return nil, errNotMember
+		return nil, notMember()
 	}
 	members, err := s.cfg.Consensus.Members()
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(members, func(m consensus.Member) bool { return m.ID == hops[0] }) {
-		return nil, errNotMember
+		return nil, notMember()
 	}
 	b, err := s.bindAdministrator(ctx, hops[0], m)
 	if err != nil {

@@ -101,7 +101,7 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 		return reply, err
 	}
 	if c := callerIn(ctx); m.direct && c != nil && c.member {
-		return nil, errNotMember
+		return nil, notMember()
 	}
 	return f.pass(ctx, info.FullMethod, req)
 }

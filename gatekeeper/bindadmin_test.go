@@ -127,7 +127,9 @@ func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
 	again := bindAdmin(t, alone, "spiffe://corp/ann")
 	s.servers[0] = again
 	ready(t, again)
-	eventually(t, func() bool { return again.machine.State().Binding("admin") != nil && len(again.machine.State().Binding("admin").Subjects) == 2 })
+	eventually(t, func() bool {
+		return again.machine.State().Binding("admin") != nil && len(again.machine.State().Binding("admin").Subjects) == 2
+	})
 	history, err := s.named(0, "client").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
 	if err != nil {
 		t.Fatal(err)

@@ -155,7 +155,9 @@ func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *te
 
 // patientlySave saves a backup, also while a server does not know its leader yet.
 func patientlySave(t *testing.T, c caller) (string, error) {
-	return patiently(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) { return save(t, c) }, nil)
+	return patiently(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) {
+		return save(t, c)
+	}, nil)
 }
 
 func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {

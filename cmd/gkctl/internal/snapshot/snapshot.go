@@ -208,7 +208,9 @@ func show(f *conn.Factory, output ui.Output, file string, b *backup.Backup) erro
 		}{file, s, words.ProtoSeconds(s.Quarantine)})
 	}
 	w := tabwriter.NewWriter(f.Out, 0, 8, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s:\t%s\n", name, words.Cell(fmt.Sprintf(format, args...))) }
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%s:\t%s\n", name, words.Cell(fmt.Sprintf(format, args...)))
+	}
 	line("file", "%s, %d bytes", file, s.Bytes)
 	line("sha256", "%s", s.Checksum)
 	line("cluster", "%s, %s", s.ClusterName, s.ClusterID)

@@ -35,6 +35,9 @@
 // lost servers had granted, is waited out before anything is granted, unless the folders of a majority were read. Servers
 // of the old cluster that meet the new one leave with ErrSucceeded.
 //
+// Restore makes such a folder of a backup. A backup lacks what was granted since, so that is waited out too, and the new cluster has another
+// seed: servers and clients of the two refuse each other. BindAdmin is the way back in for the owner of a member's data folder.
+//
 // # Stopping
 //
 // Close first sends clients away (health, ended streams), then hands leadership over, so that the others need not notice a

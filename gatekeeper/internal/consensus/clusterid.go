@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ClusterID tells clusters apart, and the lives of one cluster between offline restores. Peers of different ids refuse each
+// ClusterID tells clusters apart, and the lives of one cluster between offline recoveries. Peers of different ids refuse each
 // other.
 type ClusterID struct {
 	// Seed is drawn by a single server, or by the first member of a named set, see Folder.Agree.
 	Seed uint64
-	// Incarnation is 1 at first; a restore or recovery draws a new one.
+	// Incarnation is 1 at first; a recovery draws a new one. A cluster that is restored from a backup has another seed.
 	Incarnation uint64
 }
 

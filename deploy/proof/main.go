@@ -37,6 +37,7 @@ type proof struct {
 	tally   string
 	keep    string
 	every   bool
+	secure  bool
 	commit  string
 }
 
@@ -54,6 +55,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		run.Proxies+", or "+run.Auto+": the first where it can be and can do the kind of fault")
 	flags.DurationVar(&p.length, "for", 12*time.Second, "how long the faults of a run go on, at most 30s")
 	flags.StringVar(&p.store, "log-store", "", "how the servers keep their logs, bolt or wal; empty: their default")
+	flags.BoolVar(&p.secure, "secure", false, "with TLS, authenticated clients, roles and an audit log")
 	flags.StringVar(&p.tally, "tally", "", "file to which a line is added for each run")
 	flags.StringVar(&p.commit, "commit", "", "what is tried, for the tally; empty: HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "folder for the histories of runs in which something was wrong")
@@ -141,7 +143,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 	defer os.RemoveAll(dir)
 	opts := run.Options{
 		Binary: filepath.Join(p.bin, "gatekeeperd"), Dir: dir, Kind: kind, Seed: seed, Network: p.network, Length: p.length, LogStore: p.store,
-		Disks: kind == fault.FullDisk,
+		Disks: kind == fault.FullDisk, Secure: p.secure,
 	}
 	if kind == fault.SlowDisk || kind == fault.DiskError {
 		opts.Binary, opts.Faulty = filepath.Join(p.bin, "faulty", "gatekeeperd"), true

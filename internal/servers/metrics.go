@@ -12,11 +12,11 @@ import (
 
 // Metrics are the server's counters and gauges, each summed over its labels, and of its histograms the counts and sums, as its admin port shows them.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/metrics", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.adminURL()+"/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := s.adminClient().Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +44,11 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 
 // Collect has the server collect its garbage, so that the metrics which follow tell of what it keeps.
 func (s *Server) Collect(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/debug/pprof/heap?gc=1", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.adminURL()+"/debug/pprof/heap?gc=1", nil)
 	if err != nil {
 		return err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := s.adminClient().Do(request)
 	if err != nil {
 		return err
 	}
@@ -58,4 +58,18 @@ func (s *Server) Collect(ctx context.Context) error {
 	}
 	_, err = io.Copy(io.Discard, answer.Body)
 	return err
+}
+
+func (s *Server) adminURL() string {
+	if s.secure != nil && s.Everywhere { // on loopback the port is in the clear
+		return "https://" + s.Admin
+	}
+	return "http://" + s.Admin
+}
+
+func (s *Server) adminClient() *http.Client {
+	if s.secure == nil {
+		return http.DefaultClient
+	}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: s.secure.config(), DisableKeepAlives: true}}
 }

@@ -15,7 +15,6 @@ import (
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
@@ -34,14 +33,14 @@ type Server struct {
 	Everywhere bool
 
 	binary, dir string
+	secure      *Secure // nil: it is open
 	args        []string
 
-	mu    sync.Mutex // guards the fields below
-	cmd   *exec.Cmd
-	done  chan struct{} // closed when the running process has ended
-	err   error         // how it ended
-	conn  *grpc.ClientConn
-	creds credentials.TransportCredentials // of conn; nil is none
+	mu   sync.Mutex // guards the fields below
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the running process has ended
+	err  error         // how it ended
+	conn *grpc.ClientConn
 }
 
 // Start starts the process; it does not wait until it is ready. A server that was stopped or killed may be started again.
@@ -107,9 +106,9 @@ func (s *Server) Conn() (*grpc.ClientConn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn == nil {
-		creds := s.creds
-		if creds == nil {
-			creds = insecure.NewCredentials()
+		creds := insecure.NewCredentials()
+		if s.secure != nil {
+			creds = s.secure.Credentials()
 		}
 		conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(creds))
 		if err != nil {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/credentials"
-
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -35,8 +33,8 @@ type Options struct {
 	Definitions string
 	// Args are added to every server's flags.
 	Args []string
-	// Credentials are what connections to the servers' API are made with; nil means none, in the clear.
-	Credentials credentials.TransportCredentials
+	// Secure gives the servers TLS, and authenticates their callers. Nil: they are open, and in the clear.
+	Secure *Secure
 	// Front, when it is set, is called with each server before any is started, and puts something between it and all others: it sets
 	// FrontAPI and FrontPeer. It may also say where and how the server runs.
 	Front func(*Server) error
@@ -107,7 +105,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s := &Server{
 		ID: id, API: ports[0], Peer: ports[1], Admin: ports[2], FrontAPI: ports[0], FrontPeer: ports[1],
-		binary: c.opts.Binary, dir: filepath.Join(c.opts.Dir, id), creds: c.opts.Credentials,
+		binary: c.opts.Binary, dir: filepath.Join(c.opts.Dir, id), secure: c.opts.Secure,
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
@@ -124,7 +122,14 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 		"--peer-address", s.listens(s.Peer),
 		"--admin-address", s.listens(s.Admin),
 	}, c.opts.Args...)
-	if s.Everywhere {
+	switch {
+	case s.secure != nil:
+		files, err := s.secure.args(s.ID, s.API, s.Peer, s.FrontAPI, s.FrontPeer)
+		if err != nil {
+			return nil, err
+		}
+		s.args = append(s.args, files...)
+	case s.Everywhere:
 		s.args = append(s.args, "--insecure")
 	}
 	if c.opts.Front != nil {

@@ -36,9 +36,9 @@ type gatekeeper struct {
 
 // newGatekeeper starts a cluster for at most that many callers. Only the first store is given work that stores nothing.
 func newGatekeeper(ctx context.Context, opts servers.Options, store string, callers int, first bool) (*system, error) {
-	creds := opts.Credentials
-	if creds == nil {
-		creds = insecure.NewCredentials()
+	creds := insecure.NewCredentials()
+	if opts.Secure != nil {
+		creds = opts.Secure.Credentials()
 	}
 	cluster, err := servers.Start(ctx, opts)
 	if err != nil {
@@ -58,10 +58,10 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 			way{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensInFrame), most: frameStreams})
 	}
 	for i := range all {
-		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Credentials != nil
+		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
 	}
 	// What else the same servers do at most: every task is an acquire and a release, at least.
-	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Credentials != nil, open: ready(g.pair)})
+	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
 		s.processes = append(s.processes, server.PID())

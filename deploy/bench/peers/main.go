@@ -27,7 +27,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -75,7 +74,7 @@ func main() {
 	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")
 	sizes := flag.String("servers", "1,3", "sizes of the clusters in the part work")
 	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
-	flag.BoolVar(&b.tls, "tls", false, "measure Gatekeeper with TLS too in the part work, beside itself without")
+	flag.BoolVar(&b.tls, "tls", false, "measure Gatekeeper with TLS, roles and an audit log too in the part work, beside itself without")
 	flag.IntVar(&b.plan.Rounds, "rounds", 5, "how many windows each way of asking has; the median counts")
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
 	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "what is run before the first window and not counted")
@@ -227,7 +226,6 @@ func (b *bench) does(part string) bool { return slices.Contains(b.parts, part) }
 // starts are how the systems of this run are started.
 func (b *bench) starts() []func(context.Context) (*system, error) {
 	most := slices.Max(b.plan.Callers)
-	secured := sync.OnceValues(func() (*secured, error) { return newSecured(b.dir) }) // one: servers read the files again
 	all := []func(context.Context) (*system, error){newEcho}
 	for _, count := range b.sizes {
 		for i, store := range b.stores {
@@ -241,13 +239,16 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 		}
 		if b.tls {
 			all = append(all, func(ctx context.Context) (*system, error) {
-				s, err := secured()
+				dir := filepath.Join(b.dir, fmt.Sprintf("gatekeeper%d-tls", count))
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return nil, err
+				}
+				secure, err := servers.NewSecure(dir)
 				if err != nil {
 					return nil, err
 				}
 				return newGatekeeper(ctx, servers.Options{
-					Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: filepath.Join(b.dir, fmt.Sprintf("gatekeeper%d-tls", count)), Count: count,
-					LogStore: b.stores[0], Args: s.args, Credentials: s.callers,
+					Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: dir, Count: count, LogStore: b.stores[0], Secure: secure,
 				}, b.stores[0], most, true)
 			})
 		}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/credentials"
+
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
@@ -32,6 +34,8 @@ type Arena struct {
 	// Names and Foreign, another cluster, are nil but in runs of Misdirected.
 	Names   Addresses
 	Foreign *servers.Cluster
+	// Credentials are those of the clients.
+	Credentials credentials.TransportCredentials
 	// Reach is where clients reach a server's API.
 	Reach func(*servers.Server) string
 	// Seed is the run's.

@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -33,7 +32,7 @@ func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.mu.Unlock()
 	for _, s := range all {
 		for range 4 {
-			conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableRetry())
+			conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(a.Credentials), grpc.WithDisableRetry())
 			if err != nil {
 				return err
 			}

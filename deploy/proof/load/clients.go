@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/credentials"
+
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/internal/history"
@@ -30,6 +32,8 @@ type Options struct {
 	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library. Visitors are those that
 	// make bare calls at the semaphores of tasks.
 	Bare, Library, Visitors int
+	// Credentials are those of bare clients; nil: in the clear. The client library takes its own from GK_TLS_CA and so on.
+	Credentials credentials.TransportCredentials
 }
 
 // Clients are the clients of a run, all in this process.
@@ -47,7 +51,7 @@ type Clients struct {
 
 // New connects the clients and makes the semaphores.
 func New(ctx context.Context, opts Options) (*Clients, error) {
-	c := &Clients{opts: opts}
+	c := &Clients{opts: opts, servers: endpoints{credentials: opts.Credentials}}
 	if err := c.Serve(opts.Endpoints); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -18,6 +19,8 @@ type endpoints struct {
 	mu      sync.Mutex // guards the fields below
 	conns   map[string]*grpc.ClientConn
 	serving []string
+	// credentials are those of the connections; nil: in the clear.
+	credentials credentials.TransportCredentials
 }
 
 // set says which servers there are from now on.
@@ -31,7 +34,7 @@ func (e *endpoints) set(addresses []string) error {
 		if e.conns[address] != nil {
 			continue
 		}
-		conn, err := dial(address)
+		conn, err := e.dial(address)
 		if err != nil {
 			return err
 		}
@@ -61,8 +64,12 @@ func (e *endpoints) close() {
 }
 
 // dial connects again soon after a connection was lost.
-func dial(endpoint string) (*grpc.ClientConn, error) {
+func (e *endpoints) dial(endpoint string) (*grpc.ClientConn, error) {
+	creds := e.credentials
+	if creds == nil {
+		creds = insecure.NewCredentials()
+	}
 	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, MaxDelay: 500 * time.Millisecond}
-	return grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
+	return grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(creds),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}))
 }

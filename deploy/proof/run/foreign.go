@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
+	"google.golang.org/grpc/credentials"
+
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
@@ -11,15 +13,19 @@ import (
 
 // foreign starts another cluster with semaphores of the same names, so that it would grant what is asked of it: of three members with the same
 // ids, or of one. None of its clients belongs to the run.
-func foreign(ctx context.Context, opts Options) (*servers.Cluster, error) {
+func foreign(ctx context.Context, opts Options, secure *servers.Secure) (*servers.Cluster, error) {
 	cluster, err := servers.Start(ctx, servers.Options{
-		Binary: opts.Binary, Dir: filepath.Join(opts.Dir, "foreign"), Count: 3 - 2*int(opts.Seed%2), Profile: "fast",
+		Binary: opts.Binary, Dir: filepath.Join(opts.Dir, "foreign"), Count: 3 - 2*int(opts.Seed%2), Profile: "fast", Secure: secure,
 	})
 	if err != nil {
 		return nil, err
 	}
+	var creds credentials.TransportCredentials
+	if secure != nil {
+		creds = secure.Credentials()
+	}
 	clients, err := load.New(ctx, load.Options{
-		Seed: opts.Seed, Endpoints: cluster.Endpoints(), World: load.World(opts.Seed), Put: func(history.Entry) {},
+		Seed: opts.Seed, Endpoints: cluster.Endpoints(), World: load.World(opts.Seed), Put: func(history.Entry) {}, Credentials: creds,
 	})
 	if err != nil {
 		cluster.Kill()

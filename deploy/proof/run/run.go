@@ -14,6 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
@@ -23,7 +26,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Options say what to run. All but Disks and Faulty are required.
+// Options say what to run. All but Disks, Secure and Faulty are required.
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
@@ -40,6 +43,8 @@ type Options struct {
 	LogStore string
 	// Disks gives each server a small disk of its own, which needs root.
 	Disks bool
+	// Secure gives the servers TLS, and authenticates the clients.
+	Secure bool
 	// Faulty says that the binary has disks that fail on command.
 	Faulty bool
 }
@@ -103,8 +108,12 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		args = []string{"--max-calls", strconv.Itoa(fault.MaxCalls)}
 	}
 	profile := profiles()[opts.Seed%2]
+	secure, creds, err := secureIn(opts)
+	if err != nil {
+		return nil, err
+	}
 	cluster, err := servers.Start(starting, servers.Options{
-		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: profile.name, LogStore: opts.LogStore, Args: args,
+		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: profile.name, LogStore: opts.LogStore, Args: args, Secure: secure,
 		Front: func(s *servers.Server) error {
 			if opts.Disks {
 				if err := disks.add(s.ID); err != nil {
@@ -122,7 +131,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	defer cluster.Kill()
 	a := &fault.Arena{
-		Cluster: cluster, Network: n, Seed: opts.Seed, Lease: profile.lease, Reach: n.reach,
+		Cluster: cluster, Network: n, Seed: opts.Seed, Lease: profile.lease, Reach: n.reach, Credentials: creds,
 		Note: func(kind, on string) {
 			log.Put(history.Entry{Fault: &history.Fault{At: boottime.Now(), Kind: kind, On: on}})
 		},
@@ -133,7 +142,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	clients, err := load.New(starting, load.Options{
 		Seed: opts.Seed, Endpoints: a.Endpoints(), World: world, Work: load.WorkWorld(opts.Seed), Put: log.Put, Bare: bareClients, Library: libraryClients,
-		Visitors: visitors,
+		Visitors: visitors, Credentials: creds,
 	})
 	if err != nil {
 		return nil, err
@@ -142,7 +151,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	a.Clients = clients
 	if p, ok := n.(*proxied); ok && opts.Kind == fault.Misdirected {
 		a.Names = p
-		if a.Foreign, err = foreign(starting, opts); err != nil {
+		if a.Foreign, err = foreign(starting, opts, secure); err != nil {
 			return nil, err
 		}
 		defer a.Foreign.Kill()
@@ -163,6 +172,23 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		r.Network = name
 	}
 	return r, err
+}
+
+// secureIn makes a secure run secure. The environment gives clients of the library, also those that are processes, their files.
+func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, error) {
+	if !opts.Secure {
+		return nil, insecure.NewCredentials(), nil
+	}
+	secure, err := servers.NewSecure(opts.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, value := range secure.Env() {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, nil, err
+		}
+	}
+	return secure, secure.Credentials(), nil
 }
 
 // profile is how soon servers act, by its name.

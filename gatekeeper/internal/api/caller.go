@@ -56,7 +56,7 @@ type caller struct {
 	source, via string
 	// bearer is the authorization header, which is a secret.
 	bearer string
-	// certificate is that of a member.
+	// certificate is that of a member; nil: the call is this member's, or that of the one that passes it on.
 	certificate *x509.Certificate
 	// verified: the caller has a client certificate, or an older member passes its call on.
 	verified bool
@@ -203,7 +203,7 @@ func (c *caller) passOn(md metadata.MD) {
 	switch {
 	case c == nil:
 	case c.member:
-		md.Set(SubjectHeader, memberSubject+string(c.certificate.Raw))
+		md.Set(SubjectHeader, memberSubject+string(c.der()))
 	default:
 		md.Append(SubjectHeader, c.credential.Subjects...)
 		md.Append(PinHeader, c.credential.Acquirers...)

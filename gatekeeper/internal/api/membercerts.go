@@ -45,14 +45,27 @@ func (c *caller) asMember() {
 		return
 	}
 	if cert, err := x509.ParseCertificate([]byte(der)); err == nil {
-		c.member, c.certificate, c.credential.Subjects = true, cert, nil
+		c.certificate = cert
+	} else if der != "" {
+		return
 	}
+	c.member, c.credential.Subjects = true, nil
+}
+
+func (c *caller) der() []byte {
+	if c.certificate == nil {
+		return nil
+	}
+	return c.certificate.Raw
 }
 
 // mayJoin refuses a member that asks, without the role of an administrator, to take in a server at an address that its certificate does not name.
 func (c *caller) mayJoin(peerAddress string) error {
 	if c == nil || !c.member {
 		return nil
+	}
+	if c.certificate == nil {
+		return &unauthenticatedError{"a member that has joined does not join again"}
 	}
 	host, _, err := net.SplitHostPort(peerAddress)
 	if err == nil {

@@ -3,7 +3,6 @@ package prometheus
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"net/http"
 	"os"
@@ -13,10 +12,7 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-	"google.golang.org/grpc/credentials"
 
-	"github.com/gatekeeperd/gatekeeper/internal/authority"
-	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
@@ -27,12 +23,11 @@ func TestRules_EveryMetric_IsShownByAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca := authoritytest.New(t)
-	own := ca.Issue(authority.Leaf{Name: "gk1", Server: true, Client: true})
-	cluster, err := servers.Start(ctx, servers.Options{
-		Binary: binaries[0], Dir: t.TempDir(), Args: []string{"--tls-cert", own.Cert, "--tls-key", own.Key, "--tls-ca", ca.File},
-		Credentials: credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: ca.Pool(), Certificates: []tls.Certificate{authoritytest.Pair(t, own)}}),
-	})
+	secure, err := servers.NewSecure(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := servers.Start(ctx, servers.Options{Binary: binaries[0], Dir: t.TempDir(), Secure: secure})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,6 +93,7 @@ type verdict struct {
 
 const (
 	memberCertsFor = time.Minute
+	strangersFor   = 5 * time.Second
 	maxMemberCerts = 1000
 )
 
@@ -111,6 +112,9 @@ func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 		m.known = make(map[string]verdict)
 	}
 	v := verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)}
+	if !v.member {
+		v.until = now.Add(strangersFor) // its authority may come any moment
+	}
 	m.known[key] = v
 	return v.member
 }

@@ -1,0 +1,228 @@
+package gatekeeper
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// rotation is a cluster whose certificates, authorities and tokens are renewed while clients work.
+type rotation struct {
+	*secured
+	// certificate and token are the files of clients.
+	certificate authority.Files
+	token       string
+	// ca is the file of the authorities that clients verify servers by.
+	ca      string
+	turns   []*atomic.Uint64 // of each client: what it has done
+	running sync.WaitGroup
+	conn    *grpc.ClientConn // the administrator's
+}
+
+// write replaces a file as a whole, as who renews certificates should.
+func (r *rotation) write(path string, data []byte) {
+	r.t.Helper()
+	err := os.WriteFile(path+".new", data, 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// take puts what an authority has issued in the place of other files.
+func (r *rotation) take(from, to authority.Files) {
+	r.t.Helper()
+	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
+		data, err := os.ReadFile(f[0])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.write(f[1], data)
+	}
+}
+
+// renew has every server and client show new certificates of these authorities.
+func (r *rotation) renew(api, members *authoritytest.Authority) {
+	r.t.Helper()
+	for _, s := range r.servers {
+		for _, f := range []struct {
+			by   *authoritytest.Authority
+			leaf authority.Leaf
+			of   TLS
+		}{
+			{api, authority.Leaf{Name: "server-" + s.cfg.ID, Server: true, Hosts: []string{"127.0.0.1"}}, s.cfg.TLS},
+			{members, authority.Leaf{Name: s.cfg.ID, Server: true, Client: true, Hosts: []string{"127.0.0.1"}}, s.cfg.PeerTLS},
+		} {
+			r.take(f.by.Issue(f.leaf), authority.Files{Cert: f.of.CertFile, Key: f.of.KeyFile})
+		}
+	}
+	r.take(api.Issue(authority.Leaf{Name: "app", Client: true}), r.certificate)
+}
+
+// replaceToken gives the clients another token, and revokes the one that they had.
+func (r *rotation) replaceToken() {
+	r.t.Helper()
+	ctx := bounded(r.t)
+	created, err := patiently(r.t, r.admin.CreateToken, &gatekeeperv1.CreateTokenRequest{Binding: "app", Reason: "rotation"})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(r.token, []byte(created.GetSecret()+"\n"))
+	all, err := patiently(r.t, r.admin.ListBindings, &gatekeeperv1.ListBindingsRequest{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, b := range all.GetBindings() {
+		for _, token := range b.GetTokens() {
+			if b.GetName() == "app" && token.GetId() != created.GetToken().GetId() {
+				if _, err := r.admin.RevokeToken(ctx, &gatekeeperv1.RevokeTokenRequest{Id: token.GetId(), Reason: "rotation"}); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// works has a client acquire and release until the context ends, beside a permit that it keeps. A short one is another client each time, so that
+// it makes new connections.
+func (r *rotation) works(ctx context.Context, name string, short bool, opts ...client.Option) {
+	r.t.Helper()
+	var endpoints []string
+	for _, s := range r.servers {
+		endpoints = append(endpoints, s.APIAddress())
+	}
+	dial := func() (*client.Client, error) {
+		return client.Dial(bounded(r.t), endpoints, append(opts, client.WithGroup("g"), client.WithAcquirer(name))...)
+	}
+	kept, err := dial()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	held, err := kept.Semaphore("kept/" + name).TryAcquire(bounded(r.t))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	turn := func() error {
+		c := kept
+		if short {
+			var err error
+			if c, err = dial(); err != nil {
+				return err
+			}
+			defer c.Close()
+		}
+		p, err := c.Semaphore("pair/" + name).TryAcquire(bounded(r.t))
+		if err != nil {
+			return fmt.Errorf("acquire: %w", err)
+		}
+		if err := p.Release(bounded(r.t)); err != nil {
+			return fmt.Errorf("release: %w", err)
+		}
+		if held.Context().Err() != nil {
+			return fmt.Errorf("the permit that it kept: %w", context.Cause(held.Context()))
+		}
+		return nil
+	}
+	done := new(atomic.Uint64)
+	r.turns = append(r.turns, done)
+	r.running.Go(func() {
+		defer kept.Close()
+		for ctx.Err() == nil {
+			if err := turn(); err != nil {
+				r.t.Errorf("%s, after %d turns: %v", name, done.Load(), err)
+				return
+			}
+			done.Add(1)
+		}
+	})
+}
+
+// settles waits until every client has worked for a while, with new connections between the servers.
+func (r *rotation) settles() {
+	r.t.Helper()
+	_, err := patiently(r.t, gatekeeperv1.NewClusterServiceClient(r.conn).TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, done := range r.turns {
+		least := done.Load() + 5
+		eventually(r.t, func() bool { return done.Load() >= least || r.t.Failed() })
+	}
+}
+
+// Clients work by certificate and by token, some with connections that last and some with new ones. All certificates, the authorities and the
+// token are replaced meanwhile. No call fails, and no permit is lost.
+func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
+	t.Parallel()
+	r := &rotation{secured: newSecured(t, func(c *Config) { c.BearerTokens = true })}
+	dir := t.TempDir()
+	r.token, r.ca = filepath.Join(dir, "token"), filepath.Join(dir, "ca.crt")
+	r.certificate = authority.Files{Cert: filepath.Join(dir, "app.crt"), Key: filepath.Join(dir, "app.key")}
+	r.write(r.ca, r.a.api.CertPEM())
+	r.renew(r.a.api, r.a.members)
+	r.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	r.replaceToken()
+	admin := r.named(0, "client")
+	r.conn = admin.conn
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer r.running.Wait()
+	defer stop()
+	byCertificate := client.WithTLS(client.TLS{CAFile: r.ca, CertFile: r.certificate.Cert, KeyFile: r.certificate.Key})
+	byToken := client.WithTLS(client.TLS{CAFile: r.ca})
+	for name, opts := range map[string][]client.Option{
+		"certificate": {byCertificate}, "token": {byToken, client.WithBearerTokenFile(r.token)},
+	} {
+		for _, how := range []string{"lasting", "new"} {
+			client := how + "-" + name
+			admin.create(t, "kept/"+client)
+			admin.create(t, "pair/"+client)
+			r.works(ctx, client, how == "new", opts...)
+		}
+	}
+	for range 2 {
+		r.renew(r.a.api, r.a.members)
+		r.replaceToken()
+		r.settles()
+	}
+	// New authorities: first both are taken, then new certificates are shown, then the old authorities go.
+	api, members := authoritytest.New(t), authoritytest.New(t)
+	for _, next := range []func(){
+		func() {
+			r.trust([]*authoritytest.Authority{r.a.api, api}, []*authoritytest.Authority{r.a.members, members})
+		},
+		func() { r.renew(api, members) },
+		func() { r.trust([]*authoritytest.Authority{api}, []*authoritytest.Authority{members}) },
+		r.replaceToken,
+	} {
+		next()
+		r.settles()
+	}
+}
+
+// trust has servers and clients take these authorities.
+func (r *rotation) trust(api, members []*authoritytest.Authority) {
+	r.t.Helper()
+	text := func(all []*authoritytest.Authority) (pem []byte) {
+		for _, a := range all {
+			pem = append(pem, a.CertPEM()...)
+		}
+		return pem
+	}
+	r.write(r.a.api.File, text(api))
+	r.write(r.a.members.File, text(members))
+	r.write(r.ca, text(api))
+}

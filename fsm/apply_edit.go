@@ -57,7 +57,11 @@ func (d *draft) editBatch(c EditBatch) Result {
 
 	revision := d.advance()
 	for _, change := range c.Changes {
-		if !d.skips(change) {
+		skip := slices.Contains(skipped, change.Name)
+		if d.featureLevel < 4 { // there a deletion by this batch may push that of a declared name out of memory
+			skip = d.skips(change)
+		}
+		if !skip {
 			d.edit(c, UndoEdit{Change: change}, nil)
 		}
 	}

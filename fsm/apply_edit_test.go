@@ -125,6 +125,22 @@ func TestEditBatch_Declare_NeverOverwritesAndNeverRevives(t *testing.T) {
 	}
 }
 
+// What a batch skips is decided once: a deletion that it makes may push an older one out of memory.
+func TestEditBatch_DeclareOfADeletedName_StaysSkippedWhenTheBatchDeletesAnother(t *testing.T) {
+	l := newWorkLog(t)
+	settings := l.state().Settings()
+	settings.RememberedDeletions = 1
+	l.apply(fsm.Configure{Settings: settings})
+	l.define("deleted")
+	l.apply(edits(remove("deleted", l.state().Revision())))
+	l.define("going")
+	r := one[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
+	equal(t, "skipped", r.Skipped, []string{"deleted"})
+	if l.state().Definition("deleted") != nil {
+		t.Fatal("what was skipped is there")
+	}
+}
+
 func TestEditBatch_Repeated_SaysWhatItDid(t *testing.T) {
 	l := newLog(t)
 	batch := edits(create(definition("s")))

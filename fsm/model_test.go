@@ -624,14 +624,18 @@ func (m *model) markChanges() {
 	}
 }
 
-// bound forgets what is too old, and names of which nothing is left.
-func (m *model) bound() {
-	m.boundJournal()
-	m.boundRequests()
+func (m *model) boundDeletions() {
 	slices.SortFunc(m.deletions, func(a, b deletion) int {
 		return cmp.Or(cmp.Compare(a.revision, b.revision), cmp.Compare(a.name, b.name))
 	})
 	m.deletions = newest(m.deletions, m.settings.RememberedDeletions)
+}
+
+// bound forgets what is too old, and names of which nothing is left.
+func (m *model) bound() {
+	m.boundJournal()
+	m.boundRequests()
+	m.boundDeletions()
 	for _, name := range modelNames {
 		if !m.keeps(name) {
 			delete(m.permitRev, name)
@@ -803,7 +807,10 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 		return fsm.EditResult{Skipped: skipped}
 	}
 	m.revision++
-	for _, change := range do {
+	for _, change := range c.Changes {
+		if slices.Contains(skipped, change.Name) && (m.level >= 4 || m.definition(change.Name) != nil || m.wasDeleted(change.Name)) {
+			continue
+		}
 		m.change(c, fsm.UndoEdit{Change: change}, fsm.Undo{})
 	}
 	answer := fsm.EditAnswer{Skipped: skipped}
@@ -847,6 +854,7 @@ func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 			e.Pause = now.Pause
 		}
 		m.deletions = append(m.deletions, deletion{m.revision, change.Name})
+		m.boundDeletions()
 	} else {
 		e.After = change.Definition
 		m.definitions = append(m.definitions, now)

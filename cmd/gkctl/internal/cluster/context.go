@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/client/contexts"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -45,27 +46,23 @@ func newContextList(f *conn.Factory) *cobra.Command {
 		Example: `  gkctl context list`,
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := conn.ContextPath()
-			if err != nil {
-				return err
-			}
-			file, err := conn.ReadContexts(path)
+			file, path, err := conn.ReadContexts()
 			if err != nil {
 				return err
 			}
 			return f.Print(o, ui.Listing{
 				Headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
-				Rows: words.Mapped(file.Contexts, func(c conn.SavedContext) ui.Row {
+				Rows: words.Mapped(file.Contexts, func(c contexts.Context) ui.Row {
 					current, tls := "", "no"
 					if c.Name == file.Current {
 						current = "*"
 					}
-					if c.TLS != (conn.SavedTLS{}) {
+					if c.TLS != (contexts.TLS{}) {
 						tls = "yes"
 					}
 					return ui.Row{Name: c.Name, Cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				Object: &conn.ContextFile{Current: file.Current, Contexts: append([]conn.SavedContext{}, file.Contexts...)}, // a list, be it empty
+				Object: &contexts.File{Current: file.Current, Contexts: append([]contexts.Context{}, file.Contexts...)}, // a list, be it empty
 				Empty:  "There are no contexts in " + path + ".",
 			})
 		},
@@ -75,12 +72,8 @@ func newContextList(f *conn.Factory) *cobra.Command {
 }
 
 // changeContexts reads the file, calls change with it, writes it, and says what was done to the context of that name.
-func changeContexts(f *conn.Factory, name, done string, change func(*conn.ContextFile) error) error {
-	path, err := conn.ContextPath()
-	if err != nil {
-		return err
-	}
-	file, err := conn.ReadContexts(path)
+func changeContexts(f *conn.Factory, name, done string, change func(*contexts.File) error) error {
+	file, path, err := conn.ReadContexts()
 	if err != nil {
 		return err
 	}
@@ -102,7 +95,7 @@ func newContextUse(f *conn.Factory) *cobra.Command {
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return changeContexts(f, args[0], "in use", func(file *conn.ContextFile) error {
+			return changeContexts(f, args[0], "in use", func(file *contexts.File) error {
 				if file.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q: `gkctl context list` shows them", args[0])
 				}
@@ -122,10 +115,10 @@ func newContextSet(f *conn.Factory) *cobra.Command {
   gkctl context set prod --group prod`,
 		Args: ui.Exactly(1, "the name of a context"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeContexts(f, args[0], "set", func(file *conn.ContextFile) error {
+			return changeContexts(f, args[0], "set", func(file *contexts.File) error {
 				c := file.Find(args[0])
 				if c == nil {
-					file.Contexts = append(file.Contexts, conn.SavedContext{Name: args[0]})
+					file.Contexts = append(file.Contexts, contexts.Context{Name: args[0]})
 					c = &file.Contexts[len(file.Contexts)-1]
 				}
 				g := &f.Global
@@ -177,11 +170,11 @@ func newContextDelete(f *conn.Factory) *cobra.Command {
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return changeContexts(f, args[0], "deleted", func(file *conn.ContextFile) error {
+			return changeContexts(f, args[0], "deleted", func(file *contexts.File) error {
 				if file.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q", args[0])
 				}
-				file.Contexts = slices.DeleteFunc(file.Contexts, func(c conn.SavedContext) bool { return c.Name == args[0] })
+				file.Contexts = slices.DeleteFunc(file.Contexts, func(c contexts.Context) bool { return c.Name == args[0] })
 				if file.Current == args[0] {
 					file.Current = ""
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/contexts"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -132,40 +133,27 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	return endpoints, append(opts, client.WithAttemptTimeout(min(o.Timeout, client.DefaultAttemptTimeout))), nil
 }
 
-// bearer is the bearer token, by the rule of pick; nil: there is none. A token in a variable comes after a file that
-// one names. If --context chooses a context with a credential, no variable counts: servers prefer a token to a
-// certificate.
-func (o *Global) bearer(saved *SavedContext) client.Option {
-	file, token := o.pick("bearer-token-file", o.TokenFile, saved.TokenFile), os.Getenv("GK_BEARER_TOKEN")
-	switch {
-	case o.Changed("bearer-token-file"):
-		token = ""
-	case o.Changed("context") && (saved.TokenFile != "" || saved.TLS.Cert != ""):
-		file, token = saved.TokenFile, ""
-	case os.Getenv("GK_BEARER_TOKEN_FILE") != "":
-		token = ""
+// bearer is the bearer token: the flag's file, or what contexts.Context.Bearer says. Nil: there is none.
+func (o *Global) bearer(saved *contexts.Context) client.Option {
+	file, token := saved.Bearer(o.Changed("context"))
+	if o.Changed("bearer-token-file") {
+		file, token = o.TokenFile, ""
 	}
 	switch {
 	case token != "":
-		return client.WithBearerToken(func(context.Context) (string, error) { return strings.TrimSpace(token), nil })
+		return client.WithBearerToken(func(context.Context) (string, error) { return token, nil })
 	case file != "":
 		return client.WithBearerTokenFile(file)
 	}
 	return nil
 }
 
-// pick is the value of a setting: the flag's; the context's when --context was given; the variable's; the present context's.
+// pick is the value of a setting: the flag's, or what contexts.Setting says.
 func (o *Global) pick(name, flag, saved string) string {
-	switch {
-	case o.Changed(name):
+	if o.Changed(name) {
 		return flag
-	case o.Changed("context") && saved != "":
-		return saved
 	}
-	if v := os.Getenv("GK_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
-		return v
-	}
-	return saved
+	return contexts.Setting(name, saved, o.Changed("context"))
 }
 
 // Changed says whether a global flag was given.

@@ -1,0 +1,226 @@
+// Package contexts reads the file in which gkctl keeps how to reach clusters, so that a program reaches the cluster that its operator uses.
+//
+//	c, err := contexts.Dial(ctx, "prod")
+//
+// `gkctl context set` writes the file.
+package contexts
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// Dial connects to the cluster of a context: of that name, or for an empty name of GK_CONTEXT, or the present one of the file. The options come
+// after those of the context. Where a name is given, the context counts before the variables of the client, GK_ENDPOINTS and so on, and else
+// after them. Errors are those of Load and client.Dial.
+func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Client, error) {
+	c, err := Load(name)
+	if err != nil {
+		return nil, err
+	}
+	endpoints, of := c.Options(name != "")
+	return client.Dial(ctx, endpoints, append(of, opts...)...)
+}
+
+// Load returns the context of that name, or for an empty name the one in force: that of GK_CONTEXT, or the present one of the file. Its paths are
+// absolute. The zero Context: none is in force. It fails for a file that cannot be read, and a name that it does not have.
+func Load(name string) (Context, error) {
+	path, err := Path()
+	if err != nil {
+		if name == "" {
+			return Context{}, nil
+		}
+		return Context{}, err
+	}
+	f, err := Read(path)
+	if err != nil {
+		return Context{}, err
+	}
+	name = cmp.Or(name, os.Getenv("GK_CONTEXT"), f.Current)
+	if name == "" {
+		return Context{}, nil
+	}
+	c := f.Find(name)
+	if c == nil {
+		return Context{}, fmt.Errorf("there is no context %q in %s", name, path)
+	}
+	out := *c
+	for _, p := range []*string{&out.TLS.CA, &out.TLS.Cert, &out.TLS.Key, &out.TokenFile} {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(filepath.Dir(path), *p)
+		}
+	}
+	return out, nil
+}
+
+// Setting is the value of a setting, for example "tls-ca": the context's if it was chosen by its name; else that of the variable, GK_TLS_CA; else
+// the context's.
+func Setting(name, saved string, chosen bool) string {
+	if chosen && saved != "" {
+		return saved
+	}
+	return cmp.Or(os.Getenv("GK_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))), saved)
+}
+
+// Options are those for client.Dial, by the rule of Setting.
+func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option) {
+	if e := Setting("endpoints", strings.Join(c.Endpoints, ","), chosen); e != "" {
+		endpoints = strings.Split(e, ",")
+	}
+	tls := client.TLS{
+		CAFile: Setting("tls-ca", c.TLS.CA, chosen), CertFile: Setting("tls-cert", c.TLS.Cert, chosen), KeyFile: Setting("tls-key", c.TLS.Key, chosen),
+		ServerName: Setting("tls-server-name", c.TLS.ServerName, chosen),
+	}
+	if tls != (client.TLS{}) {
+		opts = append(opts, client.WithTLS(tls))
+	}
+	if file, token := c.Bearer(chosen); token != "" {
+		opts = append(opts, client.WithBearerToken(func(context.Context) (string, error) { return token, nil }))
+	} else if file != "" {
+		opts = append(opts, client.WithBearerTokenFile(file))
+	} else if chosen && c.TLS.Cert != "" {
+		opts = append(opts, client.WithBearerToken(nil)) // servers prefer a token, and the context has a certificate
+	}
+	if v := Setting("cluster", c.Cluster, chosen); v != "" {
+		opts = append(opts, client.WithCluster(v))
+	}
+	if v := Setting("group", c.Group, chosen); v != "" {
+		opts = append(opts, client.WithGroup(v))
+	}
+	if v := Setting("acquirer", c.Acquirer, chosen); v != "" {
+		opts = append(opts, client.WithAcquirer(v))
+	}
+	return endpoints, opts
+}
+
+// Bearer is the file of the bearer token, or the token of GK_BEARER_TOKEN, which comes after a file that a variable names. If the context was chosen
+// by its name and has a credential, no variable counts.
+func (c *Context) Bearer(chosen bool) (file, token string) {
+	switch {
+	case chosen && (c.TokenFile != "" || c.TLS.Cert != ""):
+		return c.TokenFile, ""
+	case os.Getenv("GK_BEARER_TOKEN_FILE") != "":
+		return os.Getenv("GK_BEARER_TOKEN_FILE"), ""
+	case os.Getenv("GK_BEARER_TOKEN") != "":
+		return "", strings.TrimSpace(os.Getenv("GK_BEARER_TOKEN"))
+	}
+	return c.TokenFile, ""
+}
+
+// File is the file of contexts.
+type File struct {
+	Current  string    `yaml:"current-context,omitempty" json:"current_context,omitempty"`
+	Contexts []Context `yaml:"contexts" json:"items"`
+}
+
+// Context is how to reach one cluster.
+type Context struct {
+	Name      string   `yaml:"name" json:"name"`
+	Endpoints []string `yaml:"endpoints" json:"endpoints"`
+	Cluster   string   `yaml:"cluster,omitempty" json:"cluster,omitempty"`
+	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
+	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
+	TLS       TLS      `yaml:"tls,omitempty" json:"tls,omitzero"`
+	// TokenFile has the bearer token. Its path is relative to the file of contexts, which never has the token.
+	TokenFile string `yaml:"bearer-token-file,omitempty" json:"bearer_token_file,omitempty"`
+}
+
+// TLS names PEM files, relative to the file of contexts.
+type TLS struct {
+	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
+	Cert       string `yaml:"cert,omitempty" json:"cert,omitempty"`
+	Key        string `yaml:"key,omitempty" json:"key,omitempty"`
+	ServerName string `yaml:"server-name,omitempty" json:"server_name,omitempty"`
+}
+
+// Path is where the file is: GK_CONFIG, else gatekeeper/config.yaml in the folder for settings of this user.
+func Path() (string, error) {
+	if p := os.Getenv("GK_CONFIG"); p != "" {
+		return p, nil
+	}
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("GK_CONFIG is not set, and %w", err)
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "gatekeeper", "config.yaml"), nil
+}
+
+// Read reads a file; one that is not there is empty.
+func Read(path string) (*File, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &File{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("contexts: %w", err)
+	}
+	f := new(File)
+	if len(bytes.TrimSpace(data)) == 0 {
+		return f, nil
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(f); err != nil {
+		return nil, fmt.Errorf("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it has several lines
+	}
+	for i, c := range f.Contexts {
+		if c.Name == "" {
+			return nil, fmt.Errorf("contexts: %s: the context with number %d has no name", path, i+1)
+		}
+		if slices.IndexFunc(f.Contexts, func(o Context) bool { return o.Name == c.Name }) != i {
+			return nil, fmt.Errorf("contexts: %s: the context %q is there twice", path, c.Name)
+		}
+	}
+	return f, nil
+}
+
+// Write replaces the file in one step.
+func (f *File) Write(path string) error {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(f); err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	t, err := os.CreateTemp(dir, ".config-*.yaml")
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	_, err = t.Write(b.Bytes())
+	if err = errors.Join(err, t.Close()); err == nil {
+		err = os.Rename(t.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(t.Name()) // the error says what failed
+		return fmt.Errorf("contexts: %w", err)
+	}
+	return nil
+}
+
+// Find is the context of that name; nil when there is none.
+func (f *File) Find(name string) *Context {
+	if i := slices.IndexFunc(f.Contexts, func(c Context) bool { return c.Name == name }); i >= 0 {
+		return &f.Contexts[i]
+	}
+	return nil
+}

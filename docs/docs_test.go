@@ -21,6 +21,7 @@ import (
 
 // notRun are commands that the pages name and this test does not run, with the reason.
 var notRun = map[string]string{
+	"make build":     "is what this test has done",
 	"make run":       "runs until it is stopped; the test of deploy/run runs it",
 	"make faults":    "takes up to a minute; the test of deploy/proof makes short runs",
 	"make soak":      "takes minutes; the test of deploy/soak makes a short run",
@@ -137,8 +138,10 @@ func runPage(t *testing.T, p *page) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(root, "deploy"), filepath.Join(dir, "deploy")); err != nil {
-		t.Fatal(err)
+	for name, target := range map[string]string{"deploy": filepath.Join(root, "deploy"), "bin": bin} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	real := map[string]string{} // the page's address -> the one used here
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "USER=ops", "HOSTNAME=desk", "COLUMNS=200"}
@@ -164,10 +167,17 @@ func runPage(t *testing.T, p *page) {
 			return real[a]
 		})
 	}
-	if p.servers == 0 {
+	switch {
+	case p.machines != "":
+		addresses := p.machines
+		machines := startMachines(t, filepath.Join(dir, "machines"))
+		env[0] = "PATH=" + machines.tools + ":" + strings.TrimPrefix(env[0], "PATH=")
+		other := substitute
+		substitute = func(text string) string { return other(strings.ReplaceAll(text, addresses+".", machines.network+".")) }
+	case p.servers == 0:
 		env = append(env, "GK_ENDPOINTS="+substitute("127.0.0.1:7420")) // what it is when nothing is said
 	}
-	sh := startShell(t, dir, env)
+	sh, began := startShell(t, dir, env), time.Now()
 	for _, c := range p.commands {
 		if notRun[c.text] != "" {
 			continue
@@ -185,6 +195,7 @@ func runPage(t *testing.T, p *page) {
 				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
+	t.Logf("%s: its %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
 }
 
 // withAddresses gives a server that a page starts with the standard ports the flags that say so, for the test to put others there.

@@ -9,12 +9,13 @@ import (
 // page is what a page of documentation asks to be run.
 //
 // A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->" loads
-// a file of the repository into it. Fenced blocks of kind console hold commands, each after "$ ", and what they print. A line that
+// a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses 10.0.0.N, which ssh and scp reach. Fenced blocks of kind console hold commands, each after "$ ", and what they print. A line that
 // ends with a backslash goes on in the next, and a document after <<'END' up to END.
 type page struct {
 	file        string
 	servers     int
 	definitions string
+	machines    string // what their addresses begin with
 	commands    []command
 	others      []block
 }
@@ -33,7 +34,7 @@ type block struct {
 	text string
 }
 
-var directive = regexp.MustCompile(`^<!-- (servers|definitions): (\S+) -->$`)
+var directive = regexp.MustCompile(`^<!-- (servers|definitions|machines): (\S+) -->$`)
 
 func parsePage(file, text string) (*page, error) {
 	p := &page{file: file}
@@ -53,6 +54,8 @@ func parsePage(file, text string) (*page, error) {
 			if m := directive.FindStringSubmatch(line); m != nil {
 				if m[1] == "definitions" {
 					p.definitions = m[2]
+				} else if m[1] == "machines" {
+					p.machines = m[2]
 				} else if _, err := fmt.Sscan(m[2], &p.servers); err != nil {
 					return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
 				}

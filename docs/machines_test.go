@@ -1,0 +1,125 @@
+package docs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// machines stand for the machines of a page. Each is a folder, and an address on loopback, where ports are those that the page says.
+type machines struct {
+	tools   string // the folder of ssh and scp
+	network string // what the addresses begin with
+}
+
+// ssh and scp reach the folder of a machine. The commands that ssh runs there see tools which keep to that folder.
+const (
+	sshScript = `#!/bin/sh
+export ROOT="%[1]s/${1#*@}" PATH="%[1]s/there:$PATH"
+shift
+export HOME="$ROOT/root"
+mkdir -p "$HOME" "$ROOT/usr/local/bin" "$ROOT/etc/systemd/system" "$ROOT/var/lib/gatekeeper"
+cd && exec sh -c "$*"
+`
+	scpScript = `#!/bin/sh
+set -e
+for to; do :; done
+machine=${to#*@}
+mkdir -p "%[1]s/${machine%%%%:*}/root"
+for from; do case $from in -* | "$to") ;; *) cp -r "$from" "%[1]s/${machine%%%%:*}/root/${machine#*:}" ;; esac; done
+`
+	// There is no user gatekeeper, so files belong to the user of the test.
+	installScript = `#!/bin/sh
+n=$#
+while [ $n -gt 0 ]; do
+	arg=$1 n=$((n - 1))
+	shift
+	case $arg in
+	-o | -g) shift; n=$((n - 1)) ;;
+	/*) set -- "$@" "$ROOT$arg" ;;
+	*) set -- "$@" "$arg" ;;
+	esac
+done
+exec /usr/bin/install "$@"
+`
+	// systemctl starts what the unit says, with the configuration file of the page. Paths lead to the machine's folder.
+	systemctlScript = `#!/bin/sh
+set -e
+case "$*" in
+daemon-reload) ;;
+"enable --quiet --now gatekeeperd")
+	sed "s#: /etc/#: $ROOT/etc/#" "$ROOT/etc/gatekeeper/gatekeeperd.yaml" > "$ROOT/read.yaml"
+	command=$(sed -n 's#^ExecStart=#'"$ROOT"'#p' "$ROOT/etc/systemd/system/gatekeeperd.service" |
+		sed "s# /etc/gatekeeper/gatekeeperd.yaml# $ROOT/read.yaml#; s# /var/lib/# $ROOT/var/lib/#")
+	$command > "$ROOT/journal" 2>&1 < /dev/null &
+	;;
+*) echo "what is systemctl $*?" >&2; exit 1 ;;
+esac
+`
+	useraddScript = "#!/bin/sh\n"
+)
+
+func startMachines(t *testing.T, dir string) *machines {
+	t.Helper()
+	m := &machines{tools: filepath.Join(dir, "here"), network: freeNetwork(t)}
+	for name, script := range map[string]string{
+		"here/ssh": fmt.Sprintf(sshScript, dir), "here/scp": fmt.Sprintf(scpScript, dir),
+		"there/install": installScript, "there/systemctl": systemctlScript, "there/useradd": useraddScript,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		journals, _ := filepath.Glob(filepath.Join(dir, "*", "journal"))
+		for _, file := range journals {
+			if text, err := os.ReadFile(file); err == nil {
+				t.Logf("%s:\n%s", file, text)
+			}
+		}
+	})
+	return m
+}
+
+// freeNetwork finds addresses on loopback, all of 127.0.0.0/8, on which nobody has the ports of Gatekeeper.
+func freeNetwork(t *testing.T) string {
+	t.Helper()
+	var err error
+	for range 20 {
+		network := fmt.Sprintf("127.%d.%d", 1+rand.IntN(254), rand.IntN(255))
+		if err = allFree(network); err == nil {
+			return network
+		}
+	}
+	if strings.Contains(err.Error(), "assign") {
+		t.Skip("only 127.0.0.1 is on loopback here: ", err)
+	}
+	t.Fatal(err)
+	return ""
+}
+
+func allFree(network string) error {
+	for n := 1; n <= 4; n++ {
+		for _, port := range []int{7420, 7421, 7423} {
+			l, err := net.Listen("tcp", fmt.Sprintf("%s.%d:%d", network, n, port))
+			if err != nil {
+				return err
+			}
+			if err := l.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -157,7 +157,7 @@ generate: ## Generate Go from proto/ and the sample definitions from the timetab
 	go -C deploy generate ./...
 
 .PHONY: verify
-verify: ## Check that generated code, protos, go.mod and the docs' commands are as they should be
+verify: ## Check generated code, protos, go.mod, the docs' commands, licences and known vulnerabilities (GOVULNDB=file:///DIR: by a mirror)
 	@BUF='$(BUF)' .ci/verify
 
 .PHONY: cover

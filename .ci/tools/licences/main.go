@@ -1,0 +1,176 @@
+// Command licences checks that each module which the binaries and the libraries contain has a licence that is allowed here. One without a licence
+// file, or with a text that is not known, fails. The argument is the folder of the module to check.
+//
+// It reads the modules that Go has downloaded, so it asks no network that the build does not ask.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/licensecheck"
+)
+
+// allowed are the SPDX ids of licences that ask for no more than to keep their text, and MPL-2.0, which asks for the source of its own files.
+var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
+
+// known is the least share of the words of a file that must be those of licences.
+const known = 75
+
+// roots are what others build or import.
+var roots = []string{"./cmd/...", "./client/...", "./gatekeeper/...", "./examples/..."}
+
+// systems are those for which binaries are built; what is linked differs.
+var systems = []string{"linux", "darwin", "windows"}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: licences FOLDER")
+		os.Exit(64)
+	}
+	modules, err := linked(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	count, bad := make(map[string]int), 0
+	for _, m := range modules {
+		ids, err := m.licences()
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s %s: %v\n", m.Path, m.Version, err)
+			bad++
+		}
+		count[strings.Join(ids, " and ")]++
+	}
+	if bad > 0 {
+		fmt.Fprintf(os.Stderr, "%d of %d modules have no licence that is allowed. Replace them, or allow a licence in .ci/tools/licences if that was decided.\n", bad, len(modules))
+		os.Exit(1)
+	}
+	fmt.Printf("%d modules are linked", len(modules))
+	for i, id := range slices.Sorted(maps.Keys(count)) {
+		fmt.Printf("%s %d %s", map[bool]string{true: ":", false: ","}[i == 0], count[id], id)
+	}
+	fmt.Println()
+}
+
+// module is a module of others, and the folders of its packages that are linked.
+type module struct {
+	Path, Version, Dir string
+	packages           []string
+}
+
+// linked are the modules of others that the module in dir links for any system, without those of its tests.
+func linked(dir string) ([]*module, error) {
+	var all []*module
+	for _, system := range systems {
+		list := exec.Command("go", append([]string{"list", "-deps", "-json=Dir,Module"}, roots...)...)
+		list.Dir = dir
+		list.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		list.Stderr = os.Stderr
+		out, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list for %s: %w", system, err)
+		}
+		for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p struct {
+				Dir    string
+				Module *struct {
+					Path, Version, Dir string
+					Main               bool
+				}
+			}
+			if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			if p.Module == nil || p.Module.Main { // the standard library, or ours
+				continue
+			}
+			i := slices.IndexFunc(all, func(m *module) bool { return m.Path == p.Module.Path })
+			if i < 0 {
+				i, all = len(all), append(all, &module{Path: p.Module.Path, Version: p.Module.Version, Dir: p.Module.Dir})
+			}
+			all[i].packages = append(all[i].packages, p.Dir)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no module is linked in %s: that cannot be", dir)
+	}
+	return all, nil
+}
+
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying)([.-].*)?$`)
+
+// licences are the SPDX ids of the licences of a module: of the files in its root, and of those between that and its packages, whose code may come from
+// elsewhere.
+func (m *module) licences() (ids []string, err error) {
+	files, err := licenceFiles(m.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, errors.New("it has no licence file")
+	}
+	for _, dir := range m.packages {
+		for ; len(dir) > len(m.Dir); dir = filepath.Dir(dir) {
+			more, err := licenceFiles(dir)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, more...)
+		}
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		of, err := identify(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
+		}
+		ids = append(ids, of...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+func licenceFiles(dir string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Type().IsRegular() && licenceFile.MatchString(e.Name()) && filepath.Ext(e.Name()) != ".go" {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, err
+}
+
+// identify returns the ids of the licences that a text is made of. Each must be allowed, and little else may be in the text.
+func identify(text []byte) (ids []string, err error) {
+	found := licensecheck.Scan(text)
+	for _, m := range found.Match {
+		if m.IsURL {
+			continue
+		}
+		if !slices.Contains(allowed, m.ID) {
+			return nil, fmt.Errorf("the licence %s is not allowed", m.ID)
+		}
+		ids = append(ids, m.ID)
+	}
+	if len(ids) == 0 || found.Percent < known {
+		return nil, fmt.Errorf("its text is not that of a known licence: %.0f %% of it is", found.Percent)
+	}
+	return ids, nil
+}

@@ -1,0 +1,164 @@
+// Package compose holds the compose file against real servers.
+package compose
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+)
+
+type service struct {
+	Command     []string          `yaml:"command"`
+	Environment map[string]string `yaml:"environment"`
+	Volumes     []string          `yaml:"volumes"`
+	DependsOn   map[string]any    `yaml:"depends_on"`
+}
+
+// No container runs here: processes have the variables of the services, folders stand for the volumes, and ports of loopback for the names.
+func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	text, err := os.ReadFile("compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Services map[string]service `yaml:"services"`
+		Volumes  map[string]any     `yaml:"volumes"`
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	binaries := t.TempDir()
+	if _, err := servers.Build(binaries, "cmd/gatekeeperd", "cmd/gkctl"); err != nil {
+		t.Fatal(err)
+	}
+	members := []string{"gk1", "gk2", "gk3"}
+	dir := t.TempDir()
+	folder := func(volume string) string { return filepath.Join(dir, "volumes", volume) }
+	for volume := range file.Volumes {
+		if err := os.MkdirAll(folder(volume), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// mounted puts the folders of volumes in the place of what a container sees.
+	mounted := func(s service, value string) string {
+		for _, v := range s.Volumes {
+			parts := strings.Split(v, ":")
+			if file.Volumes[parts[0]] == nil {
+				t.Fatalf("%s is of no volume", v)
+			}
+			if rest, ok := strings.CutPrefix(value, parts[1]+"/"); ok {
+				return filepath.Join(folder(parts[0]), rest)
+			}
+		}
+		return value
+	}
+	run := func(env []string, name string, args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Env = append(env, "PATH="+binaries+":"+os.Getenv("PATH"), "HOME="+dir)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+
+	certificates := file.Services["certificates"]
+	made := filepath.Join(dir, "made")
+	if err := os.Mkdir(made, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range certificates.Volumes {
+		volume, at, _ := strings.Cut(v, ":")
+		if err := os.Symlink(folder(volume), filepath.Join(made, strings.TrimPrefix(at, "/certificates/"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(certificates.Command, " "); got != "sh /src/deploy/compose/certificates.sh /certificates" {
+		t.Fatal(got)
+	}
+	for range 2 { // each start of the cluster runs it
+		if out, err := run([]string{"HOSTS=127.0.0.1"}, "sh", "certificates.sh", made); err != nil {
+			t.Fatal(err, out)
+		}
+	}
+
+	free, err := ports.Free(3 * len(members))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := func(self, value string) string {
+		return regexp.MustCompile(`(gk[123]|0\.0\.0\.0):742([013])\b`).ReplaceAllStringFunc(value, func(a string) string {
+			host, port, _ := strings.Cut(a, ":")
+			of := host
+			if host == "0.0.0.0" {
+				of = self
+			}
+			address := free[3*slices.Index(members, of)+strings.Index("013", port[3:])]
+			if host == "0.0.0.0" {
+				return strings.Replace(address, "127.0.0.1", host, 1)
+			}
+			return address
+		})
+	}
+	for _, id := range members {
+		s := file.Services[id]
+		if s.DependsOn["certificates"] == nil {
+			t.Errorf("%s does not wait for its certificates", id)
+		}
+		if slices.ContainsFunc(s.Volumes, func(v string) bool { return strings.HasPrefix(v, "authorities:") }) {
+			t.Errorf("%s has the keys of the authorities", id)
+		}
+		env := []string{"GATEKEEPER_DATA_DIR=" + mounted(s, "/data/x")}
+		for _, name := range slices.Sorted(maps.Keys(s.Environment)) {
+			env = append(env, name+"="+here(id, mounted(s, s.Environment[name])))
+		}
+		var log bytes.Buffer
+		server := exec.CommandContext(ctx, filepath.Join(binaries, "gatekeeperd"))
+		server.Env, server.Stderr = env, &log
+		server.Cancel = func() error { return server.Process.Signal(syscall.SIGTERM) }
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cancel()
+			_ = server.Wait() // it was cut short by the signal
+			if t.Failed() {
+				t.Logf("%s:\n%s", id, log.String())
+			}
+		})
+	}
+
+	gkctl := file.Services["gkctl"]
+	var admin []string
+	for name, value := range gkctl.Environment {
+		admin = append(admin, name+"="+here("", mounted(gkctl, value)))
+	}
+	for {
+		out, err := run(admin, filepath.Join(binaries, "gkctl"), "status")
+		if err == nil && strings.Contains(out, "3 of 3") {
+			if strings.Contains(out, "insecure") {
+				t.Error(out)
+			}
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err, out)
+		}
+	}
+	if out, err := run(admin, filepath.Join(binaries, "gkctl"), "auth", "whoami"); err != nil || !strings.Contains(out, "cert:admin") {
+		t.Error(err, out)
+	}
+}

@@ -35,14 +35,14 @@ func TestMatches(t *testing.T) {
 }
 
 func TestParsePage_TakesCommandsWithTheirOutput(t *testing.T) {
-	p, err := parsePage("x.md", "<!-- servers: 3 -->\nText\n```console\n$ one\nout\n$ two \\\n  more\n$ cat <<'END'\n$ x\nEND\n```\n```yaml\na: 1\n```\n")
+	p, err := parsePage("x.md", "<!-- servers: 3 -->\n<!-- machines: 10.0.0 -->\nText\n```console\n$ one\nout\n$ two \\\n  more\n$ cat <<'END'\n$ x\nEND\n```\n```yaml\na: 1\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.servers != 3 || len(p.commands) != 3 || len(p.others) != 1 {
+	if p.servers != 3 || p.machines != "10.0.0" || len(p.commands) != 3 || len(p.others) != 1 {
 		t.Fatalf("%+v", p)
 	}
-	if c := p.commands[0]; c.text != "one" || c.line != 4 || len(c.output) != 1 || c.output[0] != "out" {
+	if c := p.commands[0]; c.text != "one" || c.line != 5 || len(c.output) != 1 || c.output[0] != "out" {
 		t.Errorf("%+v", c)
 	}
 	if c := p.commands[2]; c.text != "cat <<'END'\n$ x\nEND" {

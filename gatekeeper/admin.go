@@ -11,24 +11,28 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// adminListener is where the admin port is served: beyond loopback to those who show a certificate of the API's authorities, if there
-// are any.
+// adminListener is where the admin port is served: beyond loopback by the TLS of the API, if that authenticates clients.
 func (s *Server) adminListener() (net.Listener, error) {
 	l := s.listeners.Admin
-	if l == nil || loopback(l.Addr()) || s.cfg.TLS.trouble() != "" {
+	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
 		return l, nil
 	}
-	cfg, err := certs.Port{Files: s.cfg.TLS.files(), HTTP1: true}.Config()
+	cfg, err := certs.Port{Files: s.cfg.TLS.files(), Optional: s.cfg.optionalCerts(), HTTP1: true}.Config()
 	if err != nil {
 		return nil, unusable("TLS", err)
 	}
 	return tls.NewListener(l, cfg), nil
 }
 
-// adminServer serves the admin port. Nobody may hold a connection for ever; a profile extends the time for its own answer.
+// adminServer serves the admin port, beyond loopback to those who may see its pages. Nobody may hold a connection for ever; a profile extends the
+// time for its own answer.
 func (s *Server) adminServer(measures *metrics.Metrics) *http.Server {
+	pages := metrics.Handler(measures, s.Err, s.member().Ready)
+	if !loopback(s.listeners.Admin.Addr()) {
+		pages = s.api.AdminPort(pages)
+	}
 	return &http.Server{
-		Handler:           metrics.Handler(measures, s.Err, s.member().Ready),
+		Handler:           pages,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      30 * time.Second,

@@ -1,16 +1,11 @@
 package gatekeeper
 
 import (
-	"crypto/tls"
 	"errors"
-	"net"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/gatekeeperd/gatekeeper/internal/authority"
-	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -79,44 +74,5 @@ func TestGetStatus_Insecure_IsSaid(t *testing.T) {
 		if err != nil || st.GetInsecure() != insecure {
 			t.Errorf("%s: insecure %t, %v; want %t", s.cfg.ID, st.GetInsecure(), err, insecure)
 		}
-	}
-}
-
-func TestAdminPort_BeyondLoopback_WantsACertificate(t *testing.T) {
-	t.Parallel()
-	a := newAuthorities(t)
-	cfg, _ := configOf(t, "gk1")
-	a.secure(&cfg)
-	cfg.AdminAddress = "0.0.0.0:0"
-	s := open(t, cfg)
-	ready(t, s)
-	_, port, err := net.SplitHostPort(s.AdminAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
-	get := func(scheme string, by *authoritytest.Authority) (int, error) {
-		c := &tls.Config{RootCAs: a.api.Pool()}
-		if by != nil {
-			c.Certificates = []tls.Certificate{authoritytest.Pair(t, by.Issue(authority.Leaf{Name: "client", Client: true}))}
-		}
-		client := &http.Client{Transport: &http.Transport{TLSClientConfig: c}}
-		defer client.CloseIdleConnections()
-		answer, err := client.Get(scheme + "://127.0.0.1:" + port + "/metrics")
-		if err != nil {
-			return 0, err
-		}
-		return answer.StatusCode, answer.Body.Close()
-	}
-	if code, err := get("https", a.api); code != http.StatusOK || err != nil {
-		t.Errorf("with a certificate: %d, %v", code, err)
-	}
-	if code, err := get("https", nil); err == nil {
-		t.Errorf("without a certificate: %d, %v", code, err)
-	}
-	if code, err := get("https", a.members); err == nil {
-		t.Errorf("with the certificate of another authority: %d", code)
-	}
-	if code, _ := get("http", nil); code == http.StatusOK {
-		t.Error("by plain HTTP it answers")
 	}
 }

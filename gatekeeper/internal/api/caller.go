@@ -226,14 +226,8 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 // may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was committed: one that was just
 // elected may lack a binding, and nobody may be refused for that. A follower refuses nobody: it sends the caller to the leader.
 func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
-	p, state, err := c.principal()
-	if err == nil {
-		if c.bearer != "" {
-			c.api.cfg.Guesses.Succeeded(addressOf(c.source), c.bearer)
-		}
-		if err = allowed(p, state); err == nil {
-			return p, nil
-		}
+	if p, err := c.here(allowed); err == nil {
+		return p, nil
 	}
 	if !c.api.forward.leading() {
 		return nil, &consensus.NotLeaderError{Leader: c.api.cfg.Consensus.Leader()}
@@ -241,13 +235,30 @@ func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, 
 	if _, unread := c.api.reader.Read(ctx); unread != nil {
 		return nil, unread
 	}
-	if p, state, err = c.principal(); err != nil {
-		if c.bearer != "" {
-			c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
-		}
+	p, err := c.here(allowed)
+	if p == nil {
+		c.failed()
+	}
+	return p, err
+}
+
+// here asks by this server's state alone whether the caller may do something. Beside a principal the error is that of its permission.
+func (c *caller) here(allowed permission) (*auth.Principal, error) {
+	p, state, err := c.principal()
+	if err != nil {
 		return nil, err
 	}
+	if c.bearer != "" {
+		c.api.cfg.Guesses.Succeeded(addressOf(c.source), c.bearer)
+	}
 	return p, allowed(p, state)
+}
+
+// failed counts a bearer token that is nobody's.
+func (c *caller) failed() {
+	if c.bearer != "" {
+		c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
+	}
 }
 
 // permission says why a principal may not do something by a state; nil: it may.
@@ -291,13 +302,16 @@ func (a *API) viewsAll(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	_, err := c.may(ctx, func(p *auth.Principal, _ *fsm.State) error {
-		if p.HasEverywhere(access.Viewer) {
-			return nil
-		}
-		return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
-	})
+	_, err := c.may(ctx, viewsEvery)
 	return err
+}
+
+// viewsEvery asks for the role of a viewer without a scope.
+func viewsEvery(p *auth.Principal, _ *fsm.State) error {
+	if p.HasEverywhere(access.Viewer) {
+		return nil
+	}
+	return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
 }
 
 // viewsEverything reports whether the caller may view every semaphore, and administers whether it is an administrator. They decide what an answer

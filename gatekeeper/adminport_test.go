@@ -1,0 +1,205 @@
+package gatekeeper
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// newSecuredAlone is a cluster of one whose admin port other machines reach.
+func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
+	t.Helper()
+	s := &secured{t: t, a: newAuthorities(t)}
+	cfg, _ := configOf(t, "gk1")
+	s.a.secure(&cfg)
+	cfg.AdminAddress = "0.0.0.0:0"
+	if change != nil {
+		change(&cfg)
+	}
+	server := open(t, cfg)
+	ready(t, server)
+	s.servers = []*Server{server}
+	s.admin = gatekeeperv1.NewAuthServiceClient(callerOf(t, server, s.a.client(s.a.api, time.Now(), nil)).conn)
+	return s
+}
+
+// page asks for a page of the admin port, with a certificate of that authority and name if there is one.
+func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
+	t.Helper()
+	cfg := &tls.Config{RootCAs: s.a.api.Pool()}
+	if by != nil {
+		pair := authoritytest.Pair(t, by.Issue(authority.Leaf{Name: name, Client: true}))
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	}
+	_, port, err := net.SplitHostPort(s.servers[0].AdminAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg}}
+	defer client.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(bounded(t), http.MethodGet, "https://127.0.0.1:"+port+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, values := range header {
+		r.Header[key] = values
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(text), err
+}
+
+func TestAdminPort_BeyondLoopback_WantsACertificate(t *testing.T) {
+	t.Parallel()
+	s := newSecuredAlone(t, nil)
+	if code, _, err := s.page(t, s.a.api, "client", "/metrics", nil); code != http.StatusOK || err != nil {
+		t.Errorf("with a certificate: %d, %v", code, err)
+	}
+	if code, _, err := s.page(t, nil, "", "/metrics", nil); err == nil {
+		t.Errorf("without a certificate: %d", code)
+	}
+	if code, _, err := s.page(t, s.a.members, "client", "/metrics", nil); err == nil {
+		t.Errorf("with the certificate of another authority: %d", code)
+	}
+	answer, err := http.Get("http://" + strings.Replace(s.servers[0].AdminAddress(), "[::]", "127.0.0.1", 1) + "/metrics")
+	if err == nil {
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			t.Error("by plain HTTP it answers")
+		}
+	}
+}
+
+// Every page is for those who have a role for it. The list of pages is what the port itself lists.
+func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
+	t.Parallel()
+	s := newSecuredAlone(t, nil)
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("scoped", grantOf(gatekeeperv1.Role_ROLE_VIEWER, "report-*"))
+	s.bind("verifier", grantOf(gatekeeperv1.Role_ROLE_VERIFIER))
+	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR))
+	_, listed, err := s.page(t, s.a.api, "client", "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := append(strings.Fields(listed), "/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=2", "/debug/pprof/cmdline",
+		"/elsewhere", "//metrics", "/healthz/../debug/pprof/heap", "/metrics/", "/METRICS")
+	if !slices.Contains(pages, "/metrics") {
+		t.Fatalf("pages %v", pages)
+	}
+	for _, page := range pages {
+		for who, want := range map[string]int{
+			"client": 0, "viewer": http.StatusForbidden, "editor": http.StatusForbidden, "scoped": http.StatusForbidden,
+			"verifier": http.StatusForbidden, "stranger": http.StatusUnauthorized,
+		} {
+			switch page {
+			case "/healthz", "/readyz":
+				want = http.StatusOK
+			case "/metrics", "/":
+				if who == "viewer" || who == "editor" {
+					want = http.StatusOK
+				}
+			}
+			code, body, err := s.page(t, s.a.api, who, page, http.Header{"Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
+			switch {
+			case err != nil:
+				t.Errorf("%s of %s: %v", page, who, err)
+			case want == 0:
+				if code == http.StatusForbidden || code == http.StatusUnauthorized {
+					t.Errorf("%s of an administrator: %d %s", page, code, body)
+				}
+			case code != want:
+				t.Errorf("%s of %s: %d %.100s, want %d", page, who, code, body, want)
+			case (page == "/healthz" || page == "/readyz") && body != "":
+				t.Errorf("%s says %q", page, body)
+			}
+		}
+	}
+	// Who passes calls on is a member, and this port takes none.
+	code, _, err := s.page(t, s.a.api, "stranger", "/metrics", http.Header{"Gatekeeper-Hop": {"gk2"}, "Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
+	if code != http.StatusUnauthorized || err != nil {
+		t.Errorf("as if a member passed it on: %d, %v", code, err)
+	}
+	found := map[string]bool{}
+	for _, l := range s.audited(t) {
+		found[l.Method+"|"+l.Decision+"|"+strings.Join(l.Subjects, ",")] = true
+	}
+	for _, key := range []string{"admin port: metrics|refused|cert:stranger", "admin port: debug|refused|cert:viewer"} {
+		if !found[key] {
+			t.Errorf("no line of %s in %v", key, found)
+		}
+	}
+}
+
+func TestAdminPort_BearerTokens_StandForCertificates(t *testing.T) {
+	t.Parallel()
+	for _, withCA := range []bool{true, false} {
+		s := newSecuredAlone(t, func(c *Config) {
+			c.BearerTokens = true
+			if !withCA {
+				c.TLS.CAFile = ""
+				c.Admin = "cert:client"
+			}
+		})
+		if !withCA { // nobody has a certificate that counts
+			if code, _, err := s.page(t, nil, "", "/metrics", nil); code != http.StatusUnauthorized || err != nil {
+				t.Errorf("neither certificate nor token: %d, %v", code, err)
+			}
+			continue
+		}
+		s.bind("prometheus", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+		created, err := s.admin.CreateToken(bounded(t), &gatekeeperv1.CreateTokenRequest{Binding: "prometheus"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := func(path, token string) int {
+			code, body, err := s.page(t, nil, "", path, http.Header{"Authorization": {"Bearer " + token}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(body, token) {
+				t.Errorf("the answer has the token: %s", body)
+			}
+			return code
+		}
+		good := created.GetSecret()
+		if code := with("/metrics", good); code != http.StatusOK {
+			t.Errorf("with a token: %d", code)
+		}
+		if code := with("/debug/pprof/heap", good); code != http.StatusForbidden {
+			t.Errorf("a profile for a viewer: %d", code)
+		}
+		if code, _, _ := s.page(t, nil, "", "/readyz", nil); code != http.StatusOK {
+			t.Errorf("a probe: %d", code)
+		}
+		last := 0
+		for range 20 {
+			last = with("/metrics", good[:len(good)-2]+"xx")
+		}
+		if last != http.StatusTooManyRequests {
+			t.Errorf("the last guess: %d", last)
+		}
+		if code := with("/metrics", good); code != http.StatusOK {
+			t.Errorf("the right token from the address of a guesser: %d", code)
+		}
+		if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId()}); err != nil {
+			t.Fatal(err)
+		}
+		if code := with("/metrics", good); code != http.StatusUnauthorized {
+			t.Errorf("a revoked token: %d", code)
+		}
+	}
+}

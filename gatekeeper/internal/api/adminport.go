@@ -1,0 +1,83 @@
+package api
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/auth"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
+)
+
+// AdminPort puts the rules of who may do what before the pages of the admin port. A page that is not named here is for administrators.
+//
+// Each server decides by its own state: there is no leader to ask, and one that lags behind refuses for a moment at most.
+func (a *API) AdminPort(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, allowed := "admin port: debug", mayAdminister
+		switch r.URL.Path {
+		case "/healthz", "/readyz": // probes have no credentials
+			if a.cfg.Authenticate {
+				w = statusOnly{w}
+			}
+			pages.ServeHTTP(w, r)
+			return
+		case "/", "/metrics":
+			page, allowed = "admin port: metrics", viewsEvery
+		}
+		if err := a.admits(r, page, allowed); err != nil {
+			refuse(w, err)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}
+
+// statusOnly leaves out what an answer says.
+type statusOnly struct{ http.ResponseWriter }
+
+func (statusOnly) Write(b []byte) (int, error) { return len(b), nil }
+
+// admits asks whether the caller of a page may see it. A refusal is audited.
+func (a *API) admits(r *http.Request, page string, allowed permission) error {
+	from := &peer.Peer{Addr: &net.TCPAddr{}}
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		from.Addr = net.TCPAddrFromAddrPort(at)
+	}
+	if r.TLS != nil {
+		from.AuthInfo = credentials.TLSInfo{State: *r.TLS}
+	}
+	ctx := metadata.NewIncomingContext(peer.NewContext(r.Context(), from), metadata.MD{authorization: r.Header.Values("Authorization")})
+	ctx, err := a.authenticate(ctx)
+	if c := a.caller(ctx); err == nil && c != nil {
+		var p *auth.Principal
+		if p, err = c.here(allowed); p == nil {
+			c.failed()
+		}
+	}
+	a.audited(ctx, page, nil, err)
+	return err
+}
+
+// refuse answers a request that was not let in.
+func refuse(w http.ResponseWriter, err error) {
+	code := http.StatusServiceUnavailable
+	if _, is := errors.AsType[*unauthenticatedError](err); is {
+		code = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if _, is := errors.AsType[*forbiddenError](err); is {
+		code = http.StatusForbidden
+	}
+	if blocked, is := errors.AsType[*guessing.BlockedError](err); is {
+		code = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", decimal(uint64((blocked.Retry+time.Second-1)/time.Second)))
+	}
+	http.Error(w, err.Error(), code)
+}

@@ -104,6 +104,7 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 	if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
 		return keeper.Answer{}, err
 	}
+	call.Allowed = g.api.still(ctx, acquires(call.Semaphore, call.Identity))
 	ctx, over := g.api.while(ctx, acquires(call.Semaphore, call.Identity))
 	defer over()
 	answer, err := g.Keeper.Acquire(ctx, call, progress)

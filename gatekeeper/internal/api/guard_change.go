@@ -253,6 +253,26 @@ func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResu
 	return g.Keeper.SubmitJob(ctx, cmd)
 }
 
+// SubmitTasks adds to the caller's own job.
+func (g guard) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
+	err := g.change(ctx, new(string), func(p *auth.Principal, state *fsm.State) error {
+		j := state.JobOf(cmd.Job)
+		switch {
+		case j == nil:
+			return nil // the keeper says so
+		case j.Principal != p.Name():
+			return &keeper.NoSuchJobError{ID: id}
+		case !p.MaySubmit(state, j.Semaphore):
+			return &forbiddenError{p.Name(), access.Acquirer, "on semaphore " + strconv.Quote(j.Semaphore)}
+		}
+		return nil
+	})
+	if err != nil {
+		return fsm.SubmitResult{}, err
+	}
+	return g.Keeper.SubmitTasks(ctx, id, cmd)
+}
+
 func (g guard) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
 	if err := g.onJob(ctx, id, &author); err != nil {
 		return fsm.JobResult{}, err

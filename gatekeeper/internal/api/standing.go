@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
@@ -67,14 +68,28 @@ func (s *standing) recheck(revision uint64, now time.Time) {
 
 // while returns a context that ends with an error as its cause once the caller is not allowed that any more, or is another principal.
 func (a *API) while(ctx context.Context, allowed permission) (context.Context, func()) {
-	c := callerIn(ctx)
-	if c == nil || c.member {
+	still := a.still(ctx, allowed)
+	if still == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	over := a.standing.note(still, cancel)
+	return ctx, func() { over(); cancel(nil) }
+}
+
+// still asks, by this server's state at the time, whether the caller is allowed something and is the principal that it was at first. Nil: nobody
+// needs to be asked.
+func (a *API) still(ctx context.Context, allowed permission) func() error {
+	c := callerIn(ctx)
+	if c == nil || c.member {
+		return nil
+	}
 	early := c.early()
-	first, _, _ := c.principal() // nil at a follower that does not know the binding yet: it finds out
-	over := a.standing.note(func() error {
+	var first atomic.Pointer[string] // nil at a follower that does not know the binding yet: it finds out
+	if p, _, err := c.principal(); err == nil {
+		first.Store(new(p.Name()))
+	}
+	return func() error {
 		switch {
 		case early && c.early():
 			return nil
@@ -82,17 +97,14 @@ func (a *API) while(ctx context.Context, allowed permission) (context.Context, f
 			return &againError{beginning}
 		}
 		p, state, err := c.principal()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case first == nil:
-			first = p
-		case p.Name() != first.Name():
+		}
+		if first.CompareAndSwap(nil, new(p.Name())); p.Name() != *first.Load() {
 			return &againError{fmt.Sprintf("%s has become principal %q", c.credential.String(), p.Name())}
 		}
 		return allowed(p, state)
-	}, cancel)
-	return ctx, func() { over(); cancel(nil) }
+	}
 }
 
 // refusedSince is why a call has ended, if that is because it is not allowed any more. An unknown outcome stays unknown.

@@ -331,7 +331,14 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.caught(ctx, gatekeeperv1.WorkService_Work_FullMethodName, func() (any, error) { return nil, receiveWork(stream.Recv, w) })
+		recv := func() (*gatekeeperv1.WorkRequest, error) {
+			m, err := stream.Recv()
+			if err == nil {
+				_, err = s.owner(ctx, nil) // the caller may have lost its role since the frame before
+			}
+			return m, err
+		}
+		_, err := s.caught(ctx, gatekeeperv1.WorkService_Work_FullMethodName, func() (any, error) { return nil, receiveWork(recv, w) })
 		ended <- err
 	}()
 	for {

@@ -36,6 +36,9 @@ type AcquireCall struct {
 	OnePerAcquirer bool
 	// UntilAnswered: the call waits for longer than Config.MaxWait, and is never to be repeated.
 	UntilAnswered bool
+	// Allowed is asked before each grant to a call that waits, by the state as it is then: what the caller may do can end while it waits. An
+	// error ends the call, and nothing is granted. It must not block. Nil: nobody needs to be asked.
+	Allowed func() error
 	// Placed is called when the call stands in the queue, or its grant is on its way to the log: a permit that is released from then on can
 	// be handed to it in the same log entry. It may be called again, and is not called where the answer changes nothing. Nil: nobody asks.
 	Placed func()

@@ -69,6 +69,11 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	case state.Quarantine() > 0:
 		return decision{answer: failed(k.recovering())}
 	}
+	if call.Allowed != nil {
+		if err := call.Allowed(); err != nil {
+			return decision{answer: failed(err).leaving(true)}
+		}
+	}
 	grant := k.grant(call, state, &facts)
 	return decision{grant: &grant}
 }

@@ -154,7 +154,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 			r := k.settle(ctx, t, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
 			if r.next != queueUp {
 				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
-				return r.leaving(settled(r.err) || ctx.Err() != nil)
+				return r.leaving(r.left || settled(r.err) || ctx.Err() != nil)
 			}
 			if offered {
 				k.queue.Return(w)

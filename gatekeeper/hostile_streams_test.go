@@ -1,0 +1,216 @@
+package gatekeeper
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// showing is a caller at a server with a bearer token and no certificate.
+func (s *secured) showing(server int, secret string) caller {
+	s.t.Helper()
+	return callerOf(s.t, s.servers[server],
+		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
+		grpc.WithPerRPCCredentials(bearer(secret)))
+}
+
+// token makes a bearer token of a binding.
+func (s *secured) token(binding string) (secret, id string) {
+	s.t.Helper()
+	r, err := s.admin.CreateToken(bounded(s.t), &gatekeeperv1.CreateTokenRequest{Binding: binding})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r.GetSecret(), r.GetToken().GetId()
+}
+
+// lasting is a call that lasts.
+type lasting struct {
+	what string
+	// next reads one more answer, and says what it gives the caller; empty: nothing that it could use.
+	next func() (gives string, err error)
+}
+
+// lastings are all kinds of calls that last, each of them in the state in which it waits for something. What they wait for is there when
+// the permit of "job" is released, and a job is submitted to "import".
+func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
+	t.Helper()
+	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
+	host := fmt.Sprintf("host%d", server)
+	id := &gatekeeperv1.Identity{Group: "prod", Acquirer: host}
+
+	acquire, err := c.Acquire(bounded(t), &gatekeeperv1.AcquireRequest{Semaphore: "job", Identity: id, RequestId: host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := acquire.Recv(); err != nil || m.GetPlace() == nil {
+		t.Fatalf("no place: %v, %v", m, err)
+	}
+
+	held := c.grant(t, "kept", host)
+	alive, err := c.KeepAlive(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := uint64(0)
+	keep := func() error {
+		frame++
+		err := alive.Send(&gatekeeperv1.KeepAliveRequest{Frame: frame, Tokens: []*gatekeeperv1.TokenRefresh{{Token: held.GetToken(), Duration: held.GetDuration()}}})
+		if errors.Is(err, io.EOF) {
+			return nil // the receiver hears why
+		}
+		return err
+	}
+	if err := keep(); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := alive.Recv(); err != nil || m.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Fatalf("not kept: %v, %v", m, err)
+	}
+
+	follow, err := jobs.FollowJob(bounded(t), &gatekeeperv1.FollowJobRequest{Id: "followed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := follow.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	firing, err := c.AwaitFiring(bounded(t), &gatekeeperv1.AwaitFiringRequest{Semaphore: "job", Firing: &gatekeeperv1.Firing{Name: "nightly"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := firing.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	watch, err := c.Watch(bounded(t), &gatekeeperv1.WatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watch.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	work := newWorker(t, jobs, "prod", host, 1)
+	eventually(t, func() bool {
+		all, err := jobs.ListWorkers(bounded(t), &gatekeeperv1.ListWorkersRequest{Semaphore: "import"})
+		if err != nil {
+			return false
+		}
+		for _, w := range all.GetWorkers() {
+			if w.GetIdentity().GetAcquirer() == host && w.GetFree() == 1 {
+				return true
+			}
+		}
+		return false
+	})
+
+	return []lasting{
+		{"Acquire", func() (string, error) {
+			m, err := acquire.Recv()
+			return m.GetGrant().String(), err
+		}},
+		{"KeepAlive", func() (string, error) {
+			if err := keep(); err != nil {
+				return "", err
+			}
+			m, err := alive.Recv()
+			for _, r := range m.GetResults() {
+				if r.GetStatus() == gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+					return r.String(), err
+				}
+			}
+			return "", err
+		}},
+		{"FollowJob", func() (string, error) {
+			_, err := follow.Recv()
+			return "", err
+		}},
+		{"AwaitFiring", func() (string, error) {
+			_, err := firing.Recv()
+			return "", err
+		}},
+		{"Watch", func() (string, error) {
+			_, err := watch.Recv()
+			return "", err
+		}},
+		{"Work", func() (string, error) {
+			m, err := work.stream.Recv()
+			return m.GetTask().String(), err
+		}},
+	}
+}
+
+// A token that is revoked while its calls last gets nothing more, whatever becomes free at that moment.
+func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
+	admin := s.named(0, "client")
+	jobs := gatekeeperv1.NewWorkServiceClient(admin.conn)
+	admin.create(t, "job")
+	many := uint32(len(s.servers))
+	for _, name := range []string{"kept", "import", "other"} {
+		if _, err := admin.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: name, Permits: &many}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "followed", Semaphore: "other"}, []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	s.bind("ci", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	secret, id := s.token("ci")
+	held := admin.grant(t, "job", "admin")
+	var all []lasting
+	for i := range s.servers {
+		for _, l := range s.lastings(t, i, s.showing(i, secret)) {
+			l.what = fmt.Sprintf("%s at server %d", l.what, i)
+			all = append(all, l)
+		}
+	}
+	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: id, Reason: "leaked"}); err != nil {
+		t.Fatal(err)
+	}
+	admin.release(t, held)
+	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "late", Semaphore: "import"}, []string{"a", "b", "c"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		for {
+			gives, err := l.next()
+			if gives != "" && err == nil {
+				t.Errorf("%s: after the token was revoked it gets %s", l.what, gives)
+			}
+			if err == nil {
+				continue
+			}
+			if status.Code(err) != codes.Unauthenticated {
+				t.Errorf("%s ends with %v", l.what, err)
+			}
+			break
+		}
+	}
+	for _, name := range []string{"job", "import"} {
+		holders, err := admin.ListHolders(bounded(t), &gatekeeperv1.ListHoldersRequest{Names: []string{name}})
+		if err != nil || len(holders.GetPermits()) > 0 {
+			t.Errorf("holders of %s: %v, %v", name, holders, err)
+		}
+	}
+	lines := map[string]int{}
+	for _, l := range s.audited(t) {
+		if l.Decision == "refused" && len(l.Subjects) == 1 && l.Subjects[0] == "token:"+id {
+			lines[l.Method]++
+		}
+	}
+	for _, m := range []string{"Acquire", "KeepAlive", "FollowJob", "AwaitFiring", "Watch", "Work"} {
+		if lines[m] == 0 {
+			t.Errorf("no line tells of the refusal of %s: %v", m, lines)
+		}
+	}
+}

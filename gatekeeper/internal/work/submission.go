@@ -108,9 +108,9 @@ func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, 
 	return s.job, s.repeated, nil
 }
 
-// Abort drops what was written. After Finish it does nothing.
+// Abort drops what was written. After Finish it does nothing. A job that was there before is another's, who may still be submitting it.
 func (s *Submission) Abort() {
-	if s.job != nil && s.job.State == work.Receiving {
+	if s.job != nil && !s.repeated && s.job.State == work.Receiving {
 		s.to.DropSubmission(s.job.Number)
 	}
 }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"os"
@@ -145,4 +146,36 @@ func TestRead_WhatIsNoBackup_IsNamedAsSuch(t *testing.T) {
 	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNot) {
 		t.Errorf("a folder: %v", err)
 	}
+}
+
+// Whatever is in a file, it is refused or is a whole state that can be written again.
+func FuzzRead(f *testing.F) {
+	golden, err := os.ReadFile(filepath.Join("testdata", "format1.backup"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(golden[:len(golden)-sha256.Size], true)
+	f.Add(golden, false)
+	f.Add([]byte("gatekeeper backup 1\n{}\n"), true)
+	f.Add([]byte("gatekeeper backup 99999999999999999999\n"), true)
+	f.Add([]byte("gatekeeper backup 1\n[]\n\x00"), true)
+	path := filepath.Join(f.TempDir(), "backup")
+	f.Fuzz(func(t *testing.T, data []byte, sealed bool) {
+		if sealed { // so that what is behind the checksum is read too
+			sum := sha256.Sum256(data)
+			data = append(slices.Clip(data), sum[:]...)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Read(path)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := Write(&again, b.Header, b.State); err != nil {
+			t.Fatal(err)
+		}
+		_ = b.Summary()
+	})
 }

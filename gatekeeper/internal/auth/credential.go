@@ -101,8 +101,15 @@ func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	text = strings.TrimSpace(text)
 	rest, ours := strings.CutPrefix(text, tokenPrefix)
 	id, secret, cut := strings.Cut(rest, "_")
-	if !strings.EqualFold(scheme, "bearer") || len(text) > maxBearer || !ours || !cut || id == "" || secret == "" {
+	if !strings.EqualFold(scheme, "bearer") || len(text) > maxBearer || !ours || !cut || !plain(id) || secret == "" {
 		return "", hash, false
 	}
 	return id, sha256.Sum256([]byte(secret)), true
+}
+
+// plain reports whether s is letters and digits, as the id of a token is. It is shown in logs and answers before anybody knows the token.
+func plain(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }

@@ -131,3 +131,34 @@ func TestNote_WrittenAndRead_IsTheSame(t *testing.T) {
 		t.Errorf("a part of a message: %v", err)
 	}
 }
+
+// Whatever a stranger sends in the place of a question, it is refused or is a note that is written the same again.
+func FuzzParseNote(f *testing.F) {
+	var b bytes.Buffer
+	_ = writeNote(&b, statusAsk, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Holds})
+	f.Add(b.Bytes())
+	f.Add([]byte("gkpeer\x00\x04\x00\x02\x00\x00"))
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+	f.Add([]byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, body, err := readMessage(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		n, err := parseNote(body)
+		if err != nil {
+			return
+		}
+		var written bytes.Buffer
+		if err := writeNote(&written, statusAsk, n); err != nil {
+			t.Fatalf("%+v: %v", n, err)
+		}
+		_, body, err = readMessage(&written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := parseNote(body); err != nil || again != n {
+			t.Errorf("%+v is read again as %+v, %v", n, again, err)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
+)
+
+// Whatever an authorization header says, what is shown of it is plain, and only its secret decides.
+func FuzzParseBearer(f *testing.F) {
+	secret, _ := NewToken()
+	f.Add("Bearer " + secret)
+	f.Add("bearer  gk_abc_def ")
+	f.Add("Bearer gk_a\x1b[2J_x")
+	f.Add("Bearer gk__x")
+	f.Add("Basic gk_a_b")
+	f.Fuzz(func(t *testing.T, header string) {
+		id, hash, ok := ParseBearer(header)
+		if !ok {
+			if id != "" || hash != [32]byte{} {
+				t.Errorf("%q is no token, and gives %q", header, id)
+			}
+			return
+		}
+		if id == "" || strings.ContainsFunc(id, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			t.Errorf("id %q of %q", id, header)
+		}
+		_, rest, _ := strings.Cut(header, " ")
+		_, secret, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(rest), tokenPrefix), "_")
+		if hash != sha256.Sum256([]byte(secret)) {
+			t.Errorf("the hash of %q is not that of %q", header, secret)
+		}
+	})
+}
+
+// Whatever names an authority has put into a certificate, subjects are those that a binding can have, and a common name proves no SPIFFE id.
+func FuzzOfCertificate(f *testing.F) {
+	f.Add("admin", "app.example.com", "a@example.com", "spiffe://domain/path")
+	f.Add("a\nb", "x\x1b[0m", "\x00", "gatekeeper:acquirer:host")
+	f.Add("spiffe://domain/admin", "cert:admin", "oidc:sub=a", "spiffe://")
+	f.Add("", "\xff", strings.Repeat("a", 3000), "SPIFFE://domain/%0a")
+	f.Fuzz(func(t *testing.T, name, host, mail, uri string) {
+		cert := &x509.Certificate{Subject: pkix.Name{CommonName: name}, DNSNames: []string{host}, EmailAddresses: []string{mail}}
+		if u, err := url.Parse(uri); err == nil {
+			cert.URIs = append(cert.URIs, u)
+		}
+		c := OfCertificate(cert)
+		for i, s := range c.Subjects {
+			if err := access.ValidSubject(s); err != nil {
+				t.Errorf("subject %q: %v", s, err)
+			}
+			if slices.Contains(c.Subjects[:i], s) {
+				t.Errorf("subject %q twice", s)
+			}
+			if rest, is := strings.CutPrefix(s, access.CertSubject); is {
+				if rest != name && rest != host && rest != mail {
+					t.Errorf("subject %q is in no field", s)
+				}
+			} else if !strings.HasPrefix(s, access.SPIFFESubject) || len(cert.URIs) == 0 || s != cert.URIs[0].String() {
+				t.Errorf("subject %q is no URI of the certificate", s)
+			}
+		}
+		if c.Token != "" || c.Login != nil || len(c.Acquirers) > len(cert.URIs) {
+			t.Errorf("credential %+v", c)
+		}
+	})
+}

@@ -168,6 +168,9 @@ func (d *draft) takeOver(c TakeOver) Result {
 	stopping.Stop, stopping.Order = semaphore.StopTakenOver, &semaphore.StopOrder{Reason: c.Reason, Revision: revision}
 	d.setPermit(p, &stopping)
 	author := c.By.Acquirer + " in group " + c.By.Group
+	if c.By.Principal != "" { // the rest is what it claims
+		author = c.By.Principal + " (" + author + ")"
+	}
 	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: author, Reason: c.Reason, At: c.At})
 	d.note(JournalEntry{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: author, Reason: c.Reason, At: c.At})
 	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}

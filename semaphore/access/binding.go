@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -158,7 +159,7 @@ func ValidSubject(s string) error {
 		return semaphore.Invalid("subjects", s, "must be cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE")
 	case len(s) > MaxSubject:
 		return semaphore.Invalid("subjects", s, "must have at most 2048 bytes")
-	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\uFFFD' }):
 		return semaphore.Invalid("subjects", s, "must be UTF-8 without control characters")
 	}
 	return nil

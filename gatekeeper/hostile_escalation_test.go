@@ -1,0 +1,263 @@
+package gatekeeper
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// labelled is a definition with a label team.
+func labelled(name, team string) *gatekeeperv1.Definition {
+	return &gatekeeperv1.Definition{Name: name, GroupPattern: new("prod"), Labels: map[string]string{"team": team}}
+}
+
+func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
+	return &gatekeeperv1.BatchEditRequest{Edits: all}
+}
+
+// Roles with a scope of labels reach nothing outside of it: not by a change that moves a definition into the scope or out of it, and not by a
+// batch, an undo, a move or a selector that has something of it among other things.
+func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	admin := s.named(0, "client")
+	version := map[string]uint64{}
+	create := func(d *gatekeeperv1.Definition) {
+		r, err := patiently(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{Definition: d, RequestId: d.GetName()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		version[d.GetName()] = r.GetRecord().GetVersion()
+	}
+	replace := func(d *gatekeeperv1.Definition) {
+		r, err := admin.ReplaceDefinition(bounded(t), &gatekeeperv1.ReplaceDefinitionRequest{Definition: d, ExpectedVersion: version[d.GetName()]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		version[d.GetName()] = r.GetRecord().GetVersion()
+	}
+	create(labelled("mine", "a"))
+	create(labelled("theirs", "b"))
+	create(labelled("lost", "b"))
+	replace(labelled("lost", "a")) // whose undo would take it out of the scope
+	create(labelled("gone", "a"))
+	replace(labelled("gone", "b")) // whose undo would take it into the scope
+	both, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("mine", "theirs")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cordoned, err := admin.Cordon(bounded(t), &gatekeeperv1.CordonRequest{GroupPattern: "zone-q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := admin.Move(bounded(t), &gatekeeperv1.MoveRequest{Selector: named("mine", "theirs"), FromGroup: "prod", ToGroup: "spare", DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Everybody may view all, so that the scope alone is what stops them.
+	viewer := grantOf(gatekeeperv1.Role_ROLE_VIEWER)
+	s.bind("ed", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_EDITOR, Labels: "team=a"})
+	s.bind("ops", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"})
+	s.bind("blind", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"}) // sees its scope alone
+
+	leader, _ := s.leader()
+	before := leader.machine.State()
+	declare := func(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Declare{Declare: d}}
+	}
+	put := func(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: version[d.GetName()]}
+	}
+	make1 := func(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: d}}
+	}
+	drop := func(name string) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Delete{Delete: name}, ExpectedVersion: version[name]}
+	}
+	moved := labelled("mine", "a")
+	moved.GroupPattern, moved.Permits = new("spare"), new(uint32(5))
+	wide := labelled("new", "a")
+	wide.GroupPattern = new(".*")
+	all := &gatekeeperv1.Selector{All: true}
+	refused := codes.PermissionDenied
+	for i := range s.servers {
+		ed, ops, blind := s.named(i, "ed"), s.named(i, "ops"), s.named(i, "blind")
+		edit := func(c caller, m *gatekeeperv1.BatchEditRequest) error {
+			_, err := c.BatchEdit(bounded(t), m)
+			return err
+		}
+		undo := func(c caller, change uint64) error {
+			_, err := c.Undo(bounded(t), &gatekeeperv1.UndoRequest{Change: change})
+			return err
+		}
+		move := func(c caller, selector *gatekeeperv1.Selector, expected string) error {
+			_, err := c.Move(bounded(t), &gatekeeperv1.MoveRequest{Selector: selector, FromGroup: "prod", ToGroup: "spare", Expected: expected})
+			return err
+		}
+		pause := func(c caller, selector *gatekeeperv1.Selector) error {
+			_, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: selector})
+			return err
+		}
+		resume := func(c caller, selector *gatekeeperv1.Selector) error {
+			_, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: selector})
+			return err
+		}
+		for what, c := range map[string]struct {
+			err  error
+			want codes.Code
+		}{
+			"out of the scope":                       {edit(ed, edits(put(labelled("mine", "b")))), refused},
+			"into the scope":                         {edit(ed, edits(put(labelled("theirs", "a")))), refused},
+			"a label less":                           {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
+			"a new one outside":                      {edit(ed, edits(make1(labelled("new", "b")))), refused},
+			"a new one without a label":              {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
+			"one inside and one outside":             {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
+			"declared inside and outside":            {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
+			"declared as if it were inside, and put": {edit(ed, edits(declare(labelled("new", "a")), put(labelled("theirs", "a")))), refused},
+			"a rename out of the scope":              {edit(ed, edits(drop("mine"), make1(labelled("new", "b")))), refused},
+			"a rename into the scope":                {edit(ed, edits(drop("theirs"), make1(labelled("new", "a")))), refused},
+			"an operator's move with more":           {edit(ops, edits(put(moved))), refused},
+			"an operator's new one":                  {edit(ops, edits(make1(labelled("new", "a")))), refused},
+			"an undo out of the scope":               {undo(ed, version["lost"]), refused},
+			"an undo into the scope":                 {undo(ed, version["gone"]), refused},
+			"an undo of another's edit":              {undo(ed, version["theirs"]), refused},
+			"an undo of a pause of both":             {undo(ops, both.GetRevision()), refused},
+			"an undo of a cordon":                    {undo(ops, cordoned.GetCordon().GetRevision()), refused},
+			"an undo of a pause by an editor":        {undo(ed, both.GetRevision()), refused},
+			"a move of both":                         {move(ops, named("mine", "theirs"), ""), refused},
+			"a move of both by another's plan":       {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
+			"a move by an editor of the other":       {move(ed, named("theirs"), ""), refused},
+			"a move of all":                          {move(ops, all, ""), refused},
+			"a move of one that it does not see":     {move(blind, named("theirs"), ""), codes.NotFound},
+			"a pause of both":                        {pause(ops, named("mine", "theirs")), refused},
+			"a pause of all":                         {pause(ops, all), refused},
+			"a pause by a label":                     {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
+			"a pause of the other's label":           {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
+			"a pause of one that it does not see":    {pause(blind, named("theirs")), codes.NotFound},
+			"an end of the other's pause":            {resume(ops, named("theirs")), refused},
+			"an end of all pauses":                   {resume(ops, all), refused},
+		} {
+			if status.Code(c.err) != c.want {
+				t.Errorf("server %d: %s: %v, want %v", i, what, c.err, c.want)
+			}
+		}
+		_, cordon := ops.Cordon(bounded(t), &gatekeeperv1.CordonRequest{GroupPattern: "prod"})
+		_, uncordon := ops.Uncordon(bounded(t), &gatekeeperv1.UncordonRequest{Id: "group:zone-q"})
+		_, forget := ops.ForgetFirings(bounded(t), &gatekeeperv1.ForgetFiringsRequest{
+			Semaphore: "theirs", Firings: []*gatekeeperv1.Firing{{Name: "nightly"}},
+		})
+		for what, err := range map[string]error{"cordon": cordon, "uncordon": uncordon, "forget": forget} {
+			if code := status.Code(err); code != refused && (what != "forget" || code != codes.NotFound) { // a viewer sees that there is none
+				t.Errorf("server %d: %s: %v", i, what, err)
+			}
+		}
+		// A declaration of what is there changes nothing, wherever it would be.
+		if err := edit(ed, edits(declare(labelled("theirs", "a")))); err != nil && status.Code(err) != refused {
+			t.Errorf("server %d: a declaration of what is there: %v", i, err)
+		}
+		for _, who := range []string{"ed", "ops"} {
+			auths := gatekeeperv1.NewAuthServiceClient(s.named(i, who).conn)
+			_, token := auths.CreateToken(bounded(t), &gatekeeperv1.CreateTokenRequest{Binding: "admin"})
+			_, binding := auths.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
+				Name: who, Subjects: []string{"cert:" + who}, Grants: []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_ADMIN)},
+			}})
+			_, taken := auths.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: "admin"})
+			for _, err := range []error{token, binding, taken} {
+				if status.Code(err) != refused {
+					t.Errorf("server %d: %s changes bindings: %v", i, who, err)
+				}
+			}
+		}
+	}
+	after := leader.machine.State()
+	if after.Revision() != before.Revision() {
+		t.Errorf("something has changed: revision %d, before %d", after.Revision(), before.Revision())
+	}
+	for name := range version {
+		if after.Definition(name) != before.Definition(name) {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	// What is within the scope, each of them may do.
+	if err := batchOf(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
+		t.Errorf("an editor in its scope: %v", err)
+	}
+	if _, err := s.named(1, "ops").Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named("mine")}); err != nil {
+		t.Errorf("an operator in its scope: %v", err)
+	}
+	lines := map[string]bool{}
+	for _, l := range s.audited(t) {
+		if l.Decision == "refused" {
+			lines[l.Method+" by "+l.Principal] = true
+		}
+	}
+	for _, want := range []string{"BatchEdit by ed", "Undo by ed", "Undo by ops", "Move by ops", "Pause by ops", "Resume by ops", "CreateToken by ed", "SetBinding by ops"} {
+		if !lines[want] {
+			t.Errorf("no line tells of %s: %v", want, lines)
+		}
+	}
+}
+
+func labelledWith(name, team string, permits uint32) *gatekeeperv1.Definition {
+	d := proto.CloneOf(labelled(name, team))
+	d.Permits = &permits
+	return d
+}
+
+func batchOf(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
+	t.Helper()
+	_, err := c.BatchEdit(bounded(t), edits(all...))
+	return err
+}
+
+// A permit is taken over by the principal that asks for it, in its scope, and where the definition allows it.
+func TestHostile_TakeOver_IsInTheCallersNameAndScope(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	admin := s.named(0, "client")
+	for _, name := range []string{"report-x", "other"} {
+		if _, err := patiently(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{RequestId: name, Definition: &gatekeeperv1.Definition{
+			Name: name, Takeover: true, Duration: durationpb.New(60_000_000_000),
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.bind("victim", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("app", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"report-*"}, Group: "zone-a"})
+	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR))
+	victim := s.named(0, "victim")
+	open, hidden := victim.grantIn(t, "report-x", "zone-a"), victim.grantIn(t, "other", "zone-a")
+	take := func(server int, who string, token uint64, group string) error {
+		_, err := s.named(server, who).TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"}})
+		return err
+	}
+	for i := range s.servers {
+		for what, c := range map[string]struct {
+			err  error
+			want codes.Code
+		}{
+			"elsewhere":        {take(i, "app", hidden.GetToken(), "zone-a"), codes.NotFound},
+			"as another group": {take(i, "app", open.GetToken(), "zone-b"), codes.PermissionDenied},
+			"by an operator":   {take(i, "ops", open.GetToken(), "zone-a"), codes.PermissionDenied},
+		} {
+			if status.Code(c.err) != c.want {
+				t.Errorf("server %d: %s: %v, want %v", i, what, c.err, c.want)
+			}
+		}
+	}
+	if r := victim.refresh(t, open); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("the victim's permit: %v", r)
+	}
+	if err := take(1, "app", open.GetToken(), "zone-a"); err != nil {
+		t.Fatalf("in its scope: %v", err)
+	}
+	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{Names: []string{"report-x"}})
+	if err != nil || history.GetEntries()[0].GetAuthor() != "app (host in group zone-a)" {
+		t.Errorf("who took it over: %v, %v", history, err)
+	}
+}

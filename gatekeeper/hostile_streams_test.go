@@ -115,7 +115,7 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 	return []lasting{
 		{"Acquire", func() (string, error) {
 			m, err := acquire.Recv()
-			return m.GetGrant().String(), err
+			return given(m.GetGrant()), err
 		}},
 		{"KeepAlive", func() (string, error) {
 			if err := keep(); err != nil {
@@ -143,9 +143,21 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 		}},
 		{"Work", func() (string, error) {
 			m, err := work.stream.Recv()
-			return m.GetTask().String(), err
+			return given(m.GetTask()), err
 		}},
 	}
+}
+
+// given is a grant in text; empty: none.
+func given[M interface {
+	comparable
+	String() string
+}](m M) string {
+	var none M
+	if m == none {
+		return ""
+	}
+	return m.String()
 }
 
 // A token that is revoked while its calls last gets nothing more, whatever becomes free at that moment.

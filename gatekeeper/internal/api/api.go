@@ -63,6 +63,8 @@ type Config struct {
 	ClocksOff func() []consensus.MemberClock
 	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
 	Poll time.Duration
+	// Handshake is how long a connection may take to become one, TLS included. Optional, DefaultHandshake.
+	Handshake time.Duration
 	// Admission says which calls are taken on; optional, the default limits.
 	Admission *admission.Control
 	// Metrics and Logger are optional.
@@ -72,6 +74,9 @@ type Config struct {
 
 // DefaultPoll is how late at most health and streams that were passed on learn of a change.
 const DefaultPoll = 100 * time.Millisecond
+
+// DefaultHandshake is how long a connection may take to become one, TLS included.
+const DefaultHandshake = 10 * time.Second
 
 // API is the gRPC face of a server. Its methods may be called from any goroutine.
 type API struct {
@@ -102,6 +107,9 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = DefaultPoll
+	}
+	if cfg.Handshake <= 0 {
+		cfg.Handshake = DefaultHandshake
 	}
 	if cfg.Admission == nil {
 		cfg.Admission = admission.New(admission.NewLimits(admission.DefaultWorking))

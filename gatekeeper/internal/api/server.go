@@ -25,8 +25,6 @@ const (
 	// profile 11 % of the CPU time of a leader that denies 64 callers. A stream keeps one until it ends; calls for which none is left have a
 	// goroutine of their own.
 	workers = 64
-	// handshakeTimeout bounds how long a connection may take to become one, TLS included.
-	handshakeTimeout = 10 * time.Second
 )
 
 // Keepalive of a connection. A client that was suspended or cut off is noticed after serverPing + serverPingTimeout.
@@ -42,7 +40,7 @@ func (a *API) ServerOptions() []grpc.ServerOption {
 		grpc.MaxRecvMsgSize(maxReceived),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaders),
-		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ConnectionTimeout(a.cfg.Handshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPing, Timeout: serverPingTimeout}),
 		grpc.ForceServerCodecV2(newCodec()),

@@ -1,0 +1,166 @@
+package gatekeeper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/prototext"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// forged is what somebody sends who wants a line of its own in a log, or the terminal of who reads it.
+const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
+
+// Names, reasons, certificates and bytes from strangers forge no line of any log, and no token stands anywhere but where its owner has it.
+func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
+	t.Parallel()
+	text, lines := &logbook{}, &logbook{}
+	debug := &slog.HandlerOptions{Level: slog.LevelDebug}
+	var dir string
+	s := newSecuredAlone(t, func(c *Config) {
+		c.BearerTokens = true
+		c.Logger = slog.New(slog.NewMultiHandler(slog.NewTextHandler(text, debug), slog.NewJSONHandler(lines, debug)))
+		dir = c.DataDir
+	})
+	server, admin := s.servers[0], s.named(0, "client")
+	admin.create(t, "job")
+	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	good, _ := s.token("app")
+	gone, id := s.token("app")
+	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: id, Reason: "leaked"}); err != nil {
+		t.Fatal(err)
+	}
+	wrong := good[:len(good)-4] + "ABCD"
+	var answers []string // all that anybody is told
+	tells := func(what any, err error) {
+		answers = append(answers, fmt.Sprint(what, err))
+	}
+	app := s.showing(0, good)
+	held := app.grant(t, "job", "host")
+	tells(app.refresh(t, held).String(), nil)
+	for _, secret := range []string{good, gone, wrong, forged[:1] + wrong} {
+		c := s.showing(0, secret)
+		tells(c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
+		tells(gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI(bounded(t), &gatekeeperv1.WhoAmIRequest{}))
+		w, err := c.Watch(bounded(t), &gatekeeperv1.WatchRequest{})
+		if err == nil {
+			_, err = w.Recv()
+		}
+		tells("", err)
+		_, body, err := s.page(t, nil, "", "/metrics", http.Header{"Authorization": {"Bearer " + secret}})
+		tells(body, err)
+		_, body, err = s.page(t, nil, "", "/debug/pprof/goroutine?debug=2", http.Header{"Authorization": {"bearer  " + secret}})
+		tells(body, err)
+		tells(admin.ListDefinitions(metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+secret), &gatekeeperv1.ListDefinitionsRequest{}))
+	}
+	// The same from somebody who forges.
+	forger := strings.ReplaceAll(forged, "\x00", "") // its file is called so
+	evil := s.named(0, forger)
+	tells(evil.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
+	_, body, err := s.page(t, s.a.api, forger, "/metrics", nil)
+	tells(body, err)
+	_, body, err = s.page(t, s.a.api, "client", "/debug/pprof/%0Aforged%1B[2J", nil)
+	tells(body, err)
+	for _, c := range []caller{admin, app} {
+		tells(c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: forged, Identity: &gatekeeperv1.Identity{Group: forged, Acquirer: "a"}}))
+		tells(c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+			Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a"}, Metadata: map[string]string{"a": forged}, RequestId: forged,
+		}))
+		tells(c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("job"), Author: forged, Reason: forged}))
+		tells(c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: held.GetToken(), Author: forged, Reason: forged}))
+		tells(c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{
+			Token: held.GetToken(), Failure: forged, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED,
+		}))
+		tells(c.RemoveMember(bounded(t), &gatekeeperv1.RemoveMemberRequest{Id: forged}))
+		tells(gatekeeperv1.NewAuthServiceClient(c.conn).SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{
+			Binding: &gatekeeperv1.Binding{Name: forged, Subjects: []string{"cert:" + forged}}, Reason: forged,
+		}))
+		tells(gatekeeperv1.NewAuthServiceClient(c.conn).SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{
+			Binding: &gatekeeperv1.Binding{Name: "x", Subjects: []string{"cert:" + "\u009b31m"}},
+		}))
+	}
+	_, adminPort, _ := net.SplitHostPort(server.AdminAddress())
+	for _, address := range []string{server.APIAddress(), server.PeerAddress(), "127.0.0.1:" + adminPort} {
+		for _, begins := range []string{"", "gkpeer\x00\x01\x00\x00\xff", "GET /" + strings.Repeat("a", 100) + " HTTP/1.1\r\nX: ", "\x16\x03\x01\x02\x00\x01"} {
+			c, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(c, begins+forged+"\r\n\r\n") // it may be refused at any byte
+			_ = c.(*net.TCPConn).CloseWrite()
+			_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+			if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%s keeps a connection that sent %q", address, begins)
+			}
+			c.Close()
+		}
+	}
+	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
+	tells(prototext.Format(history), err)
+	bindings, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
+	tells(prototext.Format(bindings), err)
+	snapshot, err := save(t, admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.audited(t) // closes the server, and checks the audit log
+
+	var forgeries []string
+	for line := range strings.Lines(text.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "time=") || strings.Contains(line, " msg=forged") && strings.HasPrefix(line, "time=2026-01-01") || strings.ContainsFunc(line, unicode.IsControl) {
+			forgeries = append(forgeries, line)
+		}
+	}
+	for line := range strings.Lines(lines.String()) {
+		var entry struct{ Msg string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "forged" || entry.Msg == "" {
+			forgeries = append(forgeries, line)
+		}
+	}
+	if len(forgeries) > 0 {
+		t.Errorf("lines that are not the server's: %q", forgeries)
+	}
+	places := map[string]string{"the log": text.String(), "the log as JSON": lines.String()}
+	for i, answer := range answers {
+		places[fmt.Sprintf("answer %d", i)] = answer
+	}
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		places[path] = string(content)
+		return err
+	})
+	content, readErr := os.ReadFile(snapshot)
+	if err := errors.Join(err, readErr); err != nil {
+		t.Fatal(err)
+	}
+	places["the snapshot"] = string(content)
+	for where, content := range places {
+		for what, secret := range map[string]string{"a good token": good, "a revoked token": gone, "a wrong token": wrong} {
+			_, hidden, _ := strings.Cut(strings.TrimPrefix(secret, "gk_"), "_")
+			if strings.Contains(content, hidden) {
+				t.Errorf("%s has %s: %.300q", where, what, content)
+			}
+		}
+	}
+	if len(places) < 40 {
+		t.Errorf("only %d places were looked at", len(places))
+	}
+}

@@ -45,6 +45,7 @@ func FuzzOfCertificate(f *testing.F) {
 	f.Add("admin", "app.example.com", "a@example.com", "spiffe://domain/path")
 	f.Add("a\nb", "x\x1b[0m", "\x00", "gatekeeper:acquirer:host")
 	f.Add("spiffe://domain/admin", "cert:admin", "oidc:sub=a", "spiffe://")
+	f.Add("\u009b31m", "", "", "")
 	f.Add("", "\xff", strings.Repeat("a", 3000), "SPIFFE://domain/%0a")
 	f.Fuzz(func(t *testing.T, name, host, mail, uri string) {
 		cert := &x509.Certificate{Subject: pkix.Name{CommonName: name}, DNSNames: []string{host}, EmailAddresses: []string{mail}}
@@ -53,7 +54,7 @@ func FuzzOfCertificate(f *testing.F) {
 		}
 		c := OfCertificate(cert)
 		for i, s := range c.Subjects {
-			if err := access.ValidSubject(s); err != nil {
+			if err := access.ValidSubject(s); err != nil || strings.ContainsFunc(s, unicode.IsControl) {
 				t.Errorf("subject %q: %v", s, err)
 			}
 			if slices.Contains(c.Subjects[:i], s) {

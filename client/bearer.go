@@ -90,10 +90,19 @@ func (bearer) RequireTransportSecurity() bool { return true }
 // has replaced it; where none has, the next attempt is refused at once.
 var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the token of its caller has ended")
 
-// tokenEnded reports whether a server does not know the caller. Ask only for a call that it has let in.
+// tokenEnded reports whether a server does not know the caller. Ask only for a call that it has let in, or that has another token to show now.
 func tokenEnded(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated
+}
+
+// token is the bearer token that a call would show now; empty: none.
+func (c *Client) token(ctx context.Context) string {
+	if c.settings.bearer == nil {
+		return ""
+	}
+	token, _ := c.settings.bearer(ctx) // that there is none is said by the call that needs it
+	return token
 }
 
 // checkBearer refuses what cannot be sent. The error does not show it: it may be a secret.

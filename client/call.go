@@ -178,7 +178,7 @@ func judge(err error) verdict {
 		switch i.GetReason() {
 		case reasonNotLeader:
 			return verdict{undone: true, hint: hintOf(i)}
-		case reasonNoLeader, reasonNotAppended, reasonHopLimit, reasonRecovering,
+		case reasonNoLeader, reasonNotAppended, reasonHopLimit, reasonRecovering, reasonTooManyFailures, // others have guessed from this address
 			reasonSubmissionLost: // a late attempt of the same submission, or another submitter, took its place
 			return verdict{undone: true, wait: retryDelay(s)}
 		case reasonNotConfirmed, reasonOutcomeUnknown, reasonShuttingDown:

@@ -40,6 +40,7 @@ const (
 	reasonWorkLimit        = "WORK_LIMIT"
 	reasonUnauthenticated  = "UNAUTHENTICATED"
 	reasonForbidden        = "FORBIDDEN"
+	reasonTooManyFailures  = "TOO_MANY_FAILURES"
 )
 
 // info is the ErrorInfo of a status that Gatekeeper made; nil for any other.

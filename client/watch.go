@@ -46,8 +46,12 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			defer cancel()
 			var told bool
 			var err error
-			if over, told, err = open(ctx, conn); told && (tokenEnded(err) || !judge(err).final) {
+			shown := c.token(ctx)
+			if over, told, err = open(ctx, conn); told && !judge(err).final {
 				return nil // it worked: what comes next is a new call, not a repeat of this one
+			}
+			if tokenEnded(err) && (told || shown != c.token(ctx)) { // a worker without tasks is told nothing
+				return nil
 			}
 			return err
 		})

@@ -97,7 +97,7 @@ func (l *leading) raise(done <-chan struct{}) {
 		if next := l.level(); next > level && !proposed.Swap(true) {
 			l.propose(fsm.RaiseFeatureLevel{Level: next}, func(o batcher.Outcome) {
 				proposed.Store(false)
-				if o.Err == nil {
+				if r, ok := o.Result.(fsm.AccessResult); ok && r.Outcome == fsm.AccessApplied {
 					l.log.Info("every server supports a newer feature level, which is in force now", slog.Uint64("level", uint64(next)))
 				}
 			})
@@ -139,7 +139,8 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 // ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients would be told
 // that there is no such semaphore. A follower waits for nobody: the leader may have been started with other definitions.
 func (l *leading) ready(leads bool) error {
-	if l.admin != "" && l.state().AccessRevision() == 0 {
+	// A cluster in use with a member that is older than bindings are is of use as before.
+	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {
 		return errors.New("the cluster has no administrator yet")
 	}
 	if len(l.definitions) > 0 && leads && !l.declared.Load() {

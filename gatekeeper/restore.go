@@ -61,6 +61,10 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 		return nil, fmt.Errorf("%w: this machine's clock says %s, and the backup was taken at %s: set the clock, or tokens could be given again",
 			ErrBackup, now.UTC().Format(time.RFC3339), from.TakenAt.UTC().Format(time.RFC3339))
 	}
+	if old.LastToken() >= uint64(now.Unix())<<20 {
+		return nil, fmt.Errorf("%w: its last token, %d, is of a time that this machine's clock (%s) has not reached: set the clock, or tokens could be given again",
+			ErrBackup, old.LastToken(), now.UTC().Format(time.RFC3339))
+	}
 	if old.Retired(cfg.ID) {
 		return nil, &ConfigError{"ID", cfg.ID, "was a member that was removed: a server needs an id that was not"}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -55,4 +56,33 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 	check("of another administrator", codes.Unauthenticated, codes.Unauthenticated)
 	g.keeper.do(fsm.SetBinding{Name: "app", Binding: &access.Binding{Subjects: []string{"cert:client"}, Grants: []access.Grant{{Role: access.Viewer}}}})
 	check("with a binding", codes.OK, codes.Unauthenticated)
+}
+
+// A server that has just started has the state of its last snapshot, which may be older than every binding. It lets nobody in by that.
+func TestAccess_ServerThatHasNotCaughtUp_LetsNobodyReadButItsStatus(t *testing.T) {
+	ca := authoritytest.New(t)
+	g := open(t, func(c *Config) {
+		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})
+		c.Authenticate = true
+	})
+	g.consensus.setReady(errors.New("catching up"))
+	conn := dial(t, g.address, trusting(t, ca, ca, nil))
+	list := func() codes.Code {
+		_, err := gatekeeperv1.NewDefinitionServiceClient(conn).ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Stale: true})
+		return status.Code(err)
+	}
+	if got := list(); got != codes.Unavailable {
+		t.Errorf("before it has caught up: %v", got)
+	}
+	if _, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
+		t.Errorf("its status: %v", err)
+	}
+	g.consensus.setReady(nil)
+	if got := list(); got != codes.OK {
+		t.Errorf("then, beside an older member: %v", got)
+	}
+	g.consensus.setReady(errors.New("the leader is silent"))
+	if got := list(); got != codes.OK {
+		t.Errorf("after it had caught up once: %v", got)
+	}
 }

@@ -57,8 +57,10 @@ func (a *API) admits(r *http.Request, page string, allowed permission) error {
 	ctx, err := a.authenticate(ctx)
 	if c := a.caller(ctx); err == nil && c != nil {
 		var p *auth.Principal
-		if p, err = c.here(allowed); p == nil {
-			c.failed()
+		if err = c.admit(); err == nil {
+			if p, err = c.here(allowed); p == nil {
+				c.failed()
+			}
 		}
 	}
 	a.audited(ctx, page, nil, err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -89,6 +90,7 @@ type API struct {
 	directory auth.Directory
 	peers     *memberCerts
 	standing  standing
+	complete  atomic.Bool // see caughtUp
 	repeats   repeats
 	health    *health.Server
 

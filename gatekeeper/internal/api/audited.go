@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -30,7 +31,11 @@ import (
 // audits reports whether the calls of a method are audited although they are allowed.
 func audits(fullMethod string) bool {
 	t := traitsOf(fullMethod)
-	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy) || fullMethod == gatekeeperv1.PermitService_TakeOver_FullMethodName
+	switch fullMethod {
+	case gatekeeperv1.PermitService_TakeOver_FullMethodName, gatekeeperv1.ClusterService_SaveSnapshot_FullMethodName: // who has a backup has all payloads
+		return true
+	}
+	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy)
 }
 
 // audited writes what became of a call that was decided here. req is nil where it was not read, or is a stream's.
@@ -103,8 +108,13 @@ func (a *API) write(ctx context.Context, r audit.Record) {
 	r.Time = time.Now()
 	if c := callerIn(ctx); c != nil {
 		r.Subjects, r.Source, r.Via = c.credential.Subjects, c.source, c.via
-		if c.credential.Token != "" || c.credential.Login != nil {
+		switch {
+		case c.credential.Token != "" || c.credential.Login != nil:
 			r.Subjects = []string{c.credential.String()}
+		case c.member && c.certificate != nil:
+			r.Subjects = []string{memberSubject + c.certificate.Subject.CommonName}
+		case c.member:
+			r.Subjects = []string{memberSubject + cmp.Or(c.via, a.cfg.ID)}
 		}
 		if p, _, err := c.principal(); err == nil {
 			r.Principal = p.Name()
@@ -157,7 +167,7 @@ func aboutOf(req any) (about []string) {
 			return nil
 		}
 		switch field := step.FieldDescriptor(); field.Name() {
-		case "semaphore", "name", "names", "id", "job", "delete", "group_pattern", "acquirer_pattern":
+		case "semaphore", "name", "names", "id", "job", "delete", "binding", "subject", "subjects", "group_pattern", "acquirer_pattern":
 			if text, ok := last.Value.Interface().(string); ok {
 				about = append(about, text)
 			}
@@ -181,6 +191,8 @@ type repeats struct {
 	mu    sync.Mutex // guards the others
 	since time.Time
 	seen  map[repeat]*audit.Record
+	// strangers counts the refusals without a principal by their source; "" is all of them.
+	strangers map[string]int
 }
 
 type repeat struct{ principal, subject, source, method, reason string }
@@ -189,6 +201,8 @@ const (
 	// repeatsFor is how long repeated refusals are counted before a line tells of them.
 	repeatsFor = 10 * time.Second
 	maxRepeats = 1000
+	// maxStrangers is how many different refusals of callers without a principal have a line in that time, and maxOfStranger of one address.
+	maxStrangers, maxOfStranger = 100, 20
 )
 
 // first reports whether a refusal is to be written now. If not it is counted.
@@ -200,11 +214,20 @@ func (s *repeats) first(r *audit.Record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {
-		s.seen, s.since = make(map[repeat]*audit.Record), r.Time
+		s.seen, s.since, s.strangers = make(map[repeat]*audit.Record), r.Time, make(map[string]int)
 	}
 	last, again := s.seen[key]
-	if !again && len(s.seen) >= maxRepeats {
-		key = repeat{reason: r.Reason} // of all others
+	if !again {
+		source, stranger := guessing.SourceOf(addressOf(r.Source)).String(), r.Principal == ""
+		switch {
+		case len(s.seen) >= maxRepeats, stranger && s.strangers[""] >= maxStrangers:
+			key = repeat{reason: r.Reason} // of all others
+		case stranger && s.strangers[source] >= maxOfStranger: // it decides how many names and methods it shows
+			key = repeat{source: source, reason: r.Reason}
+		case stranger:
+			s.strangers[source]++
+			s.strangers[""]++
+		}
 		last, again = s.seen[key]
 	}
 	if again {

@@ -80,9 +80,17 @@ func (a *API) caller(ctx context.Context) *caller {
 }
 
 // early reports whether the caller may do everything because the cluster cannot store bindings yet: a member is older than they are, and lets
-// callers with certificates do everything too.
+// callers with certificates do everything too. A server that has just started has an old state, and cannot tell.
 func (c *caller) early() bool {
-	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel
+	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
+}
+
+// caughtUp reports whether this server has had all that was committed, once since its start.
+func (a *API) caughtUp() bool {
+	if !a.complete.Load() && a.cfg.Consensus.Ready() == nil {
+		a.complete.Store(true)
+	}
+	return a.complete.Load()
 }
 
 // callerIn returns the caller that authenticate has found; nil: none.
@@ -121,7 +129,7 @@ func (c *caller) prove(ctx context.Context) error {
 	a, chain := c.api, verifiedChain(ctx)
 	c.verified = len(chain) > 0
 	switch hops := metadata.ValueFromIncomingContext(ctx, HopHeader); {
-	case len(hops) > 0 && !a.isMember(chain):
+	case len(hops) > 0 && !a.isMember(chain, hops[len(hops)-1]):
 		return &unauthenticatedError{"only members of the cluster pass calls on"}
 	case len(hops) > 0:
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
@@ -164,19 +172,32 @@ func (c *caller) bear(ctx context.Context, headers []string) error {
 		if !isRefused {
 			return err
 		}
-		err = &unauthenticatedError{refused.Error()}
-	}
-	c.bearer = headers[0]
-	guesses, source := c.api.cfg.Guesses, addressOf(c.source)
-	if err := guesses.Admit(source, c.bearer); err != nil {
-		return err
+		return c.guessed(headers[0], &unauthenticatedError{refused.Error()})
 	}
 	if !ok || len(headers) > 1 {
-		guesses.Failed(source, c.bearer)
 		return err
 	}
-	c.credential.Token, c.credential.Hash = id, hash
+	c.bearer, c.credential.Token, c.credential.Hash = headers[0], id, hash
 	return nil
+}
+
+// guessed counts a refused JWT, and says what the caller is answered.
+func (c *caller) guessed(header string, refused error) error {
+	c.bearer = header
+	if blocked := c.admit(); blocked != nil {
+		return blocked
+	}
+	c.failed()
+	return refused
+}
+
+// admit refuses a token from an address that has shown too many wrong ones. Only the server that verifies the token asks: another one does not know
+// which were right.
+func (c *caller) admit() error {
+	if c.bearer == "" {
+		return nil
+	}
+	return c.api.cfg.Guesses.Admit(addressOf(c.source), c.bearer)
 }
 
 // verifiedChain is the chain of the client certificate of a connection, the certificate first; nil if there is none.
@@ -226,17 +247,21 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 // may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was committed: one that was just
 // elected may lack a binding, and nobody may be refused for that. A follower refuses nobody: it sends the caller to the leader.
 func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
-	if p, err := c.here(allowed); err == nil {
+	p, err := c.here(allowed)
+	switch {
+	case err == nil:
 		return p, nil
-	}
-	if !c.api.forward.leading() {
+	case c.api.forward.leading():
+	case p == nil: // a stranger is not told who leads
+		c.failed()
+		return nil, &againError{"this server does not know the caller yet"}
+	default:
 		return nil, &consensus.NotLeaderError{Leader: c.api.cfg.Consensus.Leader()}
 	}
 	if _, unread := c.api.reader.Read(ctx); unread != nil {
 		return nil, unread
 	}
-	p, err := c.here(allowed)
-	if p == nil {
+	if p, err = c.here(allowed); p == nil {
 		c.failed()
 	}
 	return p, err
@@ -277,10 +302,16 @@ func has(roles ...access.Role) permission {
 // sees reports which semaphores the caller may view; nil: all.
 func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool {
 	c := a.caller(ctx)
-	if c == nil {
+	if !a.cfg.Authenticate {
 		return nil
 	}
+	if c == nil {
+		c = callerIn(ctx)
+	}
 	return func(state *fsm.State, name string) bool {
+		if c.early() {
+			return true
+		}
 		p, _, err := c.principal() // a stream may outlive a change of bindings
 		return err == nil && p.May(access.Viewer, state, name)
 	}

@@ -101,7 +101,9 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 		return reply, err
 	}
 	if c := callerIn(ctx); m.direct && c != nil && c.member {
-		return nil, notMember()
+		err := notMember()
+		f.audited(ctx, info.FullMethod, req, err)
+		return nil, err
 	}
 	return f.pass(ctx, info.FullMethod, req)
 }

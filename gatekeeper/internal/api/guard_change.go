@@ -67,6 +67,9 @@ func (g guard) Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending)
 			if err := mayEdit(p, state, before, c.Definition); err != nil {
 				return err
 			}
+			if before == nil && c.Definition == nil && !p.May(access.Editor, state, c.Name) { // whether it is there is not for everybody to know
+				return &forbiddenError{p.Name(), access.Editor, "on semaphore " + strconv.Quote(c.Name)}
+			}
 		}
 		return nil
 	})

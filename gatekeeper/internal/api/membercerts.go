@@ -1,14 +1,17 @@
 package api
 
 import (
+	"crypto/sha256"
 	"crypto/x509"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
 // ofPeers reports whether a chain ends at the authority of members, and its certificate is one of a member: it is for servers too.
@@ -16,9 +19,9 @@ func (a *API) ofPeers(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)
 }
 
-// isMember reports whether a certificate is that of a member of the latest configuration: the authority of members has issued it, and it is
-// valid for the host of the member's peer address.
-func (a *API) isMember(chain []*x509.Certificate) bool {
+// isMember reports whether a certificate is that of the member of the latest configuration with that id: the authority of members has issued it, and
+// it is valid for the host of the member's peer address.
+func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	if !a.ofPeers(chain) {
 		return false
 	}
@@ -26,13 +29,10 @@ func (a *API) isMember(chain []*x509.Certificate) bool {
 	if err != nil {
 		return false
 	}
-	for _, m := range members {
+	return slices.ContainsFunc(members, func(m consensus.Member) bool {
 		host, _, err := net.SplitHostPort(m.PeerAddress)
-		if err == nil && chain[0].VerifyHostname(host) == nil {
-			return true
-		}
-	}
-	return false
+		return err == nil && m.ID == id && chain[0].VerifyHostname(host) == nil
+	})
 }
 
 // asMember reads the subject of a member that calls for itself, as passOn wrote it.
@@ -82,7 +82,7 @@ func (c *caller) mayJoin(peerAddress string) error {
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards known
-	known map[string]verdict
+	known map[[sha256.Size]byte]verdict
 }
 
 // verdict is what was found out about a certificate.
@@ -102,18 +102,21 @@ func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	if m.files.IsZero() || len(chain) == 0 {
 		return false
 	}
-	now, key := time.Now(), string(chain[0].Raw)
+	now, key := time.Now(), sha256.Sum256(chain[0].Raw)
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if v, ok := m.known[key]; ok && now.Before(v.until) && now.Before(chain[0].NotAfter) {
+	v, ok := m.known[key]
+	m.mu.Unlock()
+	if ok && now.Before(v.until) && now.Before(chain[0].NotAfter) {
 		return v.member
 	}
-	if len(m.known) >= maxMemberCerts || m.known == nil {
-		m.known = make(map[string]verdict)
-	}
-	v := verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)}
+	v = verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)} // without the lock: it reads files
 	if !v.member {
 		v.until = now.Add(strangersFor) // its authority may come any moment
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.known) >= maxMemberCerts || m.known == nil {
+		m.known = make(map[[sha256.Size]byte]verdict)
 	}
 	m.known[key] = v
 	return v.member

@@ -17,7 +17,7 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonNotLeader, "This server does not lead; `leader_api` in the metadata does. Nothing was done.", "at once, at the leader"},
 	{reasonNoLeader, "No leader is known, or it cannot be reached from here. Nothing was done.", "yes, at any server"},
 	{reasonNotConfirmed, "The leader could not prove that it still leads. It answered nothing, and nothing was changed.", "yes"},
-	{reasonNotAppended, "The command is certainly not in the log. With `RESOURCE_EXHAUSTED` the server is overloaded.", "yes; with `RESOURCE_EXHAUSTED` after `RetryInfo`"},
+	{reasonNotAppended, "The command is certainly not in the log. With `RESOURCE_EXHAUSTED` the server is overloaded; with `UNAVAILABLE` it may be that the keys of a JWT could not be fetched.", "yes; with `RESOURCE_EXHAUSTED` after `RetryInfo`"},
 	{reasonOutcomeUnknown, "The command may have been applied or may still be.", "yes, with the same request id; without one, read first"},
 	{reasonShuttingDown, "This server is stopping. The call changed nothing; a stream has ended.", "yes, at another server"},
 	{reasonHopLimit, "The address that the leader advertises leads to a server that does not lead.", "yes; if it persists, correct what the members advertise"},

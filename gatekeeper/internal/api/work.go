@@ -319,7 +319,7 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 	if owner, err := s.owner(ctx, nil); err != nil {
 		return err
-	} else if owner.Principal != nil {
+	} else if offer.Owner = owner; owner.Principal != nil {
 		offer.Identity.Principal = *owner.Principal
 	}
 	w := s.room.Open(ctx, offer)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,14 +16,23 @@ import (
 )
 
 // Directory keeps the table of the newest state that it was asked about. Its zero value is ready, for any number of goroutines.
-type Directory struct{ newest atomic.Pointer[Table] }
+type Directory struct {
+	newest atomic.Pointer[Table]
+	making sync.Mutex // held while a table is made, so that concurrent calls make one
+}
 
 // At returns the table of a state.
 func (d *Directory) At(state *fsm.State) *Table {
 	if t := d.newest.Load(); t != nil && t.revision == state.AccessRevision() {
 		return t
 	}
-	t := newTable(state)
+	d.making.Lock()
+	defer d.making.Unlock()
+	last := d.newest.Load()
+	if last != nil && last.revision == state.AccessRevision() {
+		return last
+	}
+	t := newTable(state, last)
 	d.newest.Store(t)
 	return t
 }
@@ -32,12 +42,22 @@ type Table struct {
 	revision  uint64
 	bySubject map[string]*Principal
 	byToken   map[string]*Principal
+	byBinding map[*access.Binding]*Principal
 }
 
-func newTable(state *fsm.State) *Table {
+// newTable compiles the bindings of a state, but for those that the last table has: a binding never changes.
+func newTable(state *fsm.State, last *Table) *Table {
 	t := &Table{revision: state.AccessRevision(), bySubject: make(map[string]*Principal), byToken: make(map[string]*Principal)}
+	t.byBinding = make(map[*access.Binding]*Principal, len(state.Bindings()))
 	for _, b := range state.Bindings() {
-		p := newPrincipal(b)
+		var p *Principal
+		if last != nil {
+			p = last.byBinding[b]
+		}
+		if p == nil {
+			p = newPrincipal(b)
+		}
+		t.byBinding[b] = p
 		for _, s := range b.Subjects {
 			t.bySubject[s] = p
 		}
@@ -47,9 +67,6 @@ func newTable(state *fsm.State) *Table {
 	}
 	return t
 }
-
-// Revision is that of the bindings from which the table was made.
-func (t *Table) Revision() uint64 { return t.revision }
 
 // Principal returns who a credential is. The error says why it is nobody: it is an *UnknownError.
 func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {

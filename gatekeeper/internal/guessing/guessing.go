@@ -106,7 +106,7 @@ func (l *Limit) Admit(from netip.Addr, credential string) error {
 	if l == nil {
 		return nil
 	}
-	prefix := sourceOf(from)
+	prefix := SourceOf(from)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.sources[prefix]
@@ -134,7 +134,7 @@ func (l *Limit) Failed(from netip.Addr, credential string) {
 	if l == nil {
 		return
 	}
-	prefix := sourceOf(from)
+	prefix := SourceOf(from)
 	now := l.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,7 +165,7 @@ func (l *Limit) Succeeded(from netip.Addr, credential string) {
 	if l == nil {
 		return
 	}
-	hash := l.hash(sourceOf(from), credential)
+	hash := l.hash(SourceOf(from), credential)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.known[hash]; ok {
@@ -228,8 +228,8 @@ func (l *Limit) hash(from netip.Prefix, credential string) uint64 {
 	return h.Sum64()
 }
 
-// sourceOf is the address of a call, or its /64. All calls without an address are one source.
-func sourceOf(a netip.Addr) netip.Prefix {
+// SourceOf is the address of a call, or its /64. All calls without an address are one source.
+func SourceOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := a.BitLen()
 	if a.Is6() {

@@ -131,7 +131,7 @@ func TestSources_AreAddressesAndNetworks(t *testing.T) {
 		{"fe80::1%eth0", "fe80::2%eth1", true},
 		{"::", "0.0.0.0", false},
 	} {
-		if got := sourceOf(netip.MustParseAddr(c.one)) == sourceOf(netip.MustParseAddr(c.other)); got != c.same {
+		if got := SourceOf(netip.MustParseAddr(c.one)) == SourceOf(netip.MustParseAddr(c.other)); got != c.same {
 			t.Errorf("%s and %s: the same source %v, want %v", c.one, c.other, got, c.same)
 		}
 	}

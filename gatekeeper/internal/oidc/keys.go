@@ -265,11 +265,13 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 	if k := set.find(id, algorithm); k != nil {
 		return k, set, nil
 	}
+	asked := false
 	for range 2 { // a load that was in work may have asked before the key was there
 		begun, err := v.wait(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
+		asked = begun
 		set = v.keys.Load()
 		if k := set.find(id, algorithm); k != nil {
 			return k, set, nil
@@ -283,6 +285,9 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 	}
 	if set == nil {
 		return nil, nil, &UnavailableError{errors.New("they were not fetched yet")}
+	}
+	if !asked {
+		return nil, nil, &UnavailableError{errors.New("they were fetched just before this JWT came, and are not fetched again so soon")}
 	}
 	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s of the JWT", quoted(id), quoted(algorithm))
 }

@@ -242,8 +242,10 @@ func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
 	v := open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, KeysURL: i.URL + "/keys", cooldown: time.Hour})
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
 	accepted(t, v, key.Sign(claims))
-	for range 50 {
-		refusal(t, v, oidctest.NewKey("guess").Sign(claims))
+	for range 50 { // nobody can tell whether the issuer has got such a key meanwhile
+		if _, err := v.Verify(t.Context(), oidctest.NewKey("guess").Sign(claims)); !errors.As(err, new(*UnavailableError)) {
+			t.Fatalf("%v, want an UnavailableError", err)
+		}
 	}
 	if n := i.Fetches(); n != 1 {
 		t.Errorf("%d fetches", n)

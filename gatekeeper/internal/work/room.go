@@ -37,6 +37,8 @@ type Offer struct {
 	Identity  semaphore.Identity
 	Weight    uint32
 	Metadata  map[string]string
+	// Owner is whose tasks the worker's are.
+	Owner semaphore.Owner
 }
 
 // Room knows the workers of this server. It is safe for concurrent use.

@@ -300,7 +300,7 @@ func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answe
 	w.forget(token)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), giveBack)
 	defer cancel()
-	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, w.owner()) // else it expires
+	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, w.offer.Owner) // else it expires
 }
 
 // withdrawn reports whether the slot of ctx was withdrawn. A drain takes no task back.
@@ -321,9 +321,6 @@ func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// owner is whose tasks the worker's are.
-func (w *Worker) owner() semaphore.Owner { return semaphore.OwnerOf(w.offer.Identity.Principal) }
-
 // End releases the permit of a task, and answers when that is done. With next it takes another task: its slot is placed before the release
 // is, so that both go into one log entry. If the end is refused, nothing has happened: the worker keeps the task and takes no other.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
@@ -340,7 +337,7 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 	}
 	w.run(func() {
 		<-placed
-		r, err := w.room.keeper.Release(w.ctx, cmd, w.owner())
+		r, err := w.room.keeper.Release(w.ctx, cmd, w.offer.Owner)
 		var refused error
 		if isOfTheEnd(err) {
 			err, refused = nil, err

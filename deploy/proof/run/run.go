@@ -99,6 +99,9 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, n.end()) }()
+	if opts.Secure && name == Proxies {
+		return nil, fmt.Errorf("%w: proxies read who calls whom, and TLS hides that", ErrNotHere)
+	}
 	disks := disks{dir: opts.Dir}
 	defer disks.remove()
 	starting, cancel := context.WithTimeout(ctx, time.Minute)

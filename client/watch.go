@@ -50,7 +50,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			if over, told, err = open(ctx, conn); told && !judge(err).final {
 				return nil // it worked: what comes next is a new call, not a repeat of this one
 			}
-			if tokenEnded(err) && (told || shown != c.token(ctx)) { // a worker without tasks is told nothing
+			if tokenEnded(err) && (told || shown != c.token(ctx)) { // a worker without tasks has heard nothing
 				return nil
 			}
 			return err

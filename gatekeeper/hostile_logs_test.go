@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// forged is what somebody sends who wants a line of its own in a log, or the terminal of who reads it.
+// forged is what somebody sends who wants to forge a line in a log, or to control the terminal of its reader.
 const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
 
 // Names, reasons, certificates and bytes from strangers forge no line of any log, and no token stands anywhere but where its owner has it.
@@ -45,7 +45,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := good[:len(good)-4] + "ABCD"
-	var answers []string // all that anybody is told
+	var answers []string // all that callers are answered
 	tells := func(what any, err error) {
 		answers = append(answers, fmt.Sprint(what, err))
 	}

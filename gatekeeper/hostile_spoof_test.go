@@ -225,7 +225,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		},
 
 		members + "GetStatus":          one("of the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
-		members + "AddMember":          one("a server of its own", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
+		members + "AddMember":          one("another server", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
 		members + "RemoveMember":       one("a member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
 		members + "TransferLeadership": one("to a member", &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}, refused),
 		members + "GetSettings":        one("all", &gatekeeperv1.GetSettingsRequest{}, codes.OK),
@@ -248,7 +248,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		auths + "RemoveBinding": one("another's", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
 		auths + "CreateToken": {
 			{"of an administrator", &gatekeeperv1.CreateTokenRequest{Binding: "admin"}, refused, nil},
-			{"of its own", &gatekeeperv1.CreateTokenRequest{Binding: "app"}, refused, nil},
+			{"for itself", &gatekeeperv1.CreateTokenRequest{Binding: "app"}, refused, nil},
 		},
 		auths + "RevokeToken":       one("another's", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
 		auths + "BindAdministrator": one("itself", &gatekeeperv1.BindAdministratorRequest{Subject: "cert:app", Binding: "app", Author: "gk1"}, refused),

@@ -62,7 +62,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 			"twice":                      {header("authorization", "Bearer "+good), s.showing(i, good)},
 			"as a subject":               {header(api.SubjectHeader, "token:"+goneID), nobody},
 			"by another scheme":          {header("authorization", "Basic "+good), nobody},
-			"as a header of its own":     {header("bearer", good), nobody},
+			"as a separate header":       {header("bearer", good), nobody},
 			"passed on by nobody":        {header(api.HopHeader, "gk2"), s.showing(i, good)},
 			"revoked, beside an administrator's certificate": {header("authorization", "Bearer "+gone), s.named(i, "client")},
 		} {

@@ -155,7 +155,7 @@ func (f *founding) validate() error {
 
 func (f *founding) checkEmpty() error {
 	if err := consensus.CheckEmpty(f.dataDir); err != nil {
-		return fmt.Errorf("%w: %s: the new cluster needs a folder of its own: %w", ErrDataDir, f.dataDir, err)
+		return fmt.Errorf("%w: %s: the new cluster needs a new folder: %w", ErrDataDir, f.dataDir, err)
 	}
 	return nil
 }

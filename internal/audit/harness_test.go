@@ -80,7 +80,7 @@ func makeLog(t testing.TB, c Config, lines int) {
 	mustClose(t, l)
 }
 
-// makeFiles is makeLog with a file of its own for every so many lines.
+// makeFiles is makeLog with a new file after every so many lines.
 func makeFiles(t testing.TB, c Config, files, perFile int) {
 	t.Helper()
 	w := writer{Config: c, disk: realDisk()}

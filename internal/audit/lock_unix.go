@@ -20,7 +20,7 @@ func lock(path string) (io.Closer, error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errors.New("another server writes there: give each server a path of its own")
+			return nil, errors.New("another server writes there: give each server its path")
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}

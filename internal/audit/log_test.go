@@ -488,7 +488,7 @@ func TestWrite_SyncsWithinASecond_AndSaysOnceThatItCannot(t *testing.T) {
 	})
 }
 
-func TestLog_FileMovedAway_BeginsANewOne(t *testing.T) {
+func TestLog_FileMovedAway_StartsAnotherFile(t *testing.T) {
 	c := config(t)
 	aside := filepath.Join(t.TempDir(), "aside")
 	synctest.Test(t, func(t *testing.T) {

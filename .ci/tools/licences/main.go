@@ -21,7 +21,7 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed are the SPDX ids of licences that ask for no more than to keep their text, and MPL-2.0, which asks for the source of its own files.
+// allowed are the SPDX ids of licences that ask for no more than to keep their text, and MPL-2.0, which asks only for the source of the files that it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
 // known is the least share of the words of a file that must be those of licences.

@@ -176,8 +176,8 @@ func (s *authService) RevokeToken(ctx context.Context, m *gatekeeperv1.RevokeTok
 	return &gatekeeperv1.RevokeTokenResponse{Revision: r.Revision}, nil
 }
 
-// change makes a change of bindings in the name of its caller. A server that authenticates nobody has nobody to grant anything to: its
-// bindings would begin to count, unseen, the day it is told to.
+// change makes a change of bindings in the name of its caller. A server that authenticates nobody refuses it: the
+// bindings would start to count, unseen, once authentication is switched on.
 func (s *authService) change(ctx context.Context, reason, what string, cmd func(author string) fsm.Command) (fsm.AccessResult, error) {
 	if _, err := reasonFrom(reason); err != nil {
 		return fsm.AccessResult{}, err

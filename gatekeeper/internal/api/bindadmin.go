@@ -7,10 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/grpc/metadata"
-
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
@@ -36,21 +33,14 @@ func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdminis
 	return err
 }
 
-// BindAdministrator is for members of the latest configuration that pass on what was left in their own folder. Whether a hop comes from one,
-// authenticate has found out.
+// BindAdministrator is for members of the latest configuration that pass on what was left in their folder: authenticate lets no hop of anybody
+// else in.
 func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) (*gatekeeperv1.BindAdministratorResponse, error) {
-	c, hops := s.caller(ctx), metadata.ValueFromIncomingContext(ctx, HopHeader)
-	if c == nil || !c.member || len(hops) == 0 {
+	c := s.caller(ctx)
+	if c == nil || !c.member || c.via == "" {
 		return nil, notMember()
 	}
-	members, err := s.cfg.Consensus.Members()
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(members, func(m consensus.Member) bool { return m.ID == hops[0] }) {
-		return nil, notMember()
-	}
-	b, err := s.bindAdministrator(ctx, hops[0], m)
+	b, err := s.bindAdministrator(ctx, c.via, m)
 	if err != nil {
 		return nil, err
 	}

@@ -29,13 +29,13 @@
 //
 // A credential that was right from the same source is remembered by a keyed hash of 64 bits. It passes a block, and is
 // then verified as usual. So a client that was there before the guesses continues, and one that comes later waits with
-// the others of its address. A guesser can try remembered credentials of its own address without being slowed down,
+// the others of its address. A guesser can try remembered credentials of its address without being slowed down,
 // which stays hopeless for 256 bits. A credential that fails, for example because it was revoked, is forgotten.
 //
 // # Memory
 //
 // Strangers decide how many sources there are. Each takes some 100 bytes, and of more than a number the one with the
-// fewest failures left is forgotten. A guesser cannot get rid of its own block by failing from other addresses once
+// fewest failures left is forgotten. A guesser cannot end its block by failing from other addresses once
 // each. What is remembered of right credentials is bounded too.
 //
 // # The audit log

@@ -106,7 +106,7 @@ func (o *saveOptions) fetch(ctx context.Context, w io.Writer) error {
 	defer late.Stop()
 	err := o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		return c.SaveSnapshot(ctx, writer(func(p []byte) (int, error) {
-			late.Stop() // whoever reads standard output may take its time
+			late.Stop() // the reader of standard output may be slow
 			n, err := w.Write(p)
 			late.Reset(o.f.Global.Timeout)
 			return n, err

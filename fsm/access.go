@@ -41,7 +41,7 @@ type RevokeToken struct {
 type AccessOutcome uint8
 
 const (
-	AccessUnchanged    AccessOutcome = iota // it is so already, or First came too late
+	AccessUnchanged    AccessOutcome = iota // First came too late: there is a binding
 	AccessApplied                           //
 	AccessAbsent                            // there is no such binding or token
 	AccessStale                             // the binding is there although none was expected, or has another revision

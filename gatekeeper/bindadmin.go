@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// BindAdminConfig says who is to administer a cluster from now on.
+// BindAdminConfig names a new administrator of a cluster.
 type BindAdminConfig struct {
 	// DataDir is the data folder of a member that does not run.
 	DataDir string
@@ -34,7 +34,7 @@ type BindAdminConfig struct {
 // a credential of one. It needs no credential, because the owner of the folder has everything that the member has. The member has the
 // cluster carry it out at its next start, through the log as every change, and the journal names the member. id is that member's.
 //
-// Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for what is no data folder, ErrSucceeded, and
+// Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for a folder that is not a server's, ErrSucceeded, and
 // ErrDataDir.
 func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	setDefault(&cfg.Binding, api.DefaultAdminBinding)

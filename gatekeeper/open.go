@@ -216,7 +216,7 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 	s.node.Lead(s.leading)
 }
 
-// openAudit opens the audit log, if one is to be kept.
+// openAudit opens the audit log, unless it is off.
 func (s *Server) openAudit() (*audit.Log, error) {
 	path := s.cfg.auditLog()
 	if path == "" {

@@ -28,7 +28,7 @@ const (
 	format = 1
 )
 
-// maxHeader bounds the two lines, so that memory is not taken for what is no backup.
+// maxHeader bounds the two lines, so that a file that is not a backup takes no memory.
 const maxHeader = 1 << 20
 
 var (

@@ -24,9 +24,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A call is audited by the server that decides about it: the leader, for what a follower passes on. Every refusal is, and every change by the
-// hand of a person. The permits that callers acquire and release by the thousand, and the tasks that they submit, are not: the history tells how
-// each ended, and lines about them would drive out all others.
+// The server that decides about a call audits it: the leader, for calls that a follower passes on. It audits each refusal, and each change that a
+// person makes. Permits that callers acquire and release, and tasks that they submit, have no line: there are thousands a second, and the history
+// tells how each ended.
 
 // audits reports whether the calls of a method are audited although they are allowed.
 func audits(fullMethod string) bool {
@@ -205,7 +205,7 @@ const (
 	maxStrangers, maxOfStranger = 100, 20
 )
 
-// first reports whether a refusal is to be written now. If not it is counted.
+// first reports whether a refusal must be written now. Otherwise it counts it.
 func (s *repeats) first(r *audit.Record) bool {
 	key := repeat{principal: r.Principal, source: hostOf(r.Source), method: r.Method, reason: r.Reason}
 	if len(r.Subjects) > 0 {

@@ -184,7 +184,7 @@ func (g guard) onPermit(ctx context.Context, token uint64, claimed *string, none
 	if g.api.caller(ctx) == nil {
 		return nil
 	}
-	if err := g.change(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
+	return g.change(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
 		permit := state.Permit(token)
 		switch {
 		case !p.Has(access.Operator):
@@ -193,10 +193,7 @@ func (g guard) onPermit(ctx context.Context, token uint64, claimed *string, none
 			return &keeper.NoSuchPermitError{Token: token, Why: none}
 		}
 		return nil
-	}); err != nil {
-		return err
-	}
-	return nil
+	})
 }
 
 func (g guard) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {

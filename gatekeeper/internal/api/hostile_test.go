@@ -78,7 +78,7 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	}
 }
 
-// What is no HTTP/2, and what is too big, ends its connection or its call and nothing else.
+// Bytes that are not HTTP/2, and messages that are too big, end their connection or call and nothing else.
 func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 	g := open(t, func(c *Config) { c.Handshake = 500 * time.Millisecond })
 	preface := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

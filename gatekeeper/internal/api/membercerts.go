@@ -77,7 +77,7 @@ func (c *caller) mayJoin(peerAddress string) error {
 	return nil
 }
 
-// memberCerts tells the certificates of members: those that the authorities of the peer port have issued for servers. What was found out
+// memberCerts recognizes the certificates of members: those that the authorities of the peer port have issued for servers. What was found out
 // about a certificate counts for a minute, because calls that are passed on come by the thousand.
 type memberCerts struct {
 	files certs.Files

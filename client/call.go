@@ -244,6 +244,7 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.DefinitionService_SummarizeDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,

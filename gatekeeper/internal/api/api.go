@@ -92,6 +92,7 @@ type API struct {
 	standing  standing
 	complete  atomic.Bool // see caughtUp
 	repeats   repeats
+	summaries summaries
 	health    *health.Server
 
 	overloads overloads

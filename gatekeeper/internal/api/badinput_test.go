@@ -244,6 +244,9 @@ func badDefinitionCalls() []badCall {
 		{"delete of a glob", unary(definitions, client.DeleteDefinition, &gatekeeperv1.DeleteDefinitionRequest{Name: "*", ExpectedVersion: 1}), "name", "none of *?[]"},
 		{"get of nothing", unary(definitions, client.GetDefinition, &gatekeeperv1.GetDefinitionRequest{}), "name", "1 to 256"},
 		{"list by a broken selector", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"}), "labels", "at byte 18"},
+		{"list by a long search", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
+		{"list that skips behind a page", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Skip: 1, PageToken: pageKey{name: "a"}.String()}), "skip", "must be 0"},
+		{"summary by a broken search", unary(definitions, client.SummarizeDefinitions, &gatekeeperv1.SummarizeDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
 		{"watch of a broken glob", watchCall(&gatekeeperv1.WatchRequest{Names: []string{""}}), "names[0]", "must not be empty"},
 		{"explain for nobody", unary(definitions, client.Explain, &gatekeeperv1.ExplainRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
 

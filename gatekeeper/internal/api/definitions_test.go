@@ -130,6 +130,33 @@ func TestListDefinitions_FilteredAndPaged_TellsEachOnce(t *testing.T) {
 	}
 }
 
+func TestListDefinitions_SkipAndTotal_AreThoseOfTheFilter(t *testing.T) {
+	g := open(t)
+	for i := range 25 {
+		g.create(fmt.Sprintf("job-%02d", i))
+	}
+	g.create("other")
+	for _, c := range []struct {
+		skip  uint32
+		first string
+		count int
+	}{{0, "job-00", 10}, {1, "job-01", 10}, {20, "job-20", 5}, {25, "", 0}, {1000, "", 0}} {
+		r := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Names: []string{"job-*"}, PageSize: 10, Skip: c.skip}))(t)
+		first := ""
+		if len(r.GetRecords()) > 0 {
+			first = r.GetRecords()[0].GetDefinition().GetName()
+		}
+		if r.GetTotal() != 25 || len(r.GetRecords()) != c.count || first != c.first || (r.GetNextPageToken() != "") != (c.skip < 15) {
+			t.Errorf("skip %d: %d of %d from %q, then %q", c.skip, len(r.GetRecords()), r.GetTotal(), first, r.GetNextPageToken())
+		}
+	}
+	skipped := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{PageSize: 10, Skip: 5}))(t)
+	next := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{PageSize: 10, PageToken: skipped.GetNextPageToken()}))(t)
+	if got := next.GetRecords()[0].GetDefinition().GetName(); got != "job-15" || next.GetTotal() != 0 {
+		t.Errorf("the page behind the one that skipped begins with %s, total %d", got, next.GetTotal())
+	}
+}
+
 func TestReads_Stale_NeedNoLeader(t *testing.T) {
 	g := open(t)
 	g.create("a")

@@ -62,6 +62,7 @@ func traitsOf(fullMethod string) traits {
 	case gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.DefinitionService_SummarizeDefinitions_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -92,23 +93,36 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 			return nil, err
 		}
 	}
+	filter, err := s.filter(chosen, m, m.GetStates())
+	if err != nil {
+		return nil, err
+	}
+	if m.GetSkip() > 0 && from.name != "" {
+		return nil, invalid("skip", strconv.FormatUint(uint64(m.GetSkip()), 10), "must be 0 with a page token: the token says where the page begins")
+	}
 	out := &gatekeeperv1.ListDefinitionsResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
-	for stored := range state.Definitions(from.name) {
-		d := stored.Definition
-		if d.Name == from.name || !chosen.Match(d) || !chosen.Sees(state, d.Name) ||
-			m.GetGroup() != "" && !s.reader.Match(d.GroupPattern, m.GetGroup()) ||
-			len(m.GetStates()) > 0 && !slices.ContainsFunc(s.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
+	full := false
+	for stored := range filter.definitions(state, from.name) {
+		if from.name == "" {
+			if out.Total++; out.GetTotal() <= m.GetSkip() {
+				continue
+			}
+		}
+		if full {
 			continue
 		}
 		record := s.record(state, stored)
 		if !taken.add(limit, record) {
 			out.NextPageToken = last.String()
-			break
+			if full = true; from.name != "" {
+				break
+			}
+			continue
 		}
 		out.Records = append(out.Records, record)
-		last = pageKey{name: d.Name}
+		last = pageKey{name: stored.Definition.Name}
 	}
 	return out, nil
 }

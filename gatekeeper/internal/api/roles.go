@@ -38,6 +38,7 @@ var entitlements = func() map[string]entitlement {
 		gatekeeperv1.PermitService_CatchUp_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.DefinitionService_SummarizeDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.WatchService_Watch_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,

@@ -1259,7 +1259,12 @@ type ListDefinitionsRequest struct {
 	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
 	// Answer with an error, as a change of the same names and labels would, if they match no definition (NOTHING_CHOSEN), or if a name that is
 	// not a glob has none (NO_SUCH_DEFINITION). The error says what was likely meant.
-	MustMatch     bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
+	MustMatch bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
+	// Only definitions in whose name, description or labels, written key=value, each of these words occurs, in upper or lower case. At most
+	// 256 bytes; empty means all.
+	Search string `protobuf:"bytes,9,opt,name=search,proto3" json:"search,omitempty"`
+	// Begin behind this many of the definitions that match. Not with a page token.
+	Skip          uint32 `protobuf:"varint,10,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1350,11 +1355,27 @@ func (x *ListDefinitionsRequest) GetMustMatch() bool {
 	return false
 }
 
+func (x *ListDefinitionsRequest) GetSearch() string {
+	if x != nil {
+		return x.Search
+	}
+	return ""
+}
+
+func (x *ListDefinitionsRequest) GetSkip() uint32 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
 type ListDefinitionsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Records       []*DefinitionRecord    `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// How many definitions match, on all pages together; only in the answer to a request without a page token.
+	Total         uint32 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1410,6 +1431,327 @@ func (x *ListDefinitionsResponse) GetRevision() uint64 {
 	return 0
 }
 
+func (x *ListDefinitionsResponse) GetTotal() uint32 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+type SummarizeDefinitionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// These choose as in ListDefinitions.
+	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	Labels        string   `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
+	Group         string   `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
+	Search        string   `protobuf:"bytes,4,opt,name=search,proto3" json:"search,omitempty"`
+	Stale         bool     `protobuf:"varint,5,opt,name=stale,proto3" json:"stale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeDefinitionsRequest) Reset() {
+	*x = SummarizeDefinitionsRequest{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeDefinitionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeDefinitionsRequest) ProtoMessage() {}
+
+func (x *SummarizeDefinitionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeDefinitionsRequest.ProtoReflect.Descriptor instead.
+func (*SummarizeDefinitionsRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SummarizeDefinitionsRequest) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *SummarizeDefinitionsRequest) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
+}
+
+func (x *SummarizeDefinitionsRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *SummarizeDefinitionsRequest) GetSearch() string {
+	if x != nil {
+		return x.Search
+	}
+	return ""
+}
+
+func (x *SummarizeDefinitionsRequest) GetStale() bool {
+	if x != nil {
+		return x.Stale
+	}
+	return false
+}
+
+type SummarizeDefinitionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many definitions match.
+	Total uint32 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
+	// How many of them are in each state that one of them is in, by number of the state. A definition can be in several.
+	States []*StateCount `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
+	// By key: the 50 keys that most of them have.
+	Labels        []*LabelCount `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
+	Revision      uint64        `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeDefinitionsResponse) Reset() {
+	*x = SummarizeDefinitionsResponse{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeDefinitionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeDefinitionsResponse) ProtoMessage() {}
+
+func (x *SummarizeDefinitionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeDefinitionsResponse.ProtoReflect.Descriptor instead.
+func (*SummarizeDefinitionsResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *SummarizeDefinitionsResponse) GetTotal() uint32 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *SummarizeDefinitionsResponse) GetStates() []*StateCount {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *SummarizeDefinitionsResponse) GetLabels() []*LabelCount {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *SummarizeDefinitionsResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+type StateCount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         DefinitionState        `protobuf:"varint,1,opt,name=state,proto3,enum=gatekeeper.v1.DefinitionState" json:"state,omitempty"`
+	Count         uint32                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateCount) Reset() {
+	*x = StateCount{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateCount) ProtoMessage() {}
+
+func (x *StateCount) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
+func (*StateCount) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *StateCount) GetState() DefinitionState {
+	if x != nil {
+		return x.State
+	}
+	return DefinitionState_DEFINITION_STATE_UNSPECIFIED
+}
+
+func (x *StateCount) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type LabelCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// How many definitions have the key.
+	Count uint32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	// By value: the 50 values that most of them have.
+	Values        []*LabelValueCount `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LabelCount) Reset() {
+	*x = LabelCount{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LabelCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LabelCount) ProtoMessage() {}
+
+func (x *LabelCount) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LabelCount.ProtoReflect.Descriptor instead.
+func (*LabelCount) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LabelCount) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *LabelCount) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *LabelCount) GetValues() []*LabelValueCount {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+type LabelValueCount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Value         string                 `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	Count         uint32                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LabelValueCount) Reset() {
+	*x = LabelValueCount{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LabelValueCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LabelValueCount) ProtoMessage() {}
+
+func (x *LabelValueCount) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LabelValueCount.ProtoReflect.Descriptor instead.
+func (*LabelValueCount) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LabelValueCount) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *LabelValueCount) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 type ReplaceDefinitionRequest struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Definition      *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -1425,7 +1767,7 @@ type ReplaceDefinitionRequest struct {
 
 func (x *ReplaceDefinitionRequest) Reset() {
 	*x = ReplaceDefinitionRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1779,7 @@ func (x *ReplaceDefinitionRequest) String() string {
 func (*ReplaceDefinitionRequest) ProtoMessage() {}
 
 func (x *ReplaceDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1792,7 @@ func (x *ReplaceDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*ReplaceDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReplaceDefinitionRequest) GetDefinition() *Definition {
@@ -1505,7 +1847,7 @@ type ReplaceDefinitionResponse struct {
 
 func (x *ReplaceDefinitionResponse) Reset() {
 	*x = ReplaceDefinitionResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1859,7 @@ func (x *ReplaceDefinitionResponse) String() string {
 func (*ReplaceDefinitionResponse) ProtoMessage() {}
 
 func (x *ReplaceDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1872,7 @@ func (x *ReplaceDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*ReplaceDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReplaceDefinitionResponse) GetRecord() *DefinitionRecord {
@@ -1555,7 +1897,7 @@ type DeleteDefinitionRequest struct {
 
 func (x *DeleteDefinitionRequest) Reset() {
 	*x = DeleteDefinitionRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1909,7 @@ func (x *DeleteDefinitionRequest) String() string {
 func (*DeleteDefinitionRequest) ProtoMessage() {}
 
 func (x *DeleteDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1922,7 @@ func (x *DeleteDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteDefinitionRequest) GetName() string {
@@ -1636,7 +1978,7 @@ type DeleteDefinitionResponse struct {
 
 func (x *DeleteDefinitionResponse) Reset() {
 	*x = DeleteDefinitionResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1990,7 @@ func (x *DeleteDefinitionResponse) String() string {
 func (*DeleteDefinitionResponse) ProtoMessage() {}
 
 func (x *DeleteDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +2003,7 @@ func (x *DeleteDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteDefinitionResponse) GetRevision() uint64 {
@@ -1695,7 +2037,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +2049,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +2062,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Edit) GetChange() isEdit_Change {
@@ -1832,7 +2174,7 @@ type BatchEditRequest struct {
 
 func (x *BatchEditRequest) Reset() {
 	*x = BatchEditRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +2186,7 @@ func (x *BatchEditRequest) String() string {
 func (*BatchEditRequest) ProtoMessage() {}
 
 func (x *BatchEditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +2199,7 @@ func (x *BatchEditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchEditRequest.ProtoReflect.Descriptor instead.
 func (*BatchEditRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BatchEditRequest) GetEdits() []*Edit {
@@ -1957,7 +2299,7 @@ type BatchEditResponse struct {
 
 func (x *BatchEditResponse) Reset() {
 	*x = BatchEditResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2311,7 @@ func (x *BatchEditResponse) String() string {
 func (*BatchEditResponse) ProtoMessage() {}
 
 func (x *BatchEditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2324,7 @@ func (x *BatchEditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchEditResponse.ProtoReflect.Descriptor instead.
 func (*BatchEditResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BatchEditResponse) GetRevision() uint64 {
@@ -2020,7 +2362,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2374,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2387,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExplainRequest) GetSemaphore() string {
@@ -2111,7 +2453,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2465,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2478,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExplainResponse) GetSteps() []*Step {
@@ -2238,7 +2580,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2592,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2605,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Step) GetNumber() uint32 {
@@ -2379,7 +2721,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\"l\n" +
 	"\x15GetDefinitionResponse\x127\n" +
 	"\x06record\x18\x01 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\x06record\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"\x85\x02\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\xb1\x02\n" +
 	"\x16ListDefinitionsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2390,11 +2732,38 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x05group\x18\x06 \x01(\tR\x05group\x126\n" +
 	"\x06states\x18\a \x03(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x06states\x12\x1d\n" +
 	"\n" +
-	"must_match\x18\b \x01(\bR\tmustMatch\"\x98\x01\n" +
+	"must_match\x18\b \x01(\bR\tmustMatch\x12\x16\n" +
+	"\x06search\x18\t \x01(\tR\x06search\x12\x12\n" +
+	"\x04skip\x18\n" +
+	" \x01(\rR\x04skip\"\xae\x01\n" +
 	"\x17ListDefinitionsResponse\x129\n" +
 	"\arecords\x18\x01 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xfa\x01\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x14\n" +
+	"\x05total\x18\x04 \x01(\rR\x05total\"\x8f\x01\n" +
+	"\x1bSummarizeDefinitionsRequest\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
+	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x14\n" +
+	"\x05group\x18\x03 \x01(\tR\x05group\x12\x16\n" +
+	"\x06search\x18\x04 \x01(\tR\x06search\x12\x14\n" +
+	"\x05stale\x18\x05 \x01(\bR\x05stale\"\xb6\x01\n" +
+	"\x1cSummarizeDefinitionsResponse\x12\x14\n" +
+	"\x05total\x18\x01 \x01(\rR\x05total\x121\n" +
+	"\x06states\x18\x02 \x03(\v2\x19.gatekeeper.v1.StateCountR\x06states\x121\n" +
+	"\x06labels\x18\x03 \x03(\v2\x19.gatekeeper.v1.LabelCountR\x06labels\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\"X\n" +
+	"\n" +
+	"StateCount\x124\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x05state\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\rR\x05count\"l\n" +
+	"\n" +
+	"LabelCount\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\rR\x05count\x126\n" +
+	"\x06values\x18\x03 \x03(\v2\x1e.gatekeeper.v1.LabelValueCountR\x06values\"=\n" +
+	"\x0fLabelValueCount\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\rR\x05count\"\xfa\x01\n" +
 	"\x18ReplaceDefinitionRequest\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2530,11 +2899,12 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x15EVENT_KIND_SUPERSEDED\x10\x1a\x12 \n" +
 	"\x1cEVENT_KIND_FIRINGS_FORGOTTEN\x10\x1b\x12!\n" +
 	"\x1dEVENT_KIND_FIRINGS_REMEMBERED\x10\x1c\x12\x1e\n" +
-	"\x1aEVENT_KIND_BINDING_CHANGED\x10#2\x9d\x05\n" +
+	"\x1aEVENT_KIND_BINDING_CHANGED\x10#2\x8e\x06\n" +
 	"\x11DefinitionService\x12c\n" +
 	"\x10CreateDefinition\x12&.gatekeeper.v1.CreateDefinitionRequest\x1a'.gatekeeper.v1.CreateDefinitionResponse\x12Z\n" +
 	"\rGetDefinition\x12#.gatekeeper.v1.GetDefinitionRequest\x1a$.gatekeeper.v1.GetDefinitionResponse\x12`\n" +
-	"\x0fListDefinitions\x12%.gatekeeper.v1.ListDefinitionsRequest\x1a&.gatekeeper.v1.ListDefinitionsResponse\x12f\n" +
+	"\x0fListDefinitions\x12%.gatekeeper.v1.ListDefinitionsRequest\x1a&.gatekeeper.v1.ListDefinitionsResponse\x12o\n" +
+	"\x14SummarizeDefinitions\x12*.gatekeeper.v1.SummarizeDefinitionsRequest\x1a+.gatekeeper.v1.SummarizeDefinitionsResponse\x12f\n" +
 	"\x11ReplaceDefinition\x12'.gatekeeper.v1.ReplaceDefinitionRequest\x1a(.gatekeeper.v1.ReplaceDefinitionResponse\x12c\n" +
 	"\x10DeleteDefinition\x12&.gatekeeper.v1.DeleteDefinitionRequest\x1a'.gatekeeper.v1.DeleteDefinitionResponse\x12N\n" +
 	"\tBatchEdit\x12\x1f.gatekeeper.v1.BatchEditRequest\x1a .gatekeeper.v1.BatchEditResponse\x12H\n" +
@@ -2554,111 +2924,122 @@ func file_gatekeeper_v1_definition_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_gatekeeper_v1_definition_proto_goTypes = []any{
-	(OnExpiry)(0),                     // 0: gatekeeper.v1.OnExpiry
-	(FiringOnLoss)(0),                 // 1: gatekeeper.v1.FiringOnLoss
-	(Misfire)(0),                      // 2: gatekeeper.v1.Misfire
-	(DefinitionState)(0),              // 3: gatekeeper.v1.DefinitionState
-	(MissedKind)(0),                   // 4: gatekeeper.v1.MissedKind
-	(EventKind)(0),                    // 5: gatekeeper.v1.EventKind
-	(*Definition)(nil),                // 6: gatekeeper.v1.Definition
-	(*DefinitionRecord)(nil),          // 7: gatekeeper.v1.DefinitionRecord
-	(*Missed)(nil),                    // 8: gatekeeper.v1.Missed
-	(*EditEnd)(nil),                   // 9: gatekeeper.v1.EditEnd
-	(*CreateDefinitionRequest)(nil),   // 10: gatekeeper.v1.CreateDefinitionRequest
-	(*CreateDefinitionResponse)(nil),  // 11: gatekeeper.v1.CreateDefinitionResponse
-	(*GetDefinitionRequest)(nil),      // 12: gatekeeper.v1.GetDefinitionRequest
-	(*GetDefinitionResponse)(nil),     // 13: gatekeeper.v1.GetDefinitionResponse
-	(*ListDefinitionsRequest)(nil),    // 14: gatekeeper.v1.ListDefinitionsRequest
-	(*ListDefinitionsResponse)(nil),   // 15: gatekeeper.v1.ListDefinitionsResponse
-	(*ReplaceDefinitionRequest)(nil),  // 16: gatekeeper.v1.ReplaceDefinitionRequest
-	(*ReplaceDefinitionResponse)(nil), // 17: gatekeeper.v1.ReplaceDefinitionResponse
-	(*DeleteDefinitionRequest)(nil),   // 18: gatekeeper.v1.DeleteDefinitionRequest
-	(*DeleteDefinitionResponse)(nil),  // 19: gatekeeper.v1.DeleteDefinitionResponse
-	(*Edit)(nil),                      // 20: gatekeeper.v1.Edit
-	(*BatchEditRequest)(nil),          // 21: gatekeeper.v1.BatchEditRequest
-	(*BatchEditResponse)(nil),         // 22: gatekeeper.v1.BatchEditResponse
-	(*ExplainRequest)(nil),            // 23: gatekeeper.v1.ExplainRequest
-	(*ExplainResponse)(nil),           // 24: gatekeeper.v1.ExplainResponse
-	(*Step)(nil),                      // 25: gatekeeper.v1.Step
-	nil,                               // 26: gatekeeper.v1.Definition.LabelsEntry
-	(*durationpb.Duration)(nil),       // 27: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),     // 28: google.protobuf.Timestamp
-	(*Pause)(nil),                     // 29: gatekeeper.v1.Pause
-	(*DeniedCaller)(nil),              // 30: gatekeeper.v1.DeniedCaller
-	(Reason)(0),                       // 31: gatekeeper.v1.Reason
-	(*Identity)(nil),                  // 32: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 33: gatekeeper.v1.Firing
-	(*Permit)(nil),                    // 34: gatekeeper.v1.Permit
-	(*Waiter)(nil),                    // 35: gatekeeper.v1.Waiter
-	(*WaitingTasks)(nil),              // 36: gatekeeper.v1.WaitingTasks
+	(OnExpiry)(0),                        // 0: gatekeeper.v1.OnExpiry
+	(FiringOnLoss)(0),                    // 1: gatekeeper.v1.FiringOnLoss
+	(Misfire)(0),                         // 2: gatekeeper.v1.Misfire
+	(DefinitionState)(0),                 // 3: gatekeeper.v1.DefinitionState
+	(MissedKind)(0),                      // 4: gatekeeper.v1.MissedKind
+	(EventKind)(0),                       // 5: gatekeeper.v1.EventKind
+	(*Definition)(nil),                   // 6: gatekeeper.v1.Definition
+	(*DefinitionRecord)(nil),             // 7: gatekeeper.v1.DefinitionRecord
+	(*Missed)(nil),                       // 8: gatekeeper.v1.Missed
+	(*EditEnd)(nil),                      // 9: gatekeeper.v1.EditEnd
+	(*CreateDefinitionRequest)(nil),      // 10: gatekeeper.v1.CreateDefinitionRequest
+	(*CreateDefinitionResponse)(nil),     // 11: gatekeeper.v1.CreateDefinitionResponse
+	(*GetDefinitionRequest)(nil),         // 12: gatekeeper.v1.GetDefinitionRequest
+	(*GetDefinitionResponse)(nil),        // 13: gatekeeper.v1.GetDefinitionResponse
+	(*ListDefinitionsRequest)(nil),       // 14: gatekeeper.v1.ListDefinitionsRequest
+	(*ListDefinitionsResponse)(nil),      // 15: gatekeeper.v1.ListDefinitionsResponse
+	(*SummarizeDefinitionsRequest)(nil),  // 16: gatekeeper.v1.SummarizeDefinitionsRequest
+	(*SummarizeDefinitionsResponse)(nil), // 17: gatekeeper.v1.SummarizeDefinitionsResponse
+	(*StateCount)(nil),                   // 18: gatekeeper.v1.StateCount
+	(*LabelCount)(nil),                   // 19: gatekeeper.v1.LabelCount
+	(*LabelValueCount)(nil),              // 20: gatekeeper.v1.LabelValueCount
+	(*ReplaceDefinitionRequest)(nil),     // 21: gatekeeper.v1.ReplaceDefinitionRequest
+	(*ReplaceDefinitionResponse)(nil),    // 22: gatekeeper.v1.ReplaceDefinitionResponse
+	(*DeleteDefinitionRequest)(nil),      // 23: gatekeeper.v1.DeleteDefinitionRequest
+	(*DeleteDefinitionResponse)(nil),     // 24: gatekeeper.v1.DeleteDefinitionResponse
+	(*Edit)(nil),                         // 25: gatekeeper.v1.Edit
+	(*BatchEditRequest)(nil),             // 26: gatekeeper.v1.BatchEditRequest
+	(*BatchEditResponse)(nil),            // 27: gatekeeper.v1.BatchEditResponse
+	(*ExplainRequest)(nil),               // 28: gatekeeper.v1.ExplainRequest
+	(*ExplainResponse)(nil),              // 29: gatekeeper.v1.ExplainResponse
+	(*Step)(nil),                         // 30: gatekeeper.v1.Step
+	nil,                                  // 31: gatekeeper.v1.Definition.LabelsEntry
+	(*durationpb.Duration)(nil),          // 32: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),        // 33: google.protobuf.Timestamp
+	(*Pause)(nil),                        // 34: gatekeeper.v1.Pause
+	(*DeniedCaller)(nil),                 // 35: gatekeeper.v1.DeniedCaller
+	(Reason)(0),                          // 36: gatekeeper.v1.Reason
+	(*Identity)(nil),                     // 37: gatekeeper.v1.Identity
+	(*Firing)(nil),                       // 38: gatekeeper.v1.Firing
+	(*Permit)(nil),                       // 39: gatekeeper.v1.Permit
+	(*Waiter)(nil),                       // 40: gatekeeper.v1.Waiter
+	(*WaitingTasks)(nil),                 // 41: gatekeeper.v1.WaitingTasks
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
-	26, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
-	27, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
-	27, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
-	27, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
-	27, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
+	31, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
+	32, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
+	32, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
+	32, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
+	32, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
 	0,  // 5: gatekeeper.v1.Definition.on_expiry:type_name -> gatekeeper.v1.OnExpiry
 	1,  // 6: gatekeeper.v1.Definition.firing_on_loss:type_name -> gatekeeper.v1.FiringOnLoss
-	27, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
-	27, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
-	27, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
+	32, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
+	32, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
+	32, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
 	2,  // 10: gatekeeper.v1.Definition.misfire:type_name -> gatekeeper.v1.Misfire
-	27, // 11: gatekeeper.v1.Definition.misfire_window:type_name -> google.protobuf.Duration
+	32, // 11: gatekeeper.v1.Definition.misfire_window:type_name -> google.protobuf.Duration
 	6,  // 12: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
-	28, // 13: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
-	29, // 14: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
+	33, // 13: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
+	34, // 14: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
 	8,  // 15: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
 	9,  // 16: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
-	30, // 17: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
+	35, // 17: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
 	3,  // 18: gatekeeper.v1.DefinitionRecord.states:type_name -> gatekeeper.v1.DefinitionState
 	4,  // 19: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
-	28, // 20: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
-	31, // 21: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
-	28, // 22: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	33, // 20: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
+	36, // 21: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
+	33, // 22: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
 	6,  // 23: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
 	7,  // 24: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
 	7,  // 25: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
 	3,  // 26: gatekeeper.v1.ListDefinitionsRequest.states:type_name -> gatekeeper.v1.DefinitionState
 	7,  // 27: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	6,  // 28: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	7,  // 29: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	6,  // 30: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	6,  // 31: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	6,  // 32: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	20, // 33: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	27, // 34: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	28, // 35: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	27, // 36: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	32, // 37: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	33, // 38: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	25, // 39: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	31, // 40: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	27, // 41: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	34, // 42: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	35, // 43: gatekeeper.v1.ExplainResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	36, // 44: gatekeeper.v1.ExplainResponse.tasks:type_name -> gatekeeper.v1.WaitingTasks
-	10, // 45: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	12, // 46: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	14, // 47: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	16, // 48: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	18, // 49: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	21, // 50: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	23, // 51: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	11, // 52: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	13, // 53: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	15, // 54: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	17, // 55: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	19, // 56: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	22, // 57: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	24, // 58: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	52, // [52:59] is the sub-list for method output_type
-	45, // [45:52] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	18, // 28: gatekeeper.v1.SummarizeDefinitionsResponse.states:type_name -> gatekeeper.v1.StateCount
+	19, // 29: gatekeeper.v1.SummarizeDefinitionsResponse.labels:type_name -> gatekeeper.v1.LabelCount
+	3,  // 30: gatekeeper.v1.StateCount.state:type_name -> gatekeeper.v1.DefinitionState
+	20, // 31: gatekeeper.v1.LabelCount.values:type_name -> gatekeeper.v1.LabelValueCount
+	6,  // 32: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	7,  // 33: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	6,  // 34: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	6,  // 35: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	6,  // 36: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	25, // 37: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	32, // 38: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	33, // 39: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	32, // 40: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	37, // 41: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	38, // 42: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	30, // 43: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	36, // 44: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	32, // 45: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	39, // 46: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	40, // 47: gatekeeper.v1.ExplainResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	41, // 48: gatekeeper.v1.ExplainResponse.tasks:type_name -> gatekeeper.v1.WaitingTasks
+	10, // 49: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	12, // 50: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	14, // 51: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	16, // 52: gatekeeper.v1.DefinitionService.SummarizeDefinitions:input_type -> gatekeeper.v1.SummarizeDefinitionsRequest
+	21, // 53: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	23, // 54: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	26, // 55: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	28, // 56: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	11, // 57: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	13, // 58: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	15, // 59: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	17, // 60: gatekeeper.v1.DefinitionService.SummarizeDefinitions:output_type -> gatekeeper.v1.SummarizeDefinitionsResponse
+	22, // 61: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	24, // 62: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	27, // 63: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	29, // 64: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	57, // [57:65] is the sub-list for method output_type
+	49, // [49:57] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }
@@ -2668,13 +3049,13 @@ func file_gatekeeper_v1_definition_proto_init() {
 	}
 	file_gatekeeper_v1_permit_proto_init()
 	file_gatekeeper_v1_definition_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gatekeeper_v1_definition_proto_msgTypes[14].OneofWrappers = []any{
+	file_gatekeeper_v1_definition_proto_msgTypes[19].OneofWrappers = []any{
 		(*Edit_Create)(nil),
 		(*Edit_Replace)(nil),
 		(*Edit_Delete)(nil),
 		(*Edit_Declare)(nil),
 	}
-	file_gatekeeper_v1_definition_proto_msgTypes[15].OneofWrappers = []any{
+	file_gatekeeper_v1_definition_proto_msgTypes[20].OneofWrappers = []any{
 		(*BatchEditRequest_Until)(nil),
 		(*BatchEditRequest_Lasts)(nil),
 	}
@@ -2684,7 +3065,7 @@ func file_gatekeeper_v1_definition_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_definition_proto_rawDesc), len(file_gatekeeper_v1_definition_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   21,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

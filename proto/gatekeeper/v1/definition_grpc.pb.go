@@ -19,13 +19,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	DefinitionService_CreateDefinition_FullMethodName  = "/gatekeeper.v1.DefinitionService/CreateDefinition"
-	DefinitionService_GetDefinition_FullMethodName     = "/gatekeeper.v1.DefinitionService/GetDefinition"
-	DefinitionService_ListDefinitions_FullMethodName   = "/gatekeeper.v1.DefinitionService/ListDefinitions"
-	DefinitionService_ReplaceDefinition_FullMethodName = "/gatekeeper.v1.DefinitionService/ReplaceDefinition"
-	DefinitionService_DeleteDefinition_FullMethodName  = "/gatekeeper.v1.DefinitionService/DeleteDefinition"
-	DefinitionService_BatchEdit_FullMethodName         = "/gatekeeper.v1.DefinitionService/BatchEdit"
-	DefinitionService_Explain_FullMethodName           = "/gatekeeper.v1.DefinitionService/Explain"
+	DefinitionService_CreateDefinition_FullMethodName     = "/gatekeeper.v1.DefinitionService/CreateDefinition"
+	DefinitionService_GetDefinition_FullMethodName        = "/gatekeeper.v1.DefinitionService/GetDefinition"
+	DefinitionService_ListDefinitions_FullMethodName      = "/gatekeeper.v1.DefinitionService/ListDefinitions"
+	DefinitionService_SummarizeDefinitions_FullMethodName = "/gatekeeper.v1.DefinitionService/SummarizeDefinitions"
+	DefinitionService_ReplaceDefinition_FullMethodName    = "/gatekeeper.v1.DefinitionService/ReplaceDefinition"
+	DefinitionService_DeleteDefinition_FullMethodName     = "/gatekeeper.v1.DefinitionService/DeleteDefinition"
+	DefinitionService_BatchEdit_FullMethodName            = "/gatekeeper.v1.DefinitionService/BatchEdit"
+	DefinitionService_Explain_FullMethodName              = "/gatekeeper.v1.DefinitionService/Explain"
 )
 
 // DefinitionServiceClient is the client API for DefinitionService service.
@@ -42,6 +43,9 @@ type DefinitionServiceClient interface {
 	GetDefinition(ctx context.Context, in *GetDefinitionRequest, opts ...grpc.CallOption) (*GetDefinitionResponse, error)
 	// ListDefinitions reads definitions in the order of their names, a page at a time.
 	ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error)
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. An answer may be as old as 1 s, or 20 times
+	// what it took to count, if that is longer.
+	SummarizeDefinitions(ctx context.Context, in *SummarizeDefinitionsRequest, opts ...grpc.CallOption) (*SummarizeDefinitionsResponse, error)
 	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the current one.
 	ReplaceDefinition(ctx context.Context, in *ReplaceDefinitionRequest, opts ...grpc.CallOption) (*ReplaceDefinitionResponse, error)
 	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or expire, also under a new
@@ -85,6 +89,16 @@ func (c *definitionServiceClient) ListDefinitions(ctx context.Context, in *ListD
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListDefinitionsResponse)
 	err := c.cc.Invoke(ctx, DefinitionService_ListDefinitions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *definitionServiceClient) SummarizeDefinitions(ctx context.Context, in *SummarizeDefinitionsRequest, opts ...grpc.CallOption) (*SummarizeDefinitionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SummarizeDefinitionsResponse)
+	err := c.cc.Invoke(ctx, DefinitionService_SummarizeDefinitions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +159,9 @@ type DefinitionServiceServer interface {
 	GetDefinition(context.Context, *GetDefinitionRequest) (*GetDefinitionResponse, error)
 	// ListDefinitions reads definitions in the order of their names, a page at a time.
 	ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error)
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. An answer may be as old as 1 s, or 20 times
+	// what it took to count, if that is longer.
+	SummarizeDefinitions(context.Context, *SummarizeDefinitionsRequest) (*SummarizeDefinitionsResponse, error)
 	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the current one.
 	ReplaceDefinition(context.Context, *ReplaceDefinitionRequest) (*ReplaceDefinitionResponse, error)
 	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or expire, also under a new
@@ -172,6 +189,9 @@ func (UnimplementedDefinitionServiceServer) GetDefinition(context.Context, *GetD
 }
 func (UnimplementedDefinitionServiceServer) ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListDefinitions not implemented")
+}
+func (UnimplementedDefinitionServiceServer) SummarizeDefinitions(context.Context, *SummarizeDefinitionsRequest) (*SummarizeDefinitionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SummarizeDefinitions not implemented")
 }
 func (UnimplementedDefinitionServiceServer) ReplaceDefinition(context.Context, *ReplaceDefinitionRequest) (*ReplaceDefinitionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReplaceDefinition not implemented")
@@ -256,6 +276,24 @@ func _DefinitionService_ListDefinitions_Handler(srv interface{}, ctx context.Con
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(DefinitionServiceServer).ListDefinitions(ctx, req.(*ListDefinitionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DefinitionService_SummarizeDefinitions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SummarizeDefinitionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DefinitionServiceServer).SummarizeDefinitions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DefinitionService_SummarizeDefinitions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DefinitionServiceServer).SummarizeDefinitions(ctx, req.(*SummarizeDefinitionsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -350,6 +388,10 @@ var DefinitionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListDefinitions",
 			Handler:    _DefinitionService_ListDefinitions_Handler,
+		},
+		{
+			MethodName: "SummarizeDefinitions",
+			Handler:    _DefinitionService_SummarizeDefinitions_Handler,
 		},
 		{
 			MethodName: "ReplaceDefinition",

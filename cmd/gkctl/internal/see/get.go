@@ -54,6 +54,7 @@ type getOptions struct {
 	globs  []string
 	labels string
 	group  string
+	search string
 	states statesFlag
 }
 
@@ -61,7 +62,7 @@ func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobr
 	o := &getOptions{f: f}
 	cmd := &cobra.Command{
 		GroupID:    ui.GroupSee,
-		Use:        "get [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--state STATE,...]",
+		Use:        "get [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--state STATE,...] [--search WORDS]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
 		Short:      "Show definitions, and how much of them is taken",
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
@@ -85,6 +86,7 @@ one of them since. -o json writes the API's records, with version and state.`,
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	ui.RegisterSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
 	cmd.Flags().StringVar(&o.group, "group", "", "only those that let this group in")
+	cmd.Flags().StringVar(&o.search, "search", "", "only those with each of these words in the name, the description or a label")
 	o.states.register(cmd)
 	return cmd
 }
@@ -126,10 +128,10 @@ func (o *getOptions) run(ctx context.Context) error {
 // read reads the definitions that are asked for. With a filter a name that matches nothing is an answer, and one that is of no definition
 // an error.
 func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv1.DefinitionRecord, error) {
-	if o.group == "" && len(o.states) == 0 {
+	if o.group == "" && o.search == "" && len(o.states) == 0 {
 		return lookup.Definitions(ctx, c, o.globs, o.labels)
 	}
-	records, err := lookup.List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: o.globs, Labels: o.labels, Group: o.group, States: o.states})
+	records, err := lookup.List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: o.globs, Labels: o.labels, Group: o.group, States: o.states, Search: o.search})
 	if err == nil {
 		err = lookup.RefuseUnknown(ctx, c, o.globs, nil)
 	}

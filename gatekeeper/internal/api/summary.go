@@ -1,0 +1,188 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// filter chooses definitions for a list or a summary.
+type filter struct {
+	api    *API
+	chosen *selector.Selector
+	search selector.Search
+	group  string
+	states []gatekeeperv1.DefinitionState
+}
+
+// filter reads what the requests for a list and for a summary have in common.
+func (a *API) filter(chosen *selector.Selector, m interface {
+	GetSearch() string
+	GetGroup() string
+}, states []gatekeeperv1.DefinitionState) (*filter, error) {
+	search, err := selector.ParseSearch("search", m.GetSearch())
+	return &filter{api: a, chosen: chosen, search: search, group: m.GetGroup(), states: states}, err
+}
+
+// definitions are those that the filter chooses behind a name, by name.
+func (f *filter) definitions(state *fsm.State, behind string) iter.Seq[*fsm.StoredDefinition] {
+	return func(yield func(*fsm.StoredDefinition) bool) {
+		for stored := range state.Definitions(behind) {
+			if stored.Definition.Name != behind && f.match(state, stored) && !yield(stored) {
+				return
+			}
+		}
+	}
+}
+
+func (f *filter) match(state *fsm.State, stored *fsm.StoredDefinition) bool {
+	d := stored.Definition
+	return f.chosen.Match(d) && f.search.Match(d) && f.chosen.Sees(state, d.Name) &&
+		(f.group == "" || f.api.reader.Match(d.GroupPattern, f.group)) &&
+		(len(f.states) == 0 || slices.ContainsFunc(f.api.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(f.states, is) }))
+}
+
+// maxCounted is how many keys a summary has, and how many values of each.
+const maxCounted = 50
+
+// SummarizeDefinitions counts definitions by state and by label.
+func (s *definitionService) SummarizeDefinitions(ctx context.Context, m *gatekeeperv1.SummarizeDefinitionsRequest) (*gatekeeperv1.SummarizeDefinitionsResponse, error) {
+	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
+	if err != nil {
+		return nil, err
+	}
+	filter, err := s.filter(chosen.Within(s.sees(ctx)), m, nil)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.read(ctx, m.GetStale())
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.summaryKey(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return s.summaries.get(key, func() *gatekeeperv1.SummarizeDefinitionsResponse { return filter.summary(state) }), nil
+}
+
+// summaryKey is equal for requests that are answered alike: callers who may view everything share their answers.
+func (a *API) summaryKey(ctx context.Context, m *gatekeeperv1.SummarizeDefinitionsRequest) (summaryKey, error) {
+	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	key := summaryKey{request: string(request)}
+	if c := a.caller(ctx); c != nil && !a.viewsEverything(ctx) {
+		p, state, err := c.principal()
+		if err != nil {
+			return key, err
+		}
+		key.principal, key.access = p.Name(), state.AccessRevision()
+	}
+	return key, err
+}
+
+func (f *filter) summary(state *fsm.State) *gatekeeperv1.SummarizeDefinitionsResponse {
+	out := &gatekeeperv1.SummarizeDefinitionsResponse{Revision: state.Revision()}
+	states := make(map[gatekeeperv1.DefinitionState]uint32)
+	labels := make(map[string]map[string]uint32)
+	for stored := range f.definitions(state, "") {
+		out.Total++
+		for _, is := range f.api.states(state, stored) {
+			states[is]++
+		}
+		countLabels(labels, stored.Definition.Labels)
+	}
+	for _, is := range slices.Sorted(maps.Keys(states)) {
+		out.States = append(out.States, &gatekeeperv1.StateCount{State: is, Count: states[is]})
+	}
+	for key, values := range labels {
+		label := &gatekeeperv1.LabelCount{Key: key}
+		for value, count := range values {
+			label.Count += count
+			label.Values = append(label.Values, &gatekeeperv1.LabelValueCount{Value: value, Count: count})
+		}
+		label.Values = mostCounted(label.GetValues(), (*gatekeeperv1.LabelValueCount).GetValue)
+		out.Labels = append(out.Labels, label)
+	}
+	out.Labels = mostCounted(out.GetLabels(), (*gatekeeperv1.LabelCount).GetKey)
+	return out
+}
+
+func countLabels(counts map[string]map[string]uint32, labels semaphore.Labels) {
+	for _, l := range labels {
+		if counts[l.Key] == nil {
+			counts[l.Key] = make(map[string]uint32)
+		}
+		counts[l.Key][l.Value]++
+	}
+}
+
+// mostCounted are the maxCounted with the highest counts, in the order of what name returns.
+func mostCounted[C interface{ GetCount() uint32 }](all []C, name func(C) string) []C {
+	byName := func(a, b C) int { return cmp.Compare(name(a), name(b)) }
+	slices.SortFunc(all, func(a, b C) int { return cmp.Or(cmp.Compare(b.GetCount(), a.GetCount()), byName(a, b)) })
+	all = all[:min(len(all), maxCounted)]
+	slices.SortFunc(all, byName)
+	return all
+}
+
+const (
+	// summaryAge is how long a summary is answered again at least.
+	summaryAge = time.Second
+	// summaryShare bounds how much of the time is spent on one summary: it is answered again for this many times what it took to count.
+	summaryShare = 20
+	// maxSummaries is how many summaries are kept.
+	maxSummaries = 64
+)
+
+// summaries keep what was counted a moment ago: hundreds of open pages ask for the same every few seconds, and 100 000 definitions take some 100 ms.
+// One is counted at a time.
+type summaries struct {
+	mu   sync.Mutex
+	kept map[summaryKey]keptSummary
+	now  func() time.Time // nil: time.Now
+}
+
+type summaryKey struct {
+	request string
+	// principal is set for a caller who may not view everything; access is the revision of its binding.
+	principal string
+	access    uint64
+}
+
+type keptSummary struct {
+	reply *gatekeeperv1.SummarizeDefinitionsResponse // never changed
+	until time.Time
+}
+
+// get returns what is kept, or counts.
+func (s *summaries) get(key summaryKey, count func() *gatekeeperv1.SummarizeDefinitionsResponse) *gatekeeperv1.SummarizeDefinitionsResponse {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now
+	if s.now != nil {
+		now = s.now
+	}
+	began := now()
+	if kept, ok := s.kept[key]; ok && began.Before(kept.until) {
+		return kept.reply
+	}
+	maps.DeleteFunc(s.kept, func(_ summaryKey, k keptSummary) bool { return !began.Before(k.until) })
+	if s.kept == nil || len(s.kept) >= maxSummaries {
+		s.kept = make(map[summaryKey]keptSummary)
+	}
+	reply := count()
+	ended := now()
+	s.kept[key] = keptSummary{reply, ended.Add(max(summaryAge, summaryShare*ended.Sub(began)))}
+	return reply
+}

@@ -1,0 +1,38 @@
+package selector
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// maxSearch is the most bytes of a search.
+const maxSearch = 256
+
+// Search selects definitions by words. The empty one selects all.
+type Search []string
+
+// ParseSearch reads the words of a search; field is its name in the request.
+func ParseSearch(field, text string) (Search, error) {
+	switch {
+	case len(text) > maxSearch:
+		return nil, semaphore.Invalid(field, strconv.Itoa(len(text))+" bytes", "must be at most "+strconv.Itoa(maxSearch)+" bytes")
+	case !utf8.ValidString(text):
+		return nil, semaphore.Invalid(field, text, "must be valid UTF-8")
+	}
+	return strings.Fields(strings.ToLower(text)), nil
+}
+
+// Match reports whether each word occurs in the name, the description, or a label written key=value, in upper or lower case.
+func (s Search) Match(d *semaphore.Definition) bool {
+	for _, word := range s {
+		in := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }
+		if !in(d.Name) && !in(d.Description) && !slices.ContainsFunc(d.Labels, func(l semaphore.Label) bool { return in(l.Key + "=" + l.Value) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,6 +1,7 @@
 package gatekeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,21 +9,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
-	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // BindAdminConfig names a new administrator of a cluster.
 type BindAdminConfig struct {
 	// DataDir is the data folder of a member that does not run.
 	DataDir string
-	// Subject is cert:NAME, a name in a client certificate, or a SPIFFE id.
+	// Subject is cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE.
 	Subject string
 	// Binding gets the subject and the role admin, unless another binding has the subject: then that one gets the role. Default "admin".
 	Binding string
@@ -30,9 +27,14 @@ type BindAdminConfig struct {
 	Author, Reason string
 }
 
+func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
+	return &gatekeeperv1.BindAdministratorRequest{Subject: cfg.Subject, Binding: cfg.Binding, Author: cfg.Author, Reason: cfg.Reason}
+}
+
 // BindAdmin leaves a request in a member's data folder that makes a subject an administrator of the cluster: the way back in when nobody has
 // a credential of one. It needs no credential, because the owner of the folder has everything that the member has. The member has the
-// cluster carry it out at its next start, through the log as every change, and the journal names the member. id is that member's.
+// cluster carry it out at its next start, if that is within a day, through the log as every change, and the journal names the member. id is that
+// member's.
 //
 // Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for a folder that is not a server's, ErrSucceeded, and
 // ErrDataDir.
@@ -41,16 +43,10 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	if cfg.DataDir == "" {
 		return "", &ConfigError{"DataDir", "", "must be given: the data folder of a member that does not run"}
 	}
-	for _, wrong := range []struct {
-		field string
-		err   error
-	}{
-		{"Subject", access.ValidSubject(cfg.Subject)},
-		{"Binding", (&access.Binding{Name: cfg.Binding}).Validate()},
-	} {
-		if e, ok := errors.AsType[*semaphore.FieldError](wrong.err); ok {
-			return "", &ConfigError{wrong.field, e.Value, e.Rule}
-		}
+	if err := api.CheckAdministrator(cfg.request()); err != nil {
+		e, _ := errors.AsType[*semaphore.FieldError](err)
+		field := map[string]string{"author": "Author", "reason": "Reason", "name": "Binding"}[e.Field]
+		return "", &ConfigError{cmp.Or(field, "Subject"), e.Value, e.Rule}
 	}
 	id, _, err = consensus.LeaveAdminRequest(filepath.Clean(cfg.DataDir), consensus.AdminRequest{
 		Subject: cfg.Subject, Binding: cfg.Binding, Author: cfg.Author, Reason: cfg.Reason, At: time.Now().UTC(),
@@ -74,6 +70,8 @@ const (
 	bindAdminMinWait = 100 * time.Millisecond
 	bindAdminMaxWait = 5 * time.Second
 	bindAdminAttempt = 10 * time.Second
+	// maxAdminRequestAge is how old a request may be. An older one was forgotten: the person who left it may have gone since.
+	maxAdminRequestAge = 24 * time.Hour
 )
 
 // bindAdmin has the cluster carry out what BindAdmin has left in the folder, if anything.
@@ -85,9 +83,15 @@ func (s *Server) bindAdmin(folder *consensus.Folder) {
 	if left == nil {
 		return
 	}
+	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
 	log := s.log.With(slog.String("subject", left.Subject), slog.String("author", left.Author))
 	if !s.cfg.authenticates() {
 		log.Warn("the data folder asks for an administrator; it is left there, because this server authenticates nobody")
+		return
+	}
+	if age := time.Since(left.At); age.Abs() > maxAdminRequestAge {
+		log.Error("the data folder asks for an administrator, and the request is not of the last 24 hours: run gatekeeperd bind-admin again, or remove the file",
+			slog.Time("at", left.At), slog.String("file", file))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -104,7 +108,7 @@ func (s *Server) bindAdmin(folder *consensus.Folder) {
 		}
 		if err != nil && ctx.Err() == nil {
 			log.Error("what the data folder asks for was not carried out, or is still in it: run gatekeeperd bind-admin again, or remove the file",
-				slog.String("file", filepath.Join(s.cfg.DataDir, consensus.AdminFileName)), slog.Any("error", err))
+				slog.String("file", file), slog.Any("error", err))
 		}
 	})
 }
@@ -119,7 +123,7 @@ func (s *Server) carryOut(ctx context.Context, log *slog.Logger, m *gatekeeperv1
 			log.Warn("the cluster has a new administrator, for the owner of this data folder")
 			return nil
 		}
-		if _, bad := errors.AsType[*semaphore.FieldError](err); bad || status.Code(err) == codes.InvalidArgument || ctx.Err() != nil {
+		if _, refused := errors.AsType[*api.RefusedError](err); refused || ctx.Err() != nil {
 			return err
 		}
 		if wait > time.Second {

@@ -2,6 +2,9 @@ package gatekeeper
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
 // bindAdmin asks for an administrator in the folder of a server that has stopped, and starts it again.
@@ -135,6 +139,74 @@ func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantJournal(t, history.GetEntries(), "gk1", "spiffe://corp/ann")
+}
+
+// A request that was forgotten in the folder makes nobody an administrator when somebody starts the server long afterwards.
+func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
+	t.Parallel()
+	log := &logbook{}
+	s := newSecuredAlone(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	closeServer(t, s.servers[0])
+	cfg := s.servers[0].cfg
+	for _, age := range []time.Duration{maxAdminRequestAge + time.Minute, -maxAdminRequestAge - time.Minute} {
+		if _, _, err := consensus.LeaveAdminRequest(cfg.DataDir, consensus.AdminRequest{Subject: "cert:ann", Binding: "admin", Author: "ann", At: time.Now().Add(-age)}); err != nil {
+			t.Fatal(err)
+		}
+		refused := strings.Count(log.String(), "not of the last 24 hours: run gatekeeperd bind-admin again")
+		cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", "127.0.0.1:0"
+		again := open(t, cfg)
+		ready(t, again)
+		if strings.Count(log.String(), "not of the last 24 hours: run gatekeeperd bind-admin again") != refused+1 {
+			t.Errorf("%v old: the log does not say so:\n%s", age, log)
+		}
+		if b := again.machine.State().Binding("admin"); len(b.Subjects) != 1 {
+			t.Errorf("%v old: binding %v", age, b)
+		}
+		closeServer(t, again)
+	}
+}
+
+func TestBindAdmin_BadRequest_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	for field, cfg := range map[string]BindAdminConfig{
+		"Subject": {Subject: "ann"},
+		"Binding": {Subject: "cert:ann", Binding: "a*"},
+		"Author":  {Subject: "cert:ann", Author: "a\nb"},
+		"Reason":  {Subject: "cert:ann", Reason: "\x1b[2J"},
+	} {
+		cfg.DataDir = t.TempDir()
+		_, err := BindAdmin(cfg)
+		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+		if left, err := os.ReadDir(cfg.DataDir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v is left, %v", field, left, err)
+		}
+	}
+}
+
+// A request that the cluster refuses for good is not made for ever.
+func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T) {
+	t.Parallel()
+	log := &logbook{}
+	s := newSecuredAlone(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	full := &gatekeeperv1.Binding{Name: "full", Grants: []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_VIEWER)}}
+	for i := range access.MaxSubjects {
+		full.Subjects = append(full.Subjects, fmt.Sprint("cert:", i))
+	}
+	if _, err := s.admin.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: full}); err != nil {
+		t.Fatal(err)
+	}
+	closeServer(t, s.servers[0])
+	cfg := s.servers[0].cfg
+	if _, err := BindAdmin(BindAdminConfig{DataDir: cfg.DataDir, Subject: "cert:ann", Binding: "full"}); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", "127.0.0.1:0"
+	ready(t, open(t, cfg))
+	eventually(t, func() bool {
+		return strings.Contains(log.String(), "at most 64 subjects") && strings.Contains(log.String(), "was not carried out")
+	})
 }
 
 // Neither clients nor the holder of a certificate for members that is no member may ask for it, whatever they say.

@@ -14,11 +14,12 @@ of an administrator. Stop one server, run this on its folder as the user of the 
 
   gatekeeperd bind-admin --data-dir /var/lib/gatekeeper --subject cert:ann
 
-The request stays in the folder until the server has started, and the cluster, a majority of it, has carried it out. The binding "admin" gets
+The request stays in the folder until the server has started, and the cluster, a majority of it, has carried it out. A server that starts more than a
+day later refuses it. The binding "admin" gets
 the subject and the role admin, or the one of --binding. A binding that has the subject already gets the role. The journal and the server's log
 say so, and name the member. Nobody loses a role: gkctl auth unbind and gkctl auth token revoke take away what is lost or stolen.
 
-One server of a cluster is enough; it need not lead. The subject's certificate must come from an authority of --tls-ca. Environment variables
+One server of a cluster is enough; it need not lead. A certificate with that name must come from an authority of --tls-ca. Environment variables
 and configuration files are not read.`
 
 const bindAdminExitCodes = `Exit codes:
@@ -47,7 +48,7 @@ func newBindAdmin(env environment) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&cfg.DataDir, "data-dir", "", "data folder of a server that does not run")
-	f.StringVar(&cfg.Subject, "subject", "", "who: cert:NAME, a name in a client certificate, or a SPIFFE id")
+	f.StringVar(&cfg.Subject, "subject", "", "who: cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE")
 	f.StringVar(&cfg.Binding, "binding", "admin", "binding that gets the subject, unless another one has it already")
 	f.StringVar(&cfg.Author, "author", env.author(), "who does this, for the journal")
 	f.StringVar(&cfg.Reason, "reason", "", "why, for the journal")

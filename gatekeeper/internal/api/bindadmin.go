@@ -5,7 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -20,9 +24,48 @@ func notMember() error {
 	return &unauthenticatedError{"only a member of the cluster calls this, for the owner of its data folder: see gatekeeperd bind-admin --help"}
 }
 
+// RefusedError is the error of a request that the cluster refuses, also when it is made again.
+type RefusedError struct{ error }
+
+func (e *RefusedError) Unwrap() error { return e.error }
+
+// CheckAdministrator returns the *semaphore.FieldError by which every member would refuse the request; nil: there is none.
+func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
+	if err := access.ValidSubject(m.GetSubject()); err != nil {
+		return err
+	}
+	if err := (&access.Binding{Name: cmp.Or(m.GetBinding(), DefaultAdminBinding)}).Validate(); err != nil {
+		return err
+	}
+	_, _, err := wordsOfOwner(strings.Repeat("m", maxMemberID), m)
+	return err
+}
+
+// wordsOfOwner are who asks for an administrator in the name of a member, and why.
+func wordsOfOwner(member string, m *gatekeeperv1.BindAdministratorRequest) (author, reason string, err error) {
+	if author, err = authorFrom(m.GetAuthor()); err != nil {
+		return "", "", err
+	}
+	reason = fmt.Sprintf("the owner of the data folder of member %s made %s an administrator", member, m.GetSubject())
+	if m.GetReason() != "" {
+		reason += ": " + m.GetReason()
+	}
+	_, err = reasonFrom(reason)
+	return "member " + member + " (" + author + ")", reason, err
+}
+
 // BindAdministrator has the cluster carry out what the owner of this member's data folder asks for: here if this server leads, else by passing
-// it on to the leader as a member. That gives a member nothing new: it decides already whose calls it passes on. It may be repeated.
+// it on to the leader as a member. That gives a member nothing new: it decides already whose calls it passes on. It may be repeated, unless the error is
+// a *RefusedError.
 func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
+	err := a.bindAsMember(ctx, m)
+	if s := status.Convert(toStatus(err)); s.Code() == codes.InvalidArgument || reasonOf(s) == reasonAccessLimit {
+		return &RefusedError{err}
+	}
+	return err
+}
+
+func (a *API) bindAsMember(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
 	if a.forward.leading() {
 		_, err := a.bindAdministrator(ctx, a.cfg.ID, m)
 		a.audited(context.WithValue(ctx, callerKey{}, &caller{api: a, member: true}), gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m, err)
@@ -49,15 +92,8 @@ func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.Bin
 
 // bindAdministrator proposes the change, in the name of the owner of a member's folder.
 func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeeperv1.BindAdministratorRequest) (*access.Binding, error) {
-	author, err := authorFrom(m.GetAuthor())
+	author, reason, err := wordsOfOwner(member, m)
 	if err != nil {
-		return nil, err
-	}
-	reason := fmt.Sprintf("the owner of the data folder of member %s made %s an administrator", member, m.GetSubject())
-	if m.GetReason() != "" {
-		reason += ": " + m.GetReason()
-	}
-	if _, err := reasonFrom(reason); err != nil {
 		return nil, err
 	}
 	for {
@@ -72,7 +108,7 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 		if before == after {
 			return before, nil // as after a repetition
 		}
-		cmd := fsm.SetBinding{Name: after.Name, Binding: after, Author: "member " + member + " (" + author + ")", Reason: reason, At: time.Now()}
+		cmd := fsm.SetBinding{Name: after.Name, Binding: after, Author: author, Reason: reason, At: time.Now()}
 		if before != nil {
 			cmd.Expected = before.Revision
 		}

@@ -128,8 +128,11 @@ func (a *API) write(ctx context.Context, r audit.Record) {
 	}
 }
 
-// sourceOf is the address from which a call has come to this server.
+// sourceOf is the address from which a call has come to this server, be it by HTTP.
 func sourceOf(ctx context.Context) string {
+	if fromGateway(ctx) {
+		return gatewayValue(ctx, SourceHeader)
+	}
 	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
 		return p.Addr.String()
 	}

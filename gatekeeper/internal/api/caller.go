@@ -28,7 +28,7 @@ import (
 const (
 	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
 	PinHeader     = "gatekeeper-pin-bin"
-	// SourceHeader is the address of the caller.
+	// SourceHeader is the address of the caller. The gateway of this server sends it too.
 	SourceHeader = "gatekeeper-source"
 )
 
@@ -139,7 +139,7 @@ func (c *caller) prove(ctx context.Context) error {
 			c.source, c.verified = source[0], c.member || len(c.credential.Subjects) > 0
 		}
 		c.credential.Acquirers = metadata.ValueFromIncomingContext(ctx, PinHeader)
-	case a.ofPeers(chain):
+	case !fromGateway(ctx) && a.ofPeers(chain): // at the HTTP port nobody is a member
 		c.member, c.certificate = true, chain[0]
 	case len(chain) > 0:
 		c.credential = auth.OfCertificate(chain[0])
@@ -202,6 +202,9 @@ func (c *caller) admit() error {
 
 // verifiedChain is the chain of the client certificate of a connection, the certificate first; nil if there is none.
 func verifiedChain(ctx context.Context) []*x509.Certificate {
+	if fromGateway(ctx) {
+		return gatewayChain(ctx)
+	}
 	p, ok := peer.FromContext(ctx)
 	if !ok {
 		return nil

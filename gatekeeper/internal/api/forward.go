@@ -354,7 +354,7 @@ func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context
 // passedOn says whether a header is the caller's own, not one of the transport's, which each hop sets for itself.
 func passedOn(key string) bool {
 	switch key {
-	case "content-type", "user-agent", "te", "host", "connection":
+	case "content-type", "user-agent", "te", "host", "connection", certificateHeader:
 		return false
 	}
 	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")

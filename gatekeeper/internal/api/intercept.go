@@ -200,11 +200,14 @@ func (a *API) work(ctx context.Context, call *admission.Call, message any) error
 }
 
 // connectionOf distinguishes the connections of clients. It is nil for a connection on which another member passes on its clients' calls.
-// gRPC makes one peer.Peer for each connection and gives it to all calls on it.
+// gRPC makes one peer.Peer for each connection and gives it to all calls on it. Callers at the HTTP port are distinguished by what they show.
 func connectionOf(ctx context.Context) any {
 	p, ok := peer.FromContext(ctx)
 	if !ok || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {
 		return nil
+	}
+	if fromGateway(ctx) {
+		return gatewayClientOf(ctx)
 	}
 	return p
 }

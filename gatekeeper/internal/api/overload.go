@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/peer"
-
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
@@ -40,8 +38,8 @@ func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, ident
 	if identity != (admission.Identity{}) {
 		attrs = append(attrs, slog.String("group", identity.Group), slog.String("acquirer", identity.Acquirer))
 	}
-	if p, ok := peer.FromContext(ctx); ok {
-		attrs = append(attrs, slog.String("from", p.Addr.String()))
+	if source := sourceOf(ctx); source != "" {
+		attrs = append(attrs, slog.String("from", source))
 	}
 	log.LogAttrs(ctx, slog.LevelWarn, "calls were refused: more come than this server can do", attrs...)
 }

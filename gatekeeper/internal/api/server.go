@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 )
@@ -36,7 +35,8 @@ const (
 
 // ServerOptions are those of a server on which the API can be registered.
 func (a *API) ServerOptions() []grpc.ServerOption {
-	options := []grpc.ServerOption{
+	return []grpc.ServerOption{
+		grpc.Creds(a.portCredentials()),
 		grpc.MaxRecvMsgSize(maxReceived),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaders),
@@ -48,10 +48,6 @@ func (a *API) ServerOptions() []grpc.ServerOption {
 		grpc.UnaryInterceptor(a.unary),
 		grpc.StreamInterceptor(a.stream),
 	}
-	if a.tls != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(a.tls)))
-	}
-	return options
 }
 
 // NewServer returns a server with everything registered, reflection too, that listens nowhere yet.

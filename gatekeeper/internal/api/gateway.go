@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/netip"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
+)
+
+// certificateHeader is the client certificate of a caller at the HTTP port, in DER. It and SourceHeader are taken from the gateway of this server,
+// which is known by its connection: one that no other process can make.
+const certificateHeader = "gatekeeper-certificate-bin"
+
+// GatewayListener marks the connections of l as those of the gateway. Only the gateway may be able to dial it.
+func GatewayListener(l net.Listener) net.Listener { return gatewayListener{l} }
+
+type gatewayListener struct{ net.Listener }
+
+func (l gatewayListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return gatewayConn{conn}, nil
+}
+
+type gatewayConn struct{ net.Conn }
+
+// gatewayInfo is what is known of a connection of the gateway.
+type gatewayInfo struct{ credentials.CommonAuthInfo }
+
+func (gatewayInfo) AuthType() string { return "gateway" }
+
+// portCredentials are those of the API port. Connections of the gateway are in memory and need no TLS.
+type portCredentials struct {
+	credentials.TransportCredentials
+}
+
+func (a *API) portCredentials() credentials.TransportCredentials {
+	if a.tls == nil {
+		return portCredentials{insecure.NewCredentials()}
+	}
+	return portCredentials{credentials.NewTLS(a.tls)}
+}
+
+func (c portCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	if own, ok := conn.(gatewayConn); ok {
+		return own, gatewayInfo{credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}}, nil
+	}
+	return c.TransportCredentials.ServerHandshake(conn)
+}
+
+func (c portCredentials) Clone() credentials.TransportCredentials {
+	return portCredentials{c.TransportCredentials.Clone()}
+}
+
+// GatewayCaller is the metadata by which the gateway says who has sent a request: its address, and its client certificate if it has one.
+func GatewayCaller(r *http.Request) metadata.MD {
+	md := metadata.Pairs(SourceHeader, r.RemoteAddr)
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		md.Set(certificateHeader, string(r.TLS.VerifiedChains[0][0].Raw))
+	}
+	return md
+}
+
+// fromGateway reports whether a call was made by the gateway of this server.
+func fromGateway(ctx context.Context) bool {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return false
+	}
+	_, is := p.AuthInfo.(gatewayInfo)
+	return is
+}
+
+// gatewayValue is what the gateway says of a caller; empty: nothing.
+func gatewayValue(ctx context.Context, header string) string {
+	if values := metadata.ValueFromIncomingContext(ctx, header); len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
+
+// gatewayChain is the client certificate of a caller at the HTTP port; nil if it has none. The port has verified it.
+func gatewayChain(ctx context.Context) []*x509.Certificate {
+	cert, err := x509.ParseCertificate([]byte(gatewayValue(ctx, certificateHeader)))
+	if err != nil {
+		return nil
+	}
+	return []*x509.Certificate{cert}
+}
+
+// gatewayClient tells callers at the HTTP port apart, as connections do elsewhere: all of them come through one connection.
+type gatewayClient struct {
+	source              netip.Prefix
+	bearer, certificate string
+}
+
+func gatewayClientOf(ctx context.Context) gatewayClient {
+	return gatewayClient{
+		guessing.SourceOf(addressOf(gatewayValue(ctx, SourceHeader))),
+		gatewayValue(ctx, authorization), gatewayValue(ctx, certificateHeader),
+	}
+}

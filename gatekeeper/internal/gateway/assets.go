@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+// dashboard is what make dashboard builds.
+//
+//go:embed dashboard/dist
+var dashboard embed.FS
+
+// files are those of the dashboard by their path.
+type files map[string]*file
+
+type file struct {
+	kind, tag     string
+	plain, zipped []byte
+}
+
+// dashboardFiles reads what was embedded. It cannot fail: the files were there when the program was built.
+func dashboardFiles() files {
+	all := make(files)
+	root, err := fs.Sub(dashboard, "dashboard/dist")
+	if err != nil {
+		panic(err)
+	}
+	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(root, name)
+		if err == nil {
+			all["/"+name] = newFile(name, data)
+		}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
+
+func newFile(name string, data []byte) *file {
+	sum := sha256.Sum256(data)
+	f := &file{kind: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:8]), plain: data}
+	if strings.HasSuffix(name, ".map") {
+		f.kind = "application/json"
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(data) // to memory
+	_ = z.Close()
+	if b.Len() < len(data) {
+		f.zipped = b.Bytes()
+	}
+	return f
+}
+
+// pages are the first parts of the paths at which the dashboard shows a view. It reads the rest of the path.
+var pages = map[string]bool{ //nolint:gochecknoglobals // a table, never changed
+	"": true, "s": true, "move": true, "cluster": true, "activity": true, "jobs": true, "access": true, "login": true,
+}
+
+// serve answers with a file, or with the page whose script shows the view of that path.
+func (all files) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		writeError(w, noRoute(r))
+		return
+	}
+	f := all[r.URL.Path]
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if f == nil && pages[first] {
+		f = all["/index.html"]
+	}
+	if f == nil {
+		writeError(w, noRoute(r))
+		return
+	}
+	h, data, tag := w.Header(), f.plain, f.tag
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", "no-cache") // ask each time whether it has changed
+	h.Set("Vary", "Accept-Encoding")
+	if f.zipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		data, tag = f.zipped, tag+"-gzip"
+	}
+	h.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}

@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// api is the connection to the API. What a call says of its caller is made here alone, from the request, so no header of a request can add to it.
+type api struct{ grpc.ClientConnInterface }
+
+type callerKey struct{}
+
+// authorization is the header of bearer tokens, in HTTP and in gRPC.
+const authorization = "authorization"
+
+// callerOf is the metadata of the calls for a request. The token of the session counts where no other one is shown.
+func (g *Gateway) callerOf(r *http.Request) metadata.MD {
+	md := g.cfg.Caller(r)
+	shown := slices.Clone(r.Header.Values("Authorization"))
+	if token := g.session(r); token != "" && len(shown) == 0 {
+		shown = []string{"Bearer " + token}
+	}
+	for i, text := range shown {
+		if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
+			shown[i] = "unreadable" // gRPC sends ASCII only; the API refuses this as anything else that is not a token
+		}
+	}
+	md.Append(authorization, shown...)
+	return md
+}
+
+func (a api) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
+	ctx, err := outgoing(ctx, args)
+	if err != nil {
+		return err
+	}
+	return a.ClientConnInterface.Invoke(ctx, method, args, reply, options...)
+}
+
+func (a api) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	ctx, err := outgoing(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return a.ClientConnInterface.NewStream(ctx, desc, method, options...)
+}
+
+// outgoing is the context of a call, once it is sure that each parameter of the request is a field of the message.
+func outgoing(ctx context.Context, message any) (context.Context, error) {
+	if r, ok := ctx.Value(routeKey{}).(*route); ok {
+		if m, ok := message.(proto.Message); ok {
+			if err := r.checkQuery(m.ProtoReflect().Descriptor()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	md, _ := ctx.Value(callerKey{}).(metadata.MD)
+	return metadata.NewOutgoingContext(ctx, md), nil
+}
+
+// checkQuery refuses parameters that the message does not have, which the library would ignore.
+func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
+	for key, values := range r.query {
+		m := message
+		for name := range strings.SplitSeq(key, ".") {
+			field := fieldOf(m, name)
+			if _, inPath := r.path[key]; field == nil || inPath {
+				return invalid(key, "is not a parameter of this route: there are "+parameters(message, r.path))
+			}
+			m = field.Message()
+		}
+		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
+			return invalid(key, "must be valid UTF-8")
+		}
+	}
+	return nil
+}
+
+// fieldOf is the field of that name, as it is in proto or in protobuf's JSON; nil: there is none.
+func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
+	if m == nil {
+		return nil
+	}
+	if f := m.Fields().ByName(protoreflect.Name(name)); f != nil {
+		return f
+	}
+	return m.Fields().ByJSONName(name)
+}
+
+// parameters lists the fields of a message that can stand in a query.
+func parameters(m protoreflect.MessageDescriptor, path map[string]string) string {
+	var names []string
+	for i := range m.Fields().Len() {
+		if name := string(m.Fields().Get(i).Name()); path[name] == "" {
+			names = append(names, strconv.Quote(name))
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/genproto/googleapis/rpc/code"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// problem is the body of an answer that is not a success. Its field names are frozen.
+type problem struct {
+	// Code is the code of gRPC, for example NOT_FOUND, and Reason is one of docs/api.md.
+	Code     string            `json:"code"`
+	Message  string            `json:"message"`
+	Reason   string            `json:"reason,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Fields   []wrongField      `json:"fields,omitempty"`
+
+	status int
+	retry  time.Duration
+}
+
+type wrongField struct {
+	Field string `json:"field"`
+	Rule  string `json:"rule"`
+}
+
+// httpError is an error that HTTP has a status for and gRPC has not.
+type httpError struct {
+	status  int
+	code    codes.Code
+	message string
+}
+
+func (e *httpError) Error() string { return e.message }
+
+// reasonInvalidField and reasonTooLarge are those of the API.
+const (
+	reasonInvalidField = "INVALID_FIELD"
+	reasonTooLarge     = "TOO_LARGE"
+)
+
+// invalid refuses a field of a request, or all of it.
+func invalid(field, rule string) error {
+	text := rule
+	if field != "" {
+		text = field + " " + rule
+	}
+	s, err := status.New(codes.InvalidArgument, text).WithDetails(
+		&errdetails.ErrorInfo{Reason: reasonInvalidField, Metadata: map[string]string{"field": field, "rule": rule}},
+		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: field, Description: rule, Reason: reasonInvalidField}}},
+	)
+	if err != nil {
+		return status.Error(codes.InvalidArgument, text)
+	}
+	return s.Err()
+}
+
+func problemOf(err error) *problem {
+	if e, ok := errors.AsType[*httpError](err); ok {
+		return &problem{status: e.status, Code: code.Code(e.code).String(), Message: e.message}
+	}
+	s := status.Convert(err)
+	p := &problem{status: runtime.HTTPStatusFromCode(s.Code()), Code: code.Code(s.Code()).String(), Message: s.Message()}
+	for _, detail := range s.Details() {
+		switch d := detail.(type) {
+		case *errdetails.ErrorInfo:
+			p.Reason, p.Metadata = d.GetReason(), d.GetMetadata()
+		case *errdetails.BadRequest:
+			for _, v := range d.GetFieldViolations() {
+				p.Fields = append(p.Fields, wrongField{v.GetField(), v.GetDescription()})
+			}
+		case *errdetails.RetryInfo:
+			p.retry = d.GetRetryDelay().AsDuration()
+		}
+	}
+	switch {
+	case s.Code() == codes.InvalidArgument && p.Reason == "": // what the library finds wrong with a path, a query or a body
+		p.Reason = reasonInvalidField
+	case s.Code() == codes.FailedPrecondition: // the request is good, and the state is not
+		p.status = http.StatusConflict
+	case p.Reason == reasonTooLarge:
+		p.status = http.StatusRequestEntityTooLarge
+	}
+	return p
+}
+
+// body is the JSON of a problem, with a line break.
+func (p *problem) body() []byte {
+	data, _ := json.Marshal(p) // strings alone: it cannot fail
+	return append(data, '\n')
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	p := problemOf(err)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if p.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if p.retry > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((p.retry+time.Second-1)/time.Second), 10))
+	}
+	w.WriteHeader(p.status)
+	_, _ = w.Write(p.body())
+}
+
+func handleError(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
+	writeError(w, err)
+}
+
+func handleNoRoute(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
+	writeError(w, noRoute(r))
+}
+
+func noRoute(r *http.Request) error {
+	return &httpError{http.StatusNotFound, codes.NotFound, "there is no " + r.Method + " " + r.URL.Path + ": GET /v1/openapi.json lists the routes of the API"}
+}

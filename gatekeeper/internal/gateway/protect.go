@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+)
+
+// maxBody is the most bytes of a body, as of a message to the API.
+const maxBody = 4 << 20
+
+// maxCredential is the most bytes of what a request shows as a bearer token. What the API takes is smaller.
+const maxCredential = 8 << 10
+
+// writeTimeout is how long one write may take to a client that reads slowly.
+const writeTimeout = 30 * time.Second
+
+// admit refuses requests that a browser sends for another site, and reads the body. The request that it returns has its caller.
+func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	protect(w.Header())
+	if err := g.cross.Check(r); err != nil {
+		return r, &httpError{http.StatusForbidden, codes.PermissionDenied, "the request comes from a page of another site: " + err.Error()}
+	}
+	if !g.cfg.Authenticate && !direct(r.Host) {
+		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server authenticates nobody, so it answers only for localhost, a name without a dot, or an address: not for " + r.Host}
+	}
+	size := 0
+	for _, text := range r.Header.Values("Authorization") {
+		size += len(text)
+	}
+	if size > maxCredential {
+		return r, &httpError{http.StatusRequestHeaderFieldsTooLarge, codes.InvalidArgument, "the authorization header is too large for a bearer token"}
+	}
+	if err := readBody(w, r); err != nil {
+		return r, err
+	}
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, g.callerOf(r))), nil
+}
+
+// protect sets the headers of every answer. A page may use only what this server serves, and no other page may use it.
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "+
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// direct reports whether a host is one that a foreign page cannot have pointed at this server: a name of its own would have a dot. Where callers
+// are authenticated, the credentials of a browser are bound to the name.
+func direct(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil || !strings.Contains(host, ".")
+}
+
+// readBody reads the body, so that none that is too large or comes too slowly gets further.
+func readBody(w http.ResponseWriter, r *http.Request) error {
+	if hasBody(r) {
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			return &httpError{http.StatusUnsupportedMediaType, codes.InvalidArgument, "the body must be JSON: send Content-Type: application/json"}
+		}
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return &httpError{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "the body is larger than 4 MiB"}
+	}
+	if err != nil {
+		return &httpError{http.StatusBadRequest, codes.InvalidArgument, "the body ended early: " + err.Error()}
+	}
+	if !hasBody(r) && len(data) > 0 {
+		return invalid("", "the fields of a "+r.Method+" are in its query: leave out the body")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	// From here on the connection is read only to notice that the client has gone.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	return nil
+}
+
+// writer bounds each write to a slow client.
+type writer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newWriter(w http.ResponseWriter) *writer { return &writer{w, http.NewResponseController(w)} }
+
+// Unwrap is for http.ResponseController.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *writer) WriteHeader(status int) {
+	w.extend()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *writer) Write(data []byte) (int, error) {
+	w.extend()
+	return w.ResponseWriter.Write(data)
+}
+
+// extend gives the next write its time. Its error is that a recorder of a test has no deadline.
+func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }

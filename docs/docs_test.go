@@ -151,6 +151,7 @@ func runPage(t *testing.T, p *page) {
 			// The page's first server has the standard ports, the others those of the next tens.
 			real[fmt.Sprintf("127.0.0.1:74%d0", 2+i)] = s.API
 			real[fmt.Sprintf("127.0.0.1:74%d1", 2+i)] = s.Peer
+			real[fmt.Sprintf("127.0.0.1:74%d2", 2+i)] = s.HTTP
 			real[fmt.Sprintf("127.0.0.1:74%d3", 2+i)] = s.Admin
 		}
 		env = append(env, "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
@@ -201,7 +202,7 @@ func runPage(t *testing.T, p *page) {
 // withAddresses gives a server that a page starts with the standard ports the flags that say so, for the test to put others there.
 func withAddresses(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
-		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --admin-address 127.0.0.1:7423 --data-dir " + rest
+		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest
 	}
 	return text
 }

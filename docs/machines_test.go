@@ -107,7 +107,7 @@ func freeNetwork(t *testing.T) string {
 
 func allFree(network string) error {
 	for n := 1; n <= 4; n++ {
-		for _, port := range []int{7420, 7421, 7423} {
+		for _, port := range []int{7420, 7421, 7422, 7423} {
 			l, err := net.Listen("tcp", fmt.Sprintf("%s.%d:%d", network, n, port))
 			if err != nil {
 				return err

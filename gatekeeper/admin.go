@@ -11,9 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// adminListener is where the admin port is served: beyond loopback by the TLS of the API, if that authenticates clients.
-func (s *Server) adminListener() (net.Listener, error) {
-	l := s.listeners.Admin
+// secured is how a port for HTTP is served: beyond loopback by the TLS of the API, if that authenticates clients.
+func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
 		return l, nil
 	}

@@ -34,6 +34,7 @@ func (s *Server) drain(ctx context.Context) error {
 	s.transfer(ctx)
 	graceful := make(chan struct{})
 	s.running.Go(func() {
+		s.web.drain(ctx)
 		s.grpc.GracefulStop()
 		close(graceful)
 	})
@@ -81,6 +82,7 @@ func (s *Server) release(ctx context.Context) error {
 	}
 	var errs []error
 	close(s.stop)
+	s.web.close()
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())
 	}

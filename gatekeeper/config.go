@@ -20,6 +20,7 @@ const (
 	DefaultClusterName  = "gatekeeper"
 	DefaultAPIAddress   = "127.0.0.1:7420"
 	DefaultPeerAddress  = "127.0.0.1:7421"
+	DefaultHTTPAddress  = "127.0.0.1:7422"
 	DefaultAdminAddress = "127.0.0.1:7423"
 	DefaultMaxCalls     = admission.DefaultWorking
 	DefaultAdmin        = access.CertSubject + "admin"
@@ -51,6 +52,9 @@ type Config struct {
 	// AdminAddress is where metrics, health and profiles are served: on loopback by plain HTTP, beyond by TLS as the API, to clients that show
 	// a certificate of TLS.CAFile. Empty: nowhere.
 	AdminAddress string
+	// HTTPAddress is where the dashboard and the JSON API are served: on loopback by plain HTTP, beyond by TLS as the API. Empty: nowhere.
+	// DefaultHTTPAddress is what gatekeeperd takes.
+	HTTPAddress string
 	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server; names are resolved anew at each dial.
 	// Default: where it listens (for AdvertisePeer: its address in Members), so they must be given when that is every address of
 	// the machine, as with 0.0.0.0.
@@ -115,7 +119,7 @@ type Config struct {
 }
 
 // Listeners are sockets that are open already: from a supervisor, or in tests.
-type Listeners struct{ API, Peer, Admin net.Listener }
+type Listeners struct{ API, Peer, HTTP, Admin net.Listener }
 
 // Member is one of the first members of a new cluster.
 type Member struct {

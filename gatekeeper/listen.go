@@ -13,7 +13,7 @@ func (c *Config) listen() (l Listeners, err error) {
 		what, address string
 		listener      *net.Listener
 	}{
-		{"API", c.APIAddress, &l.API}, {"peer", c.PeerAddress, &l.Peer}, {"admin", c.AdminAddress, &l.Admin},
+		{"API", c.APIAddress, &l.API}, {"peer", c.PeerAddress, &l.Peer}, {"HTTP", c.HTTPAddress, &l.HTTP}, {"admin", c.AdminAddress, &l.Admin},
 	} {
 		if *open.listener != nil || open.address == "" {
 			continue
@@ -37,7 +37,7 @@ func cause(err error) error {
 }
 
 func (l *Listeners) close() {
-	for _, listener := range []net.Listener{l.API, l.Peer, l.Admin} {
+	for _, listener := range []net.Listener{l.API, l.Peer, l.HTTP, l.Admin} {
 		if listener != nil {
 			_ = listener.Close() // it may be closed already by who served on it
 		}

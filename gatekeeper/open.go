@@ -132,8 +132,11 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if err := s.openAPI(hub, admitted, guesses, audited, measures); err != nil {
 		return err
 	}
-	admin, err := s.adminListener()
+	admin, err := s.secured(s.listeners.Admin)
 	if err != nil {
+		return err
+	}
+	if err := s.openWeb(); err != nil {
 		return err
 	}
 	s.serve(measures, admin)
@@ -146,7 +149,8 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		cfg.warnOfMembers(peerAddress, members)
 	}
 	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.where()),
-		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
+		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()),
+		slog.String("http", s.HTTPAddress()), slog.String("admin", s.AdminAddress()))
 	return nil
 }
 
@@ -294,11 +298,15 @@ func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(
 // serve starts what answers, and what runs by itself.
 func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 	s.grpc = s.api.NewServer()
-	s.running.Go(func() {
-		if err := s.grpc.Serve(s.listeners.API); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-			s.fail(fmt.Errorf("serve the API: %w", err))
-		}
-	})
+	s.running.Go(func() { s.serveAPI(s.listeners.API) })
+	if s.web != nil {
+		s.running.Go(func() { s.serveAPI(api.GatewayListener(s.web.memory)) })
+		s.running.Go(func() {
+			if err := s.web.server.Serve(s.web.listener); !errors.Is(err, http.ErrServerClosed) {
+				s.fail(fmt.Errorf("serve the HTTP port: %w", err))
+			}
+		})
+	}
 	if s.listeners.Admin != nil {
 		s.admin = s.adminServer(measures)
 		s.running.Go(func() {
@@ -324,6 +332,12 @@ func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 	})
 	if s.cfg.DumpInterval > 0 {
 		s.running.Go(s.dumps)
+	}
+}
+
+func (s *Server) serveAPI(l net.Listener) {
+	if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		s.fail(fmt.Errorf("serve the API: %w", err))
 	}
 }
 

@@ -32,6 +32,7 @@ type Server struct {
 	jwts      *oidc.Verifier // nil: none are taken
 	api       *api.API
 	grpc      *grpc.Server
+	web       *web         // nil: none
 	admin     *http.Server // nil: none
 
 	// opened are what ends each thing that was opened, in the order of opening.
@@ -104,6 +105,9 @@ func (s *Server) APIAddress() string { return address(s.listeners.API) }
 
 // PeerAddress is where other members are served, with the real port.
 func (s *Server) PeerAddress() string { return address(s.listeners.Peer) }
+
+// HTTPAddress is where the dashboard and the JSON API are served, with the real port; empty when they are not.
+func (s *Server) HTTPAddress() string { return address(s.listeners.HTTP) }
 
 // AdminAddress is where metrics, health and profiles are served, with the real port; empty when they are not.
 func (s *Server) AdminAddress() string { return address(s.listeners.Admin) }

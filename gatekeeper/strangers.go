@@ -24,7 +24,8 @@ func (s *Server) refuseStrangers() error {
 	}{
 		{"API", "APIAddress", s.listeners.API, s.cfg.apiTrouble()},
 		{"peer", "PeerAddress", s.listeners.Peer, s.cfg.PeerTLS.trouble()},
-		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.apiTrouble()}, // it is served with the TLS of the API
+		{"HTTP", "HTTPAddress", s.listeners.HTTP, s.cfg.apiTrouble()}, // it and the admin port are served with the TLS of the API
+		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.apiTrouble()},
 	} {
 		if port.listener == nil || loopback(port.listener.Addr()) || port.trouble == "" {
 			continue
@@ -54,7 +55,7 @@ func (c *Config) sameAuthority() bool {
 	return err == nil && bytes.Equal(clients, members)
 }
 
-// apiTrouble is that of the API and the admin port, where tokens may stand for client certificates.
+// apiTrouble is that of the API, the HTTP and the admin port, where tokens may stand for client certificates.
 func (c *Config) apiTrouble() string {
 	if c.TLS.CertFile != "" && c.optionalCerts() {
 		return ""

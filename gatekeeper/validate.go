@@ -100,7 +100,7 @@ func validID(s string) bool {
 
 func (c *Config) checkAddresses() error {
 	for _, listen := range []struct{ field, address string }{
-		{"APIAddress", c.APIAddress}, {"PeerAddress", c.PeerAddress}, {"AdminAddress", c.AdminAddress},
+		{"APIAddress", c.APIAddress}, {"PeerAddress", c.PeerAddress}, {"HTTPAddress", c.HTTPAddress}, {"AdminAddress", c.AdminAddress},
 	} {
 		if listen.address == "" {
 			continue

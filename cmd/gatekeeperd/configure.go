@@ -18,6 +18,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		LogStore:      gatekeeper.LogStore(o.logStore),
 		APIAddress:    o.apiAddress,
 		PeerAddress:   o.peerAddress,
+		HTTPAddress:   o.httpAddress,
 		AdminAddress:  o.adminAddress,
 		AdvertiseAPI:  o.advertiseAPI,
 		AdvertisePeer: o.advertisePeer,
@@ -95,6 +96,8 @@ func flagOf(field string) string {
 		return "--api-address"
 	case "PeerAddress":
 		return "--peer-address"
+	case "HTTPAddress":
+		return "--http-address"
 	case "AdminAddress":
 		return "--admin-address"
 	case "AdvertiseAPI":

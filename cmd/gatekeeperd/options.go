@@ -20,6 +20,7 @@ type options struct {
 	logStore        string
 	apiAddress      string
 	peerAddress     string
+	httpAddress     string
 	adminAddress    string
 	advertiseAPI    string
 	advertisePeer   string
@@ -54,6 +55,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "where clients are served")
 	f.StringVar(&o.peerAddress, "peer-address", "", `where other members are served (default: this member's address in --members, else "`+gatekeeper.DefaultPeerAddress+`")`)
+	f.StringVar(&o.httpAddress, "http-address", gatekeeper.DefaultHTTPAddress, `where the dashboard and the JSON API are served, off loopback by TLS as the API; "" for nowhere`)
 	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `where metrics, health and profiles are served, off loopback by TLS as the API; "" for nowhere`)
 	f.StringVar(&o.advertiseAPI, "advertise-api", "", "where others reach the API (default: --api-address)")
 	f.StringVar(&o.advertisePeer, "advertise-peer", "", "where other members reach this one (default: its address in --members, else --peer-address)")

@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TAKEN", taken.Addr().String())
 			env.Setenv("TESTDATA", testdata)
+			env.Setenv("GATEKEEPER_HTTP_ADDRESS", "127.0.0.1:0")
 			for _, name := range []string{"API", "PEER", "ADMIN"} {
 				address, err := free()
 				if err != nil {

@@ -95,18 +95,18 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 		}
 	}
 
-	free, err := ports.Free(3 * len(members))
+	free, err := ports.Free(4 * len(members))
 	if err != nil {
 		t.Fatal(err)
 	}
 	here := func(self, value string) string {
-		return regexp.MustCompile(`(gk[123]|0\.0\.0\.0):742([013])\b`).ReplaceAllStringFunc(value, func(a string) string {
+		return regexp.MustCompile(`(gk[123]|0\.0\.0\.0):742([0-3])\b`).ReplaceAllStringFunc(value, func(a string) string {
 			host, port, _ := strings.Cut(a, ":")
 			of := host
 			if host == "0.0.0.0" {
 				of = self
 			}
-			address := free[3*slices.Index(members, of)+strings.Index("013", port[3:])]
+			address := free[4*slices.Index(members, of)+strings.Index("0123", port[3:])]
 			if host == "0.0.0.0" {
 				return strings.Replace(address, "127.0.0.1", host, 1)
 			}

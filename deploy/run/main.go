@@ -29,6 +29,7 @@ type options struct {
 	definitions string
 	api         string
 	peer        string
+	http        string
 	admin       string
 }
 
@@ -39,6 +40,7 @@ func main() {
 	flag.StringVar(&o.definitions, "definitions", "deploy/samples/kubernetes.yaml", "definitions to load")
 	flag.StringVar(&o.api, "api", "127.0.0.1:7420", "API address")
 	flag.StringVar(&o.peer, "peer", "127.0.0.1:7421", "peer address")
+	flag.StringVar(&o.http, "http", "127.0.0.1:7422", "address of the dashboard")
 	flag.StringVar(&o.admin, "admin", "127.0.0.1:7423", "admin address")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -51,11 +53,11 @@ func main() {
 
 // run ends without an error when ctx does and the server has stopped as it should.
 func (o *options) run(ctx context.Context, out io.Writer) error {
-	for _, address := range []string{o.api, o.peer, o.admin} {
+	for _, address := range []string{o.api, o.peer, o.http, o.admin} {
 		// The server would say so too, but whoever has the address might answer in its place.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			return fmt.Errorf("%w\nIs another server running? Take others with make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -admin 127.0.0.1:8423 -data data/other'", err)
+			return fmt.Errorf("%w\nIs another server running? Take others with make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)
 		}
 		if err := l.Close(); err != nil {
 			return err
@@ -72,7 +74,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	defer w.Close()
 	cmd := exec.Command(filepath.Join(o.bin, "gatekeeperd"),
 		"--data-dir", filepath.Join(o.data, "gk1"),
-		"--api-address", o.api, "--peer-address", o.peer, "--admin-address", o.admin,
+		"--api-address", o.api, "--peer-address", o.peer, "--http-address", o.http, "--admin-address", o.admin,
 		"--definitions", o.definitions)
 	// Why it could not start is for the one who typed the command; what it says later is for the log.
 	first := &firstWords{limit: 64 << 10}
@@ -104,7 +106,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, l.err), stop(cmd, done))
 		}
 		if l.err == nil {
-			fmt.Fprintf(out, next, o.api, o.data, log, o.gkctl(), l.definitions)
+			fmt.Fprintf(out, next, o.api, o.data, log, o.gkctl(), l.definitions, o.http)
 		}
 	}
 	select {
@@ -186,6 +188,8 @@ func (f *firstWords) String() string { return string(f.text) }
 
 const next = `Gatekeeper serves at %[1]s, with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
 each of the build clusters that they run in. Data is in %[2]s, the log in %[3]s. Ctrl-C stops the server.
+
+The dashboard: http://%[6]s
 
 In another terminal:
 

@@ -24,11 +24,12 @@ func start(t *testing.T, definitions string) (*options, *words, context.CancelFu
 	if _, err := servers.Build(bin, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)
 	}
-	free, err := ports.Free(3)
+	free, err := ports.Free(4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{bin: bin, data: filepath.Join(t.TempDir(), "data"), definitions: definitions, api: free[0], peer: free[1], admin: free[2]}
+	o := &options{bin: bin, data: filepath.Join(t.TempDir(), "data"), definitions: definitions, api: free[0], peer: free[1],
+		http: free[2], admin: free[3]}
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &words{said: make(chan struct{}, 1)}
 	done := make(chan error, 1)
@@ -46,7 +47,7 @@ func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it says nothing")
 	}
-	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "1342 definitions"} {
+	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "http://" + o.http, "1342 definitions"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out)
 		}
@@ -80,11 +81,11 @@ func TestRun_AddressTaken_SaysSoAndWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	free, err := ports.Free(2)
+	free, err := ports.Free(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: free[0], admin: free[1]}
+	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: free[0], http: free[1], admin: free[2]}
 	if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "Is another server running?") {
 		t.Errorf("it ended with %v, want that the address is taken", err)
 	}

@@ -12,11 +12,12 @@ import (
 // the new cluster, not started yet. It has the addresses of the first of them.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
 	at := from[0]
-	s := &Server{ID: id, API: at.API, Peer: at.Peer, Admin: at.Admin, binary: at.binary, secure: at.secure, dir: filepath.Join(filepath.Dir(at.dir), id)}
+	s := &Server{ID: id, API: at.API, Peer: at.Peer, HTTP: at.HTTP, Admin: at.Admin, binary: at.binary, secure: at.secure, dir: filepath.Join(filepath.Dir(at.dir), id)}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, "", err
 	}
-	s.args = []string{"--id", id, "--data-dir", s.Data(), "--api-address", s.API, "--peer-address", s.Peer, "--admin-address", s.Admin}
+	s.args = []string{"--id", id, "--data-dir", s.Data(), "--api-address", s.API, "--peer-address", s.Peer,
+		"--http-address", s.HTTP, "--admin-address", s.Admin}
 	if s.secure != nil {
 		files, err := s.secure.args(id, s.API, s.Peer)
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 // Server is one gatekeeperd. Its addresses stay the same when it is started again.
 type Server struct {
 	ID               string
-	API, Peer, Admin string // host:port
+	API, Peer, HTTP, Admin string // host:port
 	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something between.
 	FrontAPI, FrontPeer string
 	// Through, when it is set, is a command that runs the server given to it: one that enters another network, for example.

@@ -62,14 +62,14 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 		}
 		*path = abs
 	}
-	free, err := ports.Free(3 * count)
+	free, err := ports.Free(4 * count)
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{opts: opts}
 	var members []string
 	for i := range count {
-		s, err := c.server(fmt.Sprintf("gk%d", i+1), free[3*i:3*i+3])
+		s, err := c.server(fmt.Sprintf("gk%d", i+1), free[4*i:4*i+4])
 		if err != nil {
 			return nil, err
 		}
@@ -101,10 +101,10 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-// server makes a server that is not started yet, with these addresses for its API, its peers and its admin.
+// server makes a server that is not started yet, with these addresses for its API, its peers, HTTP and its admin.
 func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s := &Server{
-		ID: id, API: ports[0], Peer: ports[1], Admin: ports[2], FrontAPI: ports[0], FrontPeer: ports[1],
+		ID: id, API: ports[0], Peer: ports[1], HTTP: ports[2], Admin: ports[3], FrontAPI: ports[0], FrontPeer: ports[1],
 		binary: c.opts.Binary, dir: filepath.Join(c.opts.Dir, id), secure: c.opts.Secure,
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -120,6 +120,7 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 		"--data-dir", s.Data(),
 		"--api-address", s.listens(s.API),
 		"--peer-address", s.listens(s.Peer),
+		"--http-address", s.listens(s.HTTP),
 		"--admin-address", s.listens(s.Admin),
 	}, c.opts.Args...)
 	switch {
@@ -155,7 +156,7 @@ func (s *Server) listens(address string) string {
 
 // Join starts a server with an id that was never used, which joins the cluster; it does not wait until it has.
 func (c *Cluster) Join(id string) (*Server, error) {
-	free, err := ports.Free(3)
+	free, err := ports.Free(4)
 	if err != nil {
 		return nil, err
 	}

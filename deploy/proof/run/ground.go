@@ -114,7 +114,8 @@ func (k *kernels) front(s *servers.Server) error {
 		return err
 	}
 	at := func(address, port string) string { return net.JoinHostPort(address, port) }
-	s.API, s.Peer, s.Admin = at(place.Control, "7420"), at(place.Control, "7421"), at(place.Control, "7423")
+	s.API, s.Peer = at(place.Control, "7420"), at(place.Control, "7421")
+	s.HTTP, s.Admin = at(place.Control, "7422"), at(place.Control, "7423")
 	s.FrontAPI, s.FrontPeer = at(place.Address, "7420"), at(place.Address, "7421")
 	s.Through, s.Everywhere = place.Through, true
 	return nil

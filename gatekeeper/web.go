@@ -1,0 +1,91 @@
+package gatekeeper
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/gateway"
+)
+
+// web is the HTTP port, with the dashboard and the JSON API. It calls the API of this server over a connection in memory, so that a call has the
+// same rules however it comes. A nil web is off.
+type web struct {
+	server   *http.Server
+	listener net.Listener
+	memory   *bufconn.Listener
+	conn     *grpc.ClientConn
+}
+
+// memoryBuffer is how much each direction of the connection in memory holds, and maxAnswer bounds the answers of the API, as for a hop.
+const (
+	memoryBuffer = 256 << 10
+	maxAnswer    = 64 << 20
+)
+
+// openWeb opens the HTTP port, unless it is off.
+func (s *Server) openWeb() error {
+	if s.listeners.HTTP == nil {
+		return nil
+	}
+	l, err := s.secured(s.listeners.HTTP)
+	if err != nil {
+		return err
+	}
+	memory := bufconn.Listen(memoryBuffer)
+	conn, err := grpc.NewClient("passthrough:///gateway",
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return memory.DialContext(ctx) }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDisableRetry(), // the caller retries
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)),
+	)
+	if err != nil {
+		return err
+	}
+	handler, err := gateway.New(gateway.Config{
+		API: conn, Caller: api.GatewayCaller, Authenticate: s.cfg.authenticates(), Secure: l != s.listeners.HTTP,
+	})
+	if err != nil {
+		return err
+	}
+	s.web = &web{
+		server: &http.Server{
+			Handler:           handler,
+			ReadHeaderTimeout: 5 * time.Second,
+			ReadTimeout:       10 * time.Second, // the handler extends it once it has read the body, and bounds each write
+			IdleTimeout:       time.Minute,
+			MaxHeaderBytes:    16 << 10,
+			ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		},
+		listener: l, memory: memory, conn: conn,
+	}
+	s.opens(func(context.Context) error { return conn.Close() })
+	return nil
+}
+
+// drain waits until the requests under way are answered. Streams have ended before, with the API.
+func (w *web) drain(ctx context.Context) {
+	if w == nil {
+		return
+	}
+	if w.server.Shutdown(ctx) != nil { // ctx has ended
+		_ = w.server.Close()
+	}
+}
+
+// close cuts off what is left.
+func (w *web) close() {
+	if w == nil {
+		return
+	}
+	_ = w.server.Close() // the listener may be closed already
+	_ = w.memory.Close()
+}

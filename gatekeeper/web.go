@@ -71,11 +71,17 @@ func (s *Server) openWeb() error {
 	return nil
 }
 
-// drain waits until the requests under way are answered. Streams have ended before, with the API.
+// drainRequests is how long requests under way may take once the streams have ended. A browser opens connections in advance, and
+// http.Server.Shutdown would wait five seconds for a request on them.
+const drainRequests = 3 * time.Second
+
+// drain waits until the requests under way are answered. Streams have ended before, with those of the API.
 func (w *web) drain(ctx context.Context) {
 	if w == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, drainRequests)
+	defer cancel()
 	if w.server.Shutdown(ctx) != nil { // ctx has ended
 		_ = w.server.Close()
 	}

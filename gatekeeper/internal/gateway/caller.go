@@ -74,7 +74,7 @@ func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
 		for name := range strings.SplitSeq(key, ".") {
 			field := fieldOf(m, name)
 			if _, inPath := r.path[key]; field == nil || inPath {
-				return invalid(key, "is not a parameter of this route: there are "+parameters(message, r.path))
+				return invalid(key, "is not a parameter of this route, which has "+parameters(message, r.path))
 			}
 			m = field.Message()
 		}

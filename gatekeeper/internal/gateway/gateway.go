@@ -69,6 +69,11 @@ func New(cfg Config) (*Gateway, error) {
 			return nil, err
 		}
 	}
+	for _, s := range streamRoutes() {
+		if err := g.mux.HandlePath(s.verb, s.pattern, s.serve(g)); err != nil {
+			return nil, err
+		}
+	}
 	return g, nil
 }
 
@@ -84,6 +89,8 @@ func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	case path == "/v1/openapi.json" && r.Method == http.MethodGet:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(openAPI)
+	case path == "/session":
+		g.serveSession(w, r)
 	case strings.HasPrefix(path, "/v1/"):
 		// The library would unescape a path before it splits it, and names may have slashes. So it gets the path as it was sent, and routed
 		// unescapes the names.

@@ -1,0 +1,247 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// heartbeat is how often a stream without events sends a comment, so that nothing in between takes the connection for dead.
+	heartbeat = 15 * time.Second
+	// retry is how long a browser waits before it connects again.
+	retry = time.Second
+)
+
+// streamRoute is a route that answers by Server-Sent Events.
+type streamRoute struct {
+	verb, pattern, method string
+	request, message      func() proto.Message
+	// resume makes a request one for what comes after the event with that id. Nil: the events have no positions, and the stream begins again.
+	resume func(request proto.Message, id string) error
+	// kind is the type of an event, and position its id; empty: it has none. position may be nil.
+	kind     func(message proto.Message) string
+	position func(request, message proto.Message) string
+}
+
+// streamRoutes are those of proto/http.yaml that stream. They come before those that were generated, which would answer by JSON objects.
+func streamRoutes() []streamRoute {
+	plain := func(proto.Message) string { return "message" }
+	return []streamRoute{
+		{
+			verb: http.MethodGet, pattern: "/v1/watch", method: gatekeeperv1.WatchService_Watch_FullMethodName,
+			request: func() proto.Message { return new(gatekeeperv1.WatchRequest) },
+			message: func() proto.Message { return new(gatekeeperv1.WatchResponse) },
+			resume: func(request proto.Message, id string) error {
+				revision, err := revisionOf(id)
+				request.(*gatekeeperv1.WatchRequest).FromRevision = revision + 1
+				return err
+			},
+			kind: func(message proto.Message) string {
+				switch m := message.(*gatekeeperv1.WatchResponse); {
+				case m.GetMissed():
+					return "missed"
+				case m.GetLive() != nil:
+					return "live"
+				}
+				return "message"
+			},
+			position: func(_, message proto.Message) string {
+				return strconv.FormatUint(message.(*gatekeeperv1.WatchResponse).GetRevision(), 10)
+			},
+		},
+		{
+			verb: http.MethodGet, pattern: "/v1/jobs/{id}:follow", method: gatekeeperv1.WorkService_FollowJob_FullMethodName,
+			request: func() proto.Message { return new(gatekeeperv1.FollowJobRequest) },
+			message: func() proto.Message { return new(gatekeeperv1.FollowJobResponse) },
+			resume: func(request proto.Message, id string) (err error) {
+				request.(*gatekeeperv1.FollowJobRequest).AfterRevision, err = revisionOf(id)
+				return err
+			},
+			kind: plain,
+			position: func(_, message proto.Message) string { // the first of several messages has no revision
+				if revision := message.(*gatekeeperv1.FollowJobResponse).GetRevision(); revision > 0 {
+					return strconv.FormatUint(revision, 10)
+				}
+				return ""
+			},
+		},
+		{
+			verb: http.MethodGet, pattern: "/v1/firings:await", method: gatekeeperv1.PermitService_AwaitFiring_FullMethodName,
+			request: func() proto.Message { return new(gatekeeperv1.AwaitFiringRequest) },
+			message: func() proto.Message { return new(gatekeeperv1.AwaitFiringResponse) },
+			kind:    plain, // each message is what is known of the firing, so a stream that begins again lacks nothing
+		},
+		{
+			verb: http.MethodPost, pattern: "/v1/semaphores/{semaphore}:acquire", method: gatekeeperv1.PermitService_Acquire_FullMethodName,
+			request: func() proto.Message { return new(gatekeeperv1.AcquireRequest) },
+			message: func() proto.Message { return new(gatekeeperv1.AcquireResponse) },
+			kind:    plain, // the same request_id again gets the same permit
+			position: func(request, _ proto.Message) string {
+				return request.(*gatekeeperv1.AcquireRequest).GetRequestId()
+			},
+		},
+	}
+}
+
+func revisionOf(id string) (uint64, error) {
+	revision, err := strconv.ParseUint(id, 10, 63)
+	if err != nil {
+		return 0, invalid("Last-Event-ID", "must be the id of an event of this stream, not "+strconv.Quote(id))
+	}
+	return revision, nil
+}
+
+// serve answers by events until the stream ends or the client goes. What goes wrong before the first message is answered as elsewhere.
+func (s *streamRoute) serve(g *Gateway) runtime.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
+		request, err := s.read(r, path)
+		if err != nil {
+			writeError(w, err)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		stream, err := g.api.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, s.method)
+		if err != nil {
+			writeError(w, err)
+			return
+		}
+		if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) { // EOF: the receiver learns why
+			writeError(w, err)
+			return
+		}
+		_ = stream.CloseSend() // its error is always nil
+		s.relay(ctx, w, request, s.receive(ctx, stream))
+	}
+}
+
+// read makes the request of a stream.
+func (s *streamRoute) read(r *http.Request, path map[string]string) (proto.Message, error) {
+	request := s.request()
+	if hasBody(r) {
+		if err := (marshaler{}).NewDecoder(r.Body).Decode(request); err != nil && !errors.Is(err, io.EOF) {
+			return nil, invalid("", err.Error())
+		}
+	} else {
+		at, _ := r.Context().Value(routeKey{}).(*route)
+		if err := at.checkQuery(request.ProtoReflect().Descriptor()); err != nil {
+			return nil, err
+		}
+		if err := runtime.PopulateQueryParameters(request, at.query, utilities.NewDoubleArray(nil)); err != nil {
+			return nil, invalid("", err.Error())
+		}
+	}
+	for name, value := range path {
+		if err := runtime.PopulateFieldFromPath(request, name, value); err != nil {
+			return nil, invalid(name, err.Error())
+		}
+	}
+	if id := r.Header.Get("Last-Event-ID"); id != "" && s.resume != nil {
+		return request, s.resume(request, id)
+	}
+	return request, nil
+}
+
+// received is a message of a stream, or its end.
+type received struct {
+	message proto.Message
+	err     error
+}
+
+// receive receives until the stream has ended, or ctx.
+func (s *streamRoute) receive(ctx context.Context, stream grpc.ClientStream) <-chan received {
+	all := make(chan received)
+	go func() {
+		for {
+			m := s.message()
+			err := stream.RecvMsg(m)
+			select {
+			case all <- received{m, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return all
+}
+
+// relay sends what is received, and comments while there is nothing.
+func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request proto.Message, all <-chan received) {
+	control := http.NewResponseController(w)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for begun := false; ; {
+		var out bytes.Buffer
+		var next received
+		select {
+		case next = <-all:
+		case <-beat.C:
+			if !begun {
+				continue
+			}
+			out.WriteString(":\n\n")
+		case <-ctx.Done(): // the client has gone
+			return
+		}
+		if next.err != nil && !begun && !errors.Is(next.err, io.EOF) {
+			writeError(w, next.err)
+			return
+		}
+		if !begun {
+			begun = true
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold events back
+			fmt.Fprintf(&out, "retry: %d\n\n", retry.Milliseconds())
+		}
+		if next.message != nil {
+			s.event(&out, request, next)
+		}
+		if _, err := w.Write(out.Bytes()); err != nil {
+			return
+		}
+		if control.Flush() != nil || next.err != nil {
+			return
+		}
+	}
+}
+
+// event writes one event.
+func (s *streamRoute) event(out *bytes.Buffer, request proto.Message, next received) {
+	kind, id := "", ""
+	var data []byte
+	switch {
+	case errors.Is(next.err, io.EOF):
+		kind, data = "end", []byte("{}\n")
+	case next.err != nil:
+		kind, data = "error", problemOf(next.err).body()
+	default:
+		kind = s.kind(next.message)
+		if s.position != nil {
+			id = s.position(request, next.message)
+		}
+		var err error
+		if data, err = messageJSON(next.message); err != nil {
+			kind, id, data = "error", "", problemOf(err).body()
+		}
+	}
+	if id != "" {
+		fmt.Fprintf(out, "id: %s\n", id)
+	}
+	fmt.Fprintf(out, "event: %s\ndata: %s\n", kind, data) // the data has a line break
+}

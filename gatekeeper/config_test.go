@@ -27,7 +27,7 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
 		},
 		"joiner":   {DataDir: "d", ID: "gk4", Join: []string{"gk1.example:7420", "[::1]:7420"}},
-		"any port": {DataDir: "d", APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0"},
+		"any port": {DataDir: "d", APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", HTTPAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0"},
 		"TLS":      {DataDir: "d", TLS: TLS{"c", "k", "ca"}, Profile: ProfileFast, DumpInterval: time.Minute},
 		"API TLS without authorities": {
 			DataDir: "d", TLS: TLS{CertFile: "c", KeyFile: "k"}, PeerTLS: TLS{"c", "k", "ca"},
@@ -61,6 +61,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"long id":                {Config{DataDir: "d", ID: strings.Repeat("a", 65)}, "ID", "1 to 64 of"},
 		"bad cluster name":       {Config{DataDir: "d", ClusterName: "a/b"}, "ClusterName", "1 to 64 of"},
 		"no port":                {Config{DataDir: "d", APIAddress: "localhost"}, "APIAddress", "must be host:port"},
+		"HTTP without a port":    {Config{DataDir: "d", HTTPAddress: "127.0.0.1"}, "HTTPAddress", "must be host:port"},
 		"port is a word":         {Config{DataDir: "d", AdminAddress: "localhost:http"}, "AdminAddress", "must be host:port"},
 		"port too large":         {Config{DataDir: "d", PeerAddress: "localhost:70000"}, "PeerAddress", "must be host:port"},
 		"all addresses, API":     {Config{DataDir: "d", APIAddress: "0.0.0.0:7420"}, "AdvertiseAPI", "must be given"},

@@ -187,6 +187,7 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 	defer func() { _ = taken.Close() }()
 	for what, set := range map[string]func(*Config, string){
 		"API": func(c *Config, a string) { c.APIAddress = a }, "peer": func(c *Config, a string) { c.PeerAddress = a },
+		"HTTP":  func(c *Config, a string) { c.HTTPAddress = a },
 		"admin": func(c *Config, a string) { c.AdminAddress = a },
 	} {
 		cfg, _ := configOf(t, "")

@@ -27,6 +27,7 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
 		{"the API on IPv6", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "[::]:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
 		{"the peer port", plain, func(c *Config) { c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421" }, "PeerAddress", "gkctl cert peer"},
+		{"the HTTP port", plain, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" }, "HTTPAddress", "it has no TLS"},
 		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it has no TLS"},
 		{"the API by TLS for everybody", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no authorities"},
 		{"all, with TLS", a.secure, func(c *Config) {

@@ -68,7 +68,7 @@ func newFile(name string, data []byte) *file {
 
 // pages are the first parts of the paths at which the dashboard shows a view. It reads the rest of the path.
 var pages = map[string]bool{ //nolint:gochecknoglobals // a table, never changed
-	"": true, "s": true, "move": true, "cluster": true, "activity": true, "jobs": true, "access": true, "login": true,
+	"s": true, "move": true, "cluster": true, "activity": true, "jobs": true, "access": true, "login": true,
 }
 
 // serve answers with a file, or with the page whose script shows the view of that path.
@@ -79,7 +79,7 @@ func (all files) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	f := all[r.URL.Path]
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if f == nil && pages[first] {
+	if f == nil && (r.URL.Path == "/" || pages[first]) {
 		f = all["/index.html"]
 	}
 	if f == nil {

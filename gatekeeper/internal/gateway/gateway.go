@@ -69,6 +69,9 @@ func New(cfg Config) (*Gateway, error) {
 			return nil, err
 		}
 	}
+	if err := g.mux.HandlePath(http.MethodPost, "/v1/jobs", g.submitJob); err != nil {
+		return nil, err
+	}
 	for _, s := range streamRoutes() {
 		if err := g.mux.HandlePath(s.verb, s.pattern, s.serve(g)); err != nil {
 			return nil, err

@@ -212,9 +212,7 @@ func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request 
 		if next.message != nil {
 			s.event(&out, request, next)
 		}
-		if _, err := w.Write(out.Bytes()); err != nil {
-			return
-		}
+		_, _ = w.Write(out.Bytes())
 		if control.Flush() != nil || next.err != nil {
 			return
 		}

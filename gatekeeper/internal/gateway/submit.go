@@ -1,0 +1,52 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// submitJob sends the messages of a body, one after another, as the stream of SubmitJob. It comes before the route that was generated, which would
+// begin the stream before it has read that all of them are good.
+func (g *Gateway) submitJob(w http.ResponseWriter, r *http.Request, _ map[string]string) {
+	var all []*gatekeeperv1.SubmitJobRequest
+	for body := (marshaler{}).NewDecoder(r.Body); ; {
+		m := new(gatekeeperv1.SubmitJobRequest)
+		err := body.Decode(m)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			writeError(w, invalid("", err.Error()))
+			return
+		}
+		all = append(all, m)
+	}
+	answer, err := g.submit(r, all)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	data, err := messageJSON(answer)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(data)
+}
+
+func (g *Gateway) submit(r *http.Request, all []*gatekeeperv1.SubmitJobRequest) (*gatekeeperv1.SubmitJobResponse, error) {
+	stream, err := gatekeeperv1.NewWorkServiceClient(g.api).SubmitJob(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		if stream.Send(m) != nil {
+			break // the answer says why
+		}
+	}
+	return stream.CloseAndRecv()
+}

@@ -1,0 +1,192 @@
+package gatekeeper
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// newSecuredWeb is a cluster of one that takes tokens too, whose HTTP port other machines reach.
+func newSecuredWeb(t *testing.T) *secured {
+	return newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
+}
+
+// browser is one at the HTTP port of a server, with a client certificate of that name; "": none.
+func (s *secured) browser(server int, name string) *browser {
+	s.t.Helper()
+	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
+	if name != "" {
+		cfg.Certificates = []tls.Certificate{authoritytest.Pair(s.t, s.a.api.Issue(authority.Leaf{Name: name, Client: true}))}
+	}
+	_, port, err := net.SplitHostPort(s.servers[server].HTTPAddress())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg}}
+	s.t.Cleanup(client.CloseIdleConnections)
+	return &browser{s.t, "https://127.0.0.1:" + port, client}
+}
+
+func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
+	t.Parallel()
+	s := newSecuredWeb(t)
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	secret, _ := s.token("viewer")
+
+	s.browser(0, "client").asks("GET", "/v1/whoami", "").wants(t, http.StatusOK, `"principal":"admin"`, `"credential":"cert:client"`)
+	s.browser(0, "viewer").asks("GET", "/session", "").wants(t, http.StatusOK, `"principal":"viewer"`, `"authenticates":true`)
+	anybody := s.browser(0, "")
+	p := anybody.asks("GET", "/v1/definitions", "")
+	if p.wants(t, http.StatusUnauthorized, `"reason":"UNAUTHENTICATED"`); p.Header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("no challenge: %v", p.Header)
+	}
+	anybody.asks("GET", "/", "").wants(t, http.StatusOK) // the page that logs in
+	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).wants(t, http.StatusOK, `"principal":"viewer"`)
+	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret+"x").wants(t, http.StatusUnauthorized)
+	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer \xff").wants(t, http.StatusUnauthorized)
+	anybody.asks("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).wants(t, http.StatusOK)
+}
+
+// What a caller says of itself in headers is nothing, at the HTTP port and at the API.
+func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
+	t.Parallel()
+	s := newSecuredWeb(t)
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	certificate := s.browser(0, "client").client.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Certificate[0]
+	inBase64 := base64.StdEncoding.EncodeToString(certificate)
+	for _, prefix := range []string{"", "Grpc-Metadata-", "grpcgateway-"} {
+		for _, header := range [][]string{
+			{"gatekeeper-certificate-bin", inBase64},
+			{"gatekeeper-subject-bin", base64.StdEncoding.EncodeToString([]byte("cert:client")), prefix + "gatekeeper-hop", "gk1"},
+			{"gatekeeper-source", "10.1.2.3:4"},
+			{"gatekeeper-cluster", "another"},
+			{"authorization", "Bearer x"},
+		} {
+			if prefix+header[0] == "authorization" {
+				continue
+			}
+			header[0] = prefix + header[0]
+			s.browser(0, "").asks("GET", "/v1/definitions", "", header...).wants(t, http.StatusUnauthorized)
+			s.browser(0, "viewer").asks("GET", "/v1/whoami", "", append(header, "Connection", "authorization, gatekeeper-source")...).
+				wants(t, http.StatusOK, `"principal":"viewer"`)
+		}
+	}
+	stranger := s.as(0, authority.Leaf{})
+	ctx := metadata.AppendToOutgoingContext(bounded(t), "gatekeeper-certificate-bin", string(certificate), api.SourceHeader, "10.1.2.3:4")
+	if _, err := gatekeeperv1.NewAuthServiceClient(stranger.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("a certificate in the headers of the API: %v", err)
+	}
+	viewer := s.named(0, "viewer")
+	if r, err := gatekeeperv1.NewAuthServiceClient(viewer.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); err != nil || r.GetPrincipal() != "viewer" {
+		t.Errorf("a certificate in the headers of the API, beside a real one: %v, %v", r, err)
+	}
+	for _, l := range s.audited(t) {
+		if strings.HasPrefix(l.Source, "10.") {
+			t.Errorf("a claimed source: %v", l)
+		}
+	}
+}
+
+// A member's certificate makes nobody a member at the HTTP port.
+func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
+	t.Parallel()
+	s := newSecuredWeb(t)
+	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
+	cfg.Certificates = []tls.Certificate{authoritytest.Pair(t, s.a.members.Issue(authority.Leaf{Name: "gk1", Client: true, Hosts: []string{"127.0.0.1"}}))}
+	b := s.browser(0, "")
+	b.client = &http.Client{Transport: &http.Transport{TLSClientConfig: cfg}}
+	defer b.client.CloseIdleConnections()
+	if p, err := b.tries("GET", "/v1/status", ""); err == nil && p.StatusCode == http.StatusOK {
+		t.Errorf("it answers %s", p.text)
+	}
+}
+
+func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
+	t.Parallel()
+	s := newSecuredWeb(t)
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	secret, id := s.token("viewer")
+	b := s.browser(0, "")
+	for _, bad := range []string{`{"token":"gk_no"}`, `{"token":` + quoted(secret[:len(secret)-2]+"AB") + `}`} {
+		if p := b.asks("POST", "/session", bad); p.StatusCode != http.StatusUnauthorized || len(p.Cookies()) > 0 {
+			t.Errorf("%s: %s %v", bad, p.Status, p.Cookies())
+		}
+	}
+	for _, bad := range []string{`{}`, `{"token":"a;b"}`, `{"token":"x","user":"y"}`, `{"token":"x"}{}`, `x`} {
+		if p := b.asks("POST", "/session", bad); p.StatusCode != http.StatusBadRequest || len(p.Cookies()) > 0 {
+			t.Errorf("%s: %s %v", bad, p.Status, p.Cookies())
+		}
+	}
+	b.asks("POST", "/session", `{"token":`+quoted(secret)+`}`, "Sec-Fetch-Site", "cross-site").wants(t, http.StatusForbidden)
+
+	login := b.asks("POST", "/session", `{"token":`+quoted(secret)+`}`)
+	login.wants(t, http.StatusOK, `"principal":"viewer"`)
+	if strings.Contains(login.text, secret) || len(login.Cookies()) != 1 {
+		t.Fatalf("%v %s", login.Cookies(), login.text)
+	}
+	c := login.Cookies()[0]
+	if c.Name != "__Host-gatekeeper" || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 12*60*60 {
+		t.Errorf("cookie %v", c)
+	}
+	cookie := c.Name + "=" + c.Value
+	b.asks("GET", "/v1/definitions", "", "Cookie", cookie).wants(t, http.StatusOK)
+	b.asks("POST", "/v1/definitions", `{"definition":{"name":"x"}}`, "Cookie", cookie).wants(t, http.StatusForbidden, `"reason":"FORBIDDEN"`)
+	b.asks("POST", "/v1/definitions", `{"definition":{"name":"x"}}`, "Cookie", cookie, "Origin", "https://evil.example").wants(t, http.StatusForbidden, "another site")
+	b.asks("GET", "/v1/definitions", "", "Cookie", cookie, "Authorization", "Bearer no").wants(t, http.StatusUnauthorized)
+	b.asks("GET", "/v1/definitions", "", "Cookie", "gatekeeper="+c.Value).wants(t, http.StatusUnauthorized)
+
+	if p := b.asks("DELETE", "/session", "", "Cookie", cookie); p.StatusCode != http.StatusNoContent || len(p.Cookies()) != 1 || p.Cookies()[0].MaxAge >= 0 {
+		t.Errorf("logout: %s %v", p.Status, p.Cookies())
+	}
+	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: id}); err != nil {
+		t.Fatal(err)
+	}
+	b.asks("GET", "/session", "", "Cookie", cookie).wants(t, http.StatusUnauthorized)
+	s.audited(t) // no line has a token
+}
+
+func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" })
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
+	for i := range s.servers {
+		name := "report-" + s.servers[i].cfg.ID
+		eventually(t, func() bool { // a server that lags behind sends a caller to the leader
+			return s.browser(i, "viewer").asks("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
+		})
+		eventually(t, func() bool {
+			return s.browser(i, "editor").asks("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"},"author":"Ann","request_id":"`+name+`"}`).StatusCode == http.StatusOK
+		})
+		s.browser(i, "editor").asks("POST", "/v1/definitions", `{"definition":{"name":"other"}}`).wants(t, http.StatusForbidden)
+	}
+	lines := s.audited(t)
+	has := func(decision, principal, about string) bool {
+		return slices.ContainsFunc(lines, func(l auditLine) bool {
+			host, _, err := net.SplitHostPort(l.Source)
+			return l.Method == "CreateDefinition" && l.Decision == decision && l.Principal == principal && slices.Contains(l.About, about) &&
+				err == nil && host == "127.0.0.1" && slices.Equal(l.Subjects, []string{"cert:" + principal})
+		})
+	}
+	for _, server := range s.servers {
+		if name := "report-" + server.cfg.ID; !has("allowed", "editor", name) {
+			t.Errorf("no line of the edit of %s in %v", name, lines)
+		}
+	}
+	if !has("refused", "viewer", "report-gk1") || !has("refused", "editor", "other") {
+		t.Errorf("no lines of the refusals in %v", lines)
+	}
+}

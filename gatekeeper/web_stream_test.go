@@ -1,0 +1,229 @@
+package gatekeeper
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// events is a stream of a browser.
+type events struct {
+	t      *testing.T
+	lines  *bufio.Reader
+	cancel context.CancelFunc
+	last   string // the id of the last event that had one
+}
+
+type event struct{ kind, id, data string }
+
+// listens begins a stream, which must be one.
+func (b *browser) listens(method, path, body string, headers ...string) *events {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(bounded(b.t))
+	b.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, b.base+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := b.client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = answer.Body.Close() })
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+		b.t.Fatalf("%s: %s, %v", path, answer.Status, answer.Header)
+	}
+	return &events{t: b.t, lines: bufio.NewReader(answer.Body), cancel: cancel}
+}
+
+// next is the next event; false: the stream is over.
+func (s *events) next() (e event, ok bool) {
+	s.t.Helper()
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			return e, false
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch name {
+		case "event":
+			e.kind = value
+		case "id":
+			e.id, s.last = value, value
+		case "data":
+			e.data = value
+		case "":
+			if e.kind != "" {
+				return e, true
+			}
+		}
+	}
+}
+
+// until reads up to an event of that type whose data has that text.
+func (s *events) until(kind, text string) event {
+	s.t.Helper()
+	for {
+		e, ok := s.next()
+		if !ok {
+			s.t.Fatalf("the stream ended before an event %s with %q", kind, text)
+		}
+		if e.kind == kind && strings.Contains(e.data, text) {
+			return e
+		}
+	}
+}
+
+func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
+	t.Parallel()
+	servers := clusterWith(t, func(c *Config) { c.HTTPAddress = "127.0.0.1:0" }, "gk1", "gk2", "gk3")
+	ready(t, servers...)
+	c := callerOf(t, servers[0])
+	stream := browserOf(t, servers[0]).listens("GET", "/v1/watch?names=job-*", "")
+	var want, got []string
+	hear := func() {
+		e, ok := stream.next()
+		m := new(gatekeeperv1.WatchResponse)
+		if err := protojson.Unmarshal([]byte(e.data), m); !ok || e.kind != "message" || e.id == "" || err != nil {
+			t.Fatalf("%v, %v", e, err)
+		}
+		for _, event := range m.GetEvents() {
+			got = append(got, event.GetSemaphore())
+		}
+	}
+	hear()
+	for i := range servers { // the connection breaks, there is more news, and another server resumes
+		for range 5 {
+			want = append(want, "job-"+strconv.Itoa(len(want)))
+			c.create(t, want[len(want)-1])
+			if len(want)%5 == 0 {
+				break // not read before the connection breaks
+			}
+			for len(got) < len(want) {
+				hear()
+			}
+		}
+		last := stream.last
+		stream.cancel()
+		want = append(want, "job-"+strconv.Itoa(len(want)))
+		c.create(t, want[len(want)-1])
+		stream = browserOf(t, servers[i]).listens("GET", "/v1/watch?names=job-*", "", "Last-Event-ID", last)
+		for len(got) < len(want) {
+			hear()
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("heard of %v, want %v", got, want)
+	}
+	b := browserOf(t, servers[0])
+	b.asks("GET", "/v1/watch?labels=%3D%3D", "").wants(t, http.StatusBadRequest, `"reason":"INVALID_FIELD"`)
+	b.asks("GET", "/v1/watch?nmaes=job", "").wants(t, http.StatusBadRequest, "nmaes is not a parameter")
+	b.asks("GET", "/v1/watch", "", "Last-Event-ID", "x").wants(t, http.StatusBadRequest, "Last-Event-ID")
+	live := b.listens("GET", "/v1/watch?live_every=1s", "")
+	live.until("live", `"live":`)
+	live.until("live", `"live":`)
+}
+
+func TestWeb_Streams_OfWork(t *testing.T) {
+	t.Parallel()
+	_, c, b := webbed(t)
+	c.create(t, "report")
+	first := b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"a"},"request_id":"r1"}`)
+	if e := first.until("message", `"grant":`); e.id != "r1" {
+		t.Errorf("id %q", e.id)
+	}
+	first.until("end", "{}")
+	if _, more := first.next(); more {
+		t.Error("more than the end")
+	}
+	second := b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`)
+	second.until("message", `"place":1`)
+	b.asks("POST", "/v1/permits/1:release", `{}`).wants(t, http.StatusOK, `"released":true`)
+	second.until("message", `"token":"2"`)
+	b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`).until("message", `"token":"2"`)
+	b.asks("POST", "/v1/semaphores/report:acquire", `{"identty":{}}`).wants(t, http.StatusBadRequest, "identty")
+	b.asks("GET", "/v1/semaphores/report:acquire", "").wants(t, http.StatusNotFound)
+
+	b.asks("POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="],"last":true}`).wants(t, http.StatusOK)
+	follow := b.listens("GET", "/v1/jobs/j:follow", "")
+	follow.until("message", `"state":"JOB_STATE_OPEN"`)
+	follow.cancel()
+	b.asks("POST", "/v1/jobs/j:cancel", `{"reason":"over"}`).wants(t, http.StatusOK)
+	follow = b.listens("GET", "/v1/jobs/j:follow", "", "Last-Event-ID", follow.last)
+	follow.until("message", `"state":"JOB_STATE_CANCELLED"`)
+	follow.until("end", "{}")
+	b.asks("GET", "/v1/jobs/nothing:follow", "").wants(t, http.StatusNotFound, `"reason":"NO_SUCH_JOB"`)
+	b.listens("GET", "/v1/firings:await?semaphore=report&firing.name=nightly", "").until("message", `"state":"FIRING_STATE_OPEN"`)
+}
+
+func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
+	t.Parallel()
+	s, c, b := webbed(t)
+	c.create(t, "report")
+	stream := b.listens("GET", "/v1/watch", "")
+	stream.until("message", `"revision"`)
+	idle, err := net.Dial("tcp", s.HTTPAddress()) // as browsers open in advance
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	closeServer(t, s)
+	stream.until("error", `"reason":"SHUTTING_DOWN"`)
+	if _, more := stream.next(); more {
+		t.Error("more than the error")
+	}
+	if _, err := b.tries("GET", "/", ""); err == nil {
+		t.Error("it still answers")
+	}
+}
+
+// A stream stands only as long as its caller has the role.
+func TestWeb_StreamOfACallerWithoutItsRole_Ends(t *testing.T) {
+	t.Parallel()
+	s := newSecuredWeb(t)
+	bound := s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	stream := s.browser(0, "viewer").listens("GET", "/v1/watch", "")
+	stream.until("message", `"revision"`)
+	bound.Grants = []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_VERIFIER)}
+	if _, err := s.admin.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: bound, ExpectedRevision: bound.GetRevision()}); err != nil {
+		t.Fatal(err)
+	}
+	stream.until("error", `"code":"PERMISSION_DENIED"`)
+}
+
+// A request must be read within the ReadTimeout of its server. A stream lasts longer.
+func TestWeb_Stream_OutlastsTheTimeForReading(t *testing.T) {
+	t.Parallel()
+	s, _, _ := webbed(t)
+	l := listen(t)
+	impatient := &http.Server{Handler: s.web.server.Handler, ReadTimeout: 200 * time.Millisecond}
+	served := make(chan error, 1)
+	go func() { served <- impatient.Serve(l) }()
+	b := &browser{t, "http://" + l.Addr().String(), &http.Client{Transport: &http.Transport{}}}
+	stream := b.listens("GET", "/v1/watch?live_every=1s", "")
+	for range 2 {
+		stream.until("live", `"live":`)
+	}
+	stream.cancel()
+	b.client.CloseIdleConnections()
+	if err := impatient.Close(); err != nil {
+		t.Error(err)
+	}
+	<-served
+}

@@ -1,0 +1,305 @@
+package gatekeeper
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// browser sends requests to an HTTP port.
+type browser struct {
+	t      *testing.T
+	base   string
+	client *http.Client
+}
+
+func browserOf(t *testing.T, s *Server) *browser {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(client.CloseIdleConnections)
+	return &browser{t, "http://" + s.HTTPAddress(), client}
+}
+
+// webbed is a server with an HTTP port, and a browser of it.
+func webbed(t *testing.T) (*Server, caller, *browser) {
+	t.Helper()
+	cfg, _ := configOf(t, "gk1")
+	cfg.HTTPAddress = "127.0.0.1:0"
+	s, c := serving(t, cfg)
+	return s, c, browserOf(t, s)
+}
+
+// page is an answer that was read.
+type page struct {
+	*http.Response
+	text string
+}
+
+// says is a field of the JSON of an answer, by its path with dots; empty: it has none.
+func (p *page) says(path string) string {
+	var at any
+	if json.Unmarshal([]byte(p.text), &at) != nil {
+		return ""
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		m, _ := at.(map[string]any)
+		at = m[name]
+	}
+	text, _ := at.(string)
+	return text
+}
+
+// asks sends a request. Headers are name, value, name, value; a body is sent as JSON unless they say otherwise.
+func (b *browser) asks(method, path, body string, headers ...string) *page {
+	b.t.Helper()
+	p, err := b.tries(method, path, body, headers...)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return p
+}
+
+func (b *browser) tries(method, path, body string, headers ...string) (*page, error) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(bounded(b.t), method, b.base+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		} else {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	answer, err := b.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &page{answer, string(text)}, nil
+}
+
+// wants fails the test unless an answer has that status and its text has each part.
+func (p *page) wants(t *testing.T, status int, parts ...string) {
+	t.Helper()
+	if p.StatusCode != status {
+		t.Errorf("%s %s: %s, want %d\n%s", p.Request.Method, p.Request.URL, p.Status, status, p.text)
+	}
+	for _, part := range parts {
+		if !strings.Contains(p.text, part) {
+			t.Errorf("%s %s: %q is missing in\n%s", p.Request.Method, p.Request.URL, part, p.text)
+		}
+	}
+}
+
+// jsonOf is what gkctl -o json prints of a message.
+func jsonOf(t *testing.T, m proto.Message) string {
+	t.Helper()
+	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		t.Fatal(err)
+	}
+	return b.String() + "\n"
+}
+
+func TestWeb_Answers_AreTheMessagesOfTheAPI(t *testing.T) {
+	t.Parallel()
+	_, c, b := webbed(t)
+	for _, name := range []string{"report", "a/b:edit", "50%", "über all#", "%2F", "x/permits/1"} {
+		b.asks("POST", "/v1/definitions", `{"definition":{"name":`+quoted(name)+`,"permits":2,"labels":{"team":"<b>"}},"reason":"test"}`).wants(t, http.StatusOK)
+		r, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.asks("GET", "/v1/definitions/"+url.PathEscape(name), "")
+		if p.wants(t, http.StatusOK); p.text != jsonOf(t, r) || p.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %s, want %s", name, p.text, jsonOf(t, r))
+		}
+		escaped := strings.NewReplacer("%", "%25", "/", "%2F", ":", "%3A", "#", "%23", " ", "%20").Replace(name)
+		b.asks("POST", "/v1/semaphores/"+escaped+":tryAcquire", `{"identity":{"group":"g","acquirer":"a"}}`).wants(t, http.StatusOK, `"semaphore":`+quoted(name))
+	}
+	list, err := c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{Names: []string{"report", "50%"}, PageSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := b.asks("GET", "/v1/definitions?names=report&names=50%25&page_size=1", ""); p.text != jsonOf(t, list) {
+		t.Errorf("%s, want %s", p.text, jsonOf(t, list))
+	}
+	b.asks("PUT", "/v1/definitions/report", `{"definition":{"permits":3},"expected_version":"1"}`).wants(t, http.StatusConflict, `"code":"ABORTED"`, `"reason":"STALE_VERSION"`, `"metadata":{"current"`)
+	p := b.asks("GET", "/v1/definitions/nothing", "")
+	if p.wants(t, http.StatusNotFound); p.says("reason") != "NO_SUCH_DEFINITION" || p.says("message") == "" {
+		t.Error(p.text)
+	}
+	b.asks("POST", "/v1/pause", `{"selector":{"names":["report"]},"lasts":"90s"}`).wants(t, http.StatusOK, `"names":["report"]`)
+	b.asks("POST", "/v1/jobs", `{"job":{"id":"j/1","semaphore":"report"},"tasks":["YQ=="]}`+"\n"+`{"tasks":["Yg=="],"last":true}`).wants(t, http.StatusOK, `"tasks":2`)
+	b.asks("GET", "/v1/jobs/j%2F1/tasks?payloads=true", "").wants(t, http.StatusOK, `"payload":"Yg=="`)
+	version := b.asks("GET", "/v1/definitions/50%25", "").says("record.version")
+	b.asks("DELETE", "/v1/definitions/50%25?reason=over&expected_version="+version, "").wants(t, http.StatusOK, `"revision"`)
+	b.asks("GET", "/v1/openapi.json", "").wants(t, http.StatusOK, `"/v1/semaphores/{semaphore}:tryAcquire"`)
+}
+
+func quoted(text string) string {
+	data, _ := json.Marshal(text)
+	return string(data)
+}
+
+func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	s, c, b := webbed(t)
+	c.create(t, "report")
+	before := s.machine.State().Revision()
+	for name, bad := range map[string]struct {
+		method, path, body string
+		headers            []string
+		status             int
+		says               string
+	}{
+		"unknown field":         {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
+		"unknown parameter":     {"DELETE", "/v1/definitions/report?versoin=1", "", nil, 400, "versoin is not a parameter"},
+		"unknown, no other":     {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which has none"},
+		"parameter beside body": {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "leave out the query"},
+		"body of a GET":         {"GET", "/v1/definitions", `{}`, nil, 400, "leave out the body"},
+		"a parameter's value":   {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
+		"a token":               {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
+		"broken JSON":           {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
+		"two objects":           {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
+		"the same field twice":  {"POST", "/v1/definitions", `{"reason":"a","reason":"b","definition":{"name":"x"}}`, nil, 400, "duplicate field"},
+		"another name in path":  {"PUT", "/v1/definitions/other", `{"definition":{"name":"report"},"expected_version":"2"}`, nil, 400, `body has definition.name`},
+		"not UTF-8":             {"GET", "/v1/definitions/%ff", "", nil, 400, "must be valid UTF-8"},
+		"not UTF-8 in a query":  {"GET", "/v1/definitions?names=%ff", "", nil, 400, "must be valid UTF-8"},
+		"a bad escape":          {"GET", "/v1/definitions?names=%zz", "", nil, 400, "the query"},
+		"a form":                {"POST", "/v1/definitions", `definition=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},
+		"no content type":       {"POST", "/v1/definitions", "", nil, 415, "application/json"},
+		"too large":             {"POST", "/v1/definitions", `{"reason":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413, "larger than 4 MiB"},
+		"overridden method":     {"POST", "/v1/definitions/report", `{}`, []string{"X-HTTP-Method-Override", "DELETE"}, 404, "there is no POST"},
+		"no such route":         {"POST", "/v1/nothing", `{}`, nil, 404, "there is no POST /v1/nothing"},
+		"a path upwards":        {"GET", "/v1/../../etc/passwd", "", nil, 404, "there is no GET"},
+		"a path below":          {"GET", "/assets/..%2f..%2fgateway.go", "", nil, 404, "there is no GET"},
+		"slashes":               {"GET", "//v1//definitions", "", nil, 404, "there is no GET"},
+		"a huge credential":     {"GET", "/v1/definitions", "", []string{"Authorization", "Bearer " + strings.Repeat("x", 10<<10)}, 431, "too large"},
+		"part of a job":         {"POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="]}{"task":[]}`, nil, 400, `unknown field \"task\"`},
+		"a foreign page":        {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
+		"a foreign frame":       {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
+		"a foreign name":        {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
+		"logging in to nothing": {"POST", "/session", `{"token":"x"}`, nil, 409, "authenticates nobody"},
+	} {
+		p := b.asks(bad.method, bad.path, bad.body, bad.headers...)
+		p.wants(t, bad.status, bad.says)
+		if p.says("code") == "" || p.says("message") == "" {
+			t.Errorf("%s: no code or message in %s", name, p.text)
+		}
+	}
+	for _, host := range []string{"localhost", "[::1]:7422", "127.0.0.1", "gatekeeper:7422"} {
+		b.asks("GET", "/v1/status", "", "Host", host).wants(t, http.StatusOK)
+	}
+	own := strings.TrimPrefix(b.base, "http://")
+	b.asks("POST", "/v1/preview", `{"pause":{"selector":{"names":["report"]}}}`, "Origin", "http://"+own, "Sec-Fetch-Site", "same-origin").wants(t, http.StatusOK)
+	if after := s.machine.State().Revision(); after != before {
+		t.Errorf("revision %d, was %d", after, before)
+	}
+	if jobs, err := gatekeeperv1.NewWorkServiceClient(c.conn).ListJobs(bounded(t), &gatekeeperv1.ListJobsRequest{}); err != nil || len(jobs.GetJobs()) > 0 {
+		t.Errorf("jobs %v, %v", jobs, err)
+	}
+}
+
+// What net/http refuses before a handler sees it, and what it would have to pass on.
+func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
+	t.Parallel()
+	s, c, _ := webbed(t)
+	c.create(t, "report")
+	before := s.machine.State().Revision()
+	inner := "DELETE /v1/definitions/report HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	for name, raw := range map[string]string{
+		"two lengths":       "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 60\r\n\r\n{}" + inner,
+		"chunks and length": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked, identity\r\n\r\n" + inner,
+		"a blank in a name": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Length : 60\r\n\r\n" + inner,
+		"two hosts":         "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", s.HTTPAddress())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, raw); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn) // it is closed at once
+		if err != nil && len(answer) == 0 {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		if status, _, _ := strings.Cut(string(answer), "\r\n"); !strings.Contains(status, " 400 ") && !strings.Contains(status, " 501 ") {
+			t.Errorf("%s: %s", name, status)
+		}
+	}
+	if after := s.machine.State().Revision(); after != before {
+		t.Errorf("revision %d, was %d", after, before)
+	}
+}
+
+func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
+	t.Parallel()
+	_, _, b := webbed(t)
+	index := b.asks("GET", "/", "")
+	index.wants(t, http.StatusOK, "<title>Gatekeeper</title>")
+	for _, link := range []string{"/s/team%2Freport", "/move?group=zone-a", "/cluster", "/activity", "/jobs", "/jobs/j%2F1", "/access", "/login"} {
+		if p := b.asks("GET", link, ""); p.StatusCode != http.StatusOK || p.text != index.text {
+			t.Errorf("%s: %s\n%s", link, p.Status, p.text)
+		}
+	}
+	b.asks("GET", "/", "", "If-None-Match", index.Header.Get("ETag")).wants(t, http.StatusNotModified)
+	b.asks("HEAD", "/", "").wants(t, http.StatusOK)
+	b.asks("GET", "/.git/config", "").wants(t, http.StatusNotFound)
+	b.asks("POST", "/", `{}`).wants(t, http.StatusNotFound)
+	for _, path := range []string{"/", "/v1/status", "/v1/nothing", "/assets/nothing.js"} {
+		h := b.asks("GET", path, "").Header
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self';", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-",
+		} {
+			if !strings.HasPrefix(h.Get(name), want) {
+				t.Errorf("%s: %s %q, want %q", path, name, h.Get(name), want)
+			}
+		}
+		if h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s lets other sites read it", path)
+		}
+	}
+}
+
+func TestWeb_AtAFollower_AnswersTheSame(t *testing.T) {
+	t.Parallel()
+	servers := clusterWith(t, func(c *Config) { c.HTTPAddress = "127.0.0.1:0" }, "gk1", "gk2", "gk3")
+	leader, followers := leaderOf(t, servers)
+	b, at := browserOf(t, followers[0]), browserOf(t, leader)
+	eventually(t, func() bool {
+		return b.asks("POST", "/v1/definitions", `{"definition":{"name":"report"},"request_id":"r"}`).StatusCode == http.StatusOK
+	})
+	for _, path := range []string{"/v1/definitions/report", "/v1/history?names=report", "/v1/settings"} {
+		eventually(t, func() bool {
+			here, there := b.asks("GET", path, ""), at.asks("GET", path, "")
+			return here.StatusCode == http.StatusOK && here.text == there.text
+		})
+	}
+}

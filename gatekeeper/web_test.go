@@ -177,7 +177,7 @@ func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
 		says               string
 	}{
 		"unknown field":         {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
-		"unknown parameter":     {"DELETE", "/v1/definitions/report?versoin=1", "", nil, 400, "versoin is not a parameter"},
+		"unknown parameter":     {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
 		"unknown, no other":     {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which has none"},
 		"parameter beside body": {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "leave out the query"},
 		"body of a GET":         {"GET", "/v1/definitions", `{}`, nil, 400, "leave out the body"},

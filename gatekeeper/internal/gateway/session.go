@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -44,30 +45,23 @@ func (g *Gateway) setCookie(w http.ResponseWriter, token string, life time.Durat
 
 // serveSession begins, shows and ends the session of a browser.
 func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
-	ctx := r.Context()
+	var err error
 	switch r.Method {
 	case http.MethodGet:
+		err = g.whoAmI(r.Context(), w, "")
+	case http.MethodPost:
+		var token string
+		if token, err = g.login(r); err == nil {
+			r.Header.Set("Authorization", "Bearer "+token)
+			err = g.whoAmI(context.WithValue(r.Context(), callerKey{}, g.callerOf(r)), w, token)
+		}
 	case http.MethodDelete:
 		g.setCookie(w, "", -time.Second)
 		w.WriteHeader(http.StatusNoContent)
-		return
-	case http.MethodPost:
-		token, err := g.login(r)
-		if err != nil {
-			writeError(w, err)
-			return
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		ctx = context.WithValue(ctx, callerKey{}, g.callerOf(r))
-		if err := g.whoAmI(ctx, w, func() { g.setCookie(w, token, sessionLife) }); err != nil {
-			writeError(w, err)
-		}
-		return
 	default:
-		writeError(w, noRoute(r))
-		return
+		err = noRoute(r)
 	}
-	if err := g.whoAmI(ctx, w, func() {}); err != nil {
+	if err != nil {
 		writeError(w, err)
 	}
 }
@@ -94,8 +88,8 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 	return login.Token, nil
 }
 
-// whoAmI answers with what the API says of the caller, and whether it authenticates callers at all. It calls accepted before it answers.
-func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, accepted func()) error {
+// whoAmI answers with what the API says of the caller, and whether it authenticates callers at all. A token begins a session.
+func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token string) error {
 	answer, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})
 	if err != nil {
 		return err
@@ -108,14 +102,13 @@ func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, accepted fu
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	fields["authenticates"] = json.RawMessage("false")
-	if g.cfg.Authenticate {
-		fields["authenticates"] = json.RawMessage("true")
-	}
+	fields["authenticates"] = strconv.AppendBool(nil, g.cfg.Authenticate)
 	if data, err = json.Marshal(fields); err != nil {
 		return err
 	}
-	accepted()
+	if token != "" {
+		g.setCookie(w, token, sessionLife)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(data, '\n')) // the client may have gone
 	return nil

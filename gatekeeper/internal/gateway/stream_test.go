@@ -23,7 +23,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 			defer close(done)
 			watch.relay(ctx, newWriter(answer), nil, all)
 		}()
-		time.Sleep(10 * heartbeat)
+		time.Sleep(10 * heartbeat) //nolint:forbidigo // of virtual time
 		synctest.Wait()
 		if answer.Body.Len() > 0 {
 			t.Errorf("before the first message, which may be an error: %q", answer.Body)
@@ -31,7 +31,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 		all <- received{message: &gatekeeperv1.WatchResponse{Revision: 7}}
 		synctest.Wait()
 		first := answer.Body.String()
-		time.Sleep(10 * heartbeat)
+		time.Sleep(10 * heartbeat) //nolint:forbidigo // of virtual time
 		synctest.Wait()
 		cancel()
 		<-done

@@ -1,0 +1,33 @@
+package api
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+)
+
+// All callers at the HTTP port share one connection, and each of them has the limits of one.
+func TestConnectionOf_CallersAtTheHTTPPort_AreDistinguishedByWhatTheyShow(t *testing.T) {
+	t.Parallel()
+	of := func(info credentials.AuthInfo, source, bearer string) any {
+		ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs(SourceHeader, source, authorization, bearer))
+		return connectionOf(peer.NewContext(ctx, &peer.Peer{AuthInfo: info}))
+	}
+	one := of(gatewayInfo{}, "10.0.0.1:1000", "Bearer a")
+	if again := of(gatewayInfo{}, "10.0.0.1:1001", "Bearer a"); again != one {
+		t.Errorf("another port: %v, want %v", again, one)
+	}
+	if again, first := of(gatewayInfo{}, "[2001:db8::2]:1", "Bearer a"), of(gatewayInfo{}, "[2001:db8::1]:1", "Bearer a"); again != first {
+		t.Errorf("another address of a /64: %v, want %v", again, first)
+	}
+	for _, other := range []any{
+		of(gatewayInfo{}, "10.0.0.2:1000", "Bearer a"), of(gatewayInfo{}, "10.0.0.1:1000", "Bearer b"),
+		of(credentials.TLSInfo{}, "10.0.0.1:1000", "Bearer a"),
+	} {
+		if other == one || other == nil {
+			t.Errorf("%v is the same caller as %v", other, one)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestFiles_AreSmallForThoseWhoUnzip_AndAreNotSentAgain(t *testing.T) {
+	t.Parallel()
+	script := strings.Repeat("let a = 1;\n", 1000)
+	all := files{"/assets/app.js": newFile("assets/app.js", []byte(script))}
+	ask := func(headers ...string) *http.Response {
+		r := httptest.NewRequest(http.MethodGet, "/assets/app.js", nil)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		w := httptest.NewRecorder()
+		all.serve(w, r)
+		return w.Result()
+	}
+	text := func(r io.Reader) string {
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	plain, zipped := ask(), ask("Accept-Encoding", "br, gzip")
+	if got := text(plain.Body); got != script || plain.Header.Get("Content-Encoding") != "" || !strings.Contains(plain.Header.Get("Content-Type"), "javascript") {
+		t.Errorf("plain: %v %.20q", plain.Header, got)
+	}
+	z, err := gzip.NewReader(zipped.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(z); got != script || zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("zipped: %v %.20q", zipped.Header, got)
+	}
+	if tag := zipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
+		t.Errorf("tags %q and %q", tag, plain.Header.Get("ETag"))
+	} else if again := ask("Accept-Encoding", "gzip", "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
+		t.Errorf("again: %s", again.Status)
+	}
+}

@@ -21,7 +21,7 @@ import (
 
 // Server is one gatekeeperd. Its addresses stay the same when it is started again.
 type Server struct {
-	ID               string
+	ID                     string
 	API, Peer, HTTP, Admin string // host:port
 	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something between.
 	FrontAPI, FrontPeer string

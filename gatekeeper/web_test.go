@@ -157,6 +157,7 @@ func TestWeb_Answers_AreTheMessagesOfTheAPI(t *testing.T) {
 	b.asks("GET", "/v1/jobs/j%2F1/tasks?payloads=true", "").wants(t, http.StatusOK, `"payload":"Yg=="`)
 	version := b.asks("GET", "/v1/definitions/50%25", "").says("record.version")
 	b.asks("DELETE", "/v1/definitions/50%25?reason=over&expected_version="+version, "").wants(t, http.StatusOK, `"revision"`)
+	b.asks("GET", "/v1/definitions:summarize", "").wants(t, http.StatusOK, `"total":`)
 	b.asks("GET", "/v1/openapi.json", "").wants(t, http.StatusOK, `"/v1/semaphores/{semaphore}:tryAcquire"`)
 }
 

@@ -151,6 +151,41 @@ func local_request_DefinitionService_ListDefinitions_0(ctx context.Context, mars
 	return msg, metadata, err
 }
 
+var filter_DefinitionService_SummarizeDefinitions_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_DefinitionService_SummarizeDefinitions_0(ctx context.Context, marshaler runtime.Marshaler, client extGatekeeperv1.DefinitionServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extGatekeeperv1.SummarizeDefinitionsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_DefinitionService_SummarizeDefinitions_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.SummarizeDefinitions(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_DefinitionService_SummarizeDefinitions_0(ctx context.Context, marshaler runtime.Marshaler, server extGatekeeperv1.DefinitionServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extGatekeeperv1.SummarizeDefinitionsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_DefinitionService_SummarizeDefinitions_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.SummarizeDefinitions(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_DefinitionService_ReplaceDefinition_0(ctx context.Context, marshaler runtime.Marshaler, client extGatekeeperv1.DefinitionServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extGatekeeperv1.ReplaceDefinitionRequest
@@ -387,6 +422,26 @@ func RegisterDefinitionServiceHandlerServer(ctx context.Context, mux *runtime.Se
 		}
 		forward_DefinitionService_ListDefinitions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_DefinitionService_SummarizeDefinitions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/gatekeeper.v1.DefinitionService/SummarizeDefinitions", runtime.WithHTTPPathPattern("/v1/definitions:summarize"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_DefinitionService_SummarizeDefinitions_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_DefinitionService_SummarizeDefinitions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPut, pattern_DefinitionService_ReplaceDefinition_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -558,6 +613,23 @@ func RegisterDefinitionServiceHandlerClient(ctx context.Context, mux *runtime.Se
 		}
 		forward_DefinitionService_ListDefinitions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_DefinitionService_SummarizeDefinitions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/gatekeeper.v1.DefinitionService/SummarizeDefinitions", runtime.WithHTTPPathPattern("/v1/definitions:summarize"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_DefinitionService_SummarizeDefinitions_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_DefinitionService_SummarizeDefinitions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPut, pattern_DefinitionService_ReplaceDefinition_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -630,21 +702,23 @@ func RegisterDefinitionServiceHandlerClient(ctx context.Context, mux *runtime.Se
 }
 
 var (
-	pattern_DefinitionService_CreateDefinition_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, ""))
-	pattern_DefinitionService_GetDefinition_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "definitions", "name"}, ""))
-	pattern_DefinitionService_ListDefinitions_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, ""))
-	pattern_DefinitionService_ReplaceDefinition_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "definitions", "definition.name"}, ""))
-	pattern_DefinitionService_DeleteDefinition_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "definitions", "name"}, ""))
-	pattern_DefinitionService_BatchEdit_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, "edit"))
-	pattern_DefinitionService_Explain_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "semaphores", "semaphore"}, "explain"))
+	pattern_DefinitionService_CreateDefinition_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, ""))
+	pattern_DefinitionService_GetDefinition_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "definitions", "name"}, ""))
+	pattern_DefinitionService_ListDefinitions_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, ""))
+	pattern_DefinitionService_SummarizeDefinitions_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, "summarize"))
+	pattern_DefinitionService_ReplaceDefinition_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "definitions", "definition.name"}, ""))
+	pattern_DefinitionService_DeleteDefinition_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "definitions", "name"}, ""))
+	pattern_DefinitionService_BatchEdit_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"v1", "definitions"}, "edit"))
+	pattern_DefinitionService_Explain_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v1", "semaphores", "semaphore"}, "explain"))
 )
 
 var (
-	forward_DefinitionService_CreateDefinition_0  = runtime.ForwardResponseMessage
-	forward_DefinitionService_GetDefinition_0     = runtime.ForwardResponseMessage
-	forward_DefinitionService_ListDefinitions_0   = runtime.ForwardResponseMessage
-	forward_DefinitionService_ReplaceDefinition_0 = runtime.ForwardResponseMessage
-	forward_DefinitionService_DeleteDefinition_0  = runtime.ForwardResponseMessage
-	forward_DefinitionService_BatchEdit_0         = runtime.ForwardResponseMessage
-	forward_DefinitionService_Explain_0           = runtime.ForwardResponseMessage
+	forward_DefinitionService_CreateDefinition_0     = runtime.ForwardResponseMessage
+	forward_DefinitionService_GetDefinition_0        = runtime.ForwardResponseMessage
+	forward_DefinitionService_ListDefinitions_0      = runtime.ForwardResponseMessage
+	forward_DefinitionService_SummarizeDefinitions_0 = runtime.ForwardResponseMessage
+	forward_DefinitionService_ReplaceDefinition_0    = runtime.ForwardResponseMessage
+	forward_DefinitionService_DeleteDefinition_0     = runtime.ForwardResponseMessage
+	forward_DefinitionService_BatchEdit_0            = runtime.ForwardResponseMessage
+	forward_DefinitionService_Explain_0              = runtime.ForwardResponseMessage
 )

@@ -170,11 +170,12 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		permits + "AwaitFiring": one("elsewhere", &gatekeeperv1.AwaitFiringRequest{Semaphore: "secret-sem", Firing: &gatekeeperv1.Firing{Name: "nightly"}}, codes.NotFound),
 		permits + "CatchUp":     one("elsewhere", &gatekeeperv1.CatchUpRequest{Semaphore: "secret-sem", Identity: id, Name: "nightly"}, codes.OK),
 
-		defs + "CreateDefinition":  one("a new one", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
-		defs + "GetDefinition":     one("elsewhere", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
-		defs + "ListDefinitions":   one("all", &gatekeeperv1.ListDefinitionsRequest{}, codes.OK),
-		defs + "ReplaceDefinition": one("one", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
-		defs + "DeleteDefinition":  one("one", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
+		defs + "CreateDefinition":     one("a new one", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
+		defs + "GetDefinition":        one("elsewhere", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
+		defs + "ListDefinitions":      one("all", &gatekeeperv1.ListDefinitionsRequest{}, codes.OK),
+		defs + "SummarizeDefinitions": one("all", &gatekeeperv1.SummarizeDefinitionsRequest{}, codes.OK),
+		defs + "ReplaceDefinition":    one("one", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
+		defs + "DeleteDefinition":     one("one", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
 		defs + "BatchEdit": one("one", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
 			{Change: &gatekeeperv1.Edit_Declare{Declare: definition("report-y")}},
 		}}, refused),

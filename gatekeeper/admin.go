@@ -16,7 +16,7 @@ func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
 		return l, nil
 	}
-	cfg, err := certs.Port{Files: s.cfg.TLS.files(), Optional: s.cfg.optionalCerts(), HTTP1: true}.Config()
+	cfg, err := certs.Port{Files: s.cfg.TLS.files(), Optional: s.cfg.optionalCerts(), HTTP: true}.Config()
 	if err != nil {
 		return nil, unusable("TLS", err)
 	}

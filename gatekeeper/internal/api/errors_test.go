@@ -241,6 +241,7 @@ func unlisted() map[string]string {
 		"consensus.AddressTakenError":  "ends the start of a server, which then serves nobody",
 		"api.errLeadershipOver":        "told within a brokenHopError",
 		"oidc.RefusedError":            "becomes an unauthenticatedError",
+		"api.RefusedError":             "told to the server that has asked in its own name",
 		"oidc.SourceError":             "told within an UnavailableError, or ends the start of a server",
 	}
 }

@@ -130,8 +130,8 @@ type Port struct {
 	Members string
 	// Optional lets clients in that show no certificate. Without CA nobody needs one.
 	Optional bool
-	// HTTP1: the port speaks HTTP/1.1, and else gRPC.
-	HTTP1 bool
+	// HTTP: the port speaks HTTP/2 and HTTP/1.1, and else gRPC.
+	HTTP bool
 }
 
 // Config returns a configuration for a port that reads the files again at each handshake. The error is that of Files.Config.
@@ -151,8 +151,8 @@ func (p Port) read() (*tls.Config, error) {
 		return nil, err
 	}
 	cfg.NextProtos = []string{"h2"}
-	if p.HTTP1 {
-		cfg.NextProtos = []string{"http/1.1"}
+	if p.HTTP {
+		cfg.NextProtos = append(cfg.NextProtos, "http/1.1")
 	}
 	switch {
 	case p.CA == "" && p.Members == "":

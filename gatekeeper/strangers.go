@@ -1,10 +1,10 @@
 package gatekeeper
 
 import (
-	"bytes"
 	"log/slog"
 	"net"
-	"os"
+
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
 // refuseStrangers refuses ports that other machines reach and that authenticate nobody. With Insecure it warns of them instead. The error
@@ -47,12 +47,12 @@ func (c *Config) sameAuthority() bool {
 	if c.PeerTLS == (TLS{}) || c.PeerTLS.CAFile == c.TLS.CAFile {
 		return true
 	}
-	clients, err := os.ReadFile(c.TLS.CAFile)
+	clients, err := tlsfiles.Pool(c.TLS.CAFile)
 	if err != nil {
 		return false // who opens the port says so
 	}
-	members, err := os.ReadFile(c.PeerTLS.CAFile)
-	return err == nil && bytes.Equal(clients, members)
+	members, err := tlsfiles.Pool(c.PeerTLS.CAFile)
+	return err == nil && clients.Equal(members)
 }
 
 // apiTrouble is that of the API, the HTTP and the admin port, where tokens may stand for client certificates.

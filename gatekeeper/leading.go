@@ -12,6 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/internal/audit"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
@@ -27,6 +29,7 @@ type leading struct {
 	level   func() uint32
 	propose func(fsm.Command, func(batcher.Outcome))
 	clocks  *clocks
+	audit   *audit.Log // nil: none
 	// id is this member's, and admin the subject of the first administrator; empty: callers are not authenticated.
 	id, admin string
 	chores    sync.WaitGroup
@@ -125,6 +128,10 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 				proposed.Store(false)
 				if o.Err == nil {
 					l.log.Info("the cluster has its first administrator", slog.String("subject", l.admin))
+					l.audit.Write(audit.Record{
+						Subjects: []string{"member:" + l.id}, Method: gatekeeperv1.AuthService_SetBinding_FullMethodName, Decision: audit.Allowed,
+						About: []string{first.Name, l.admin},
+					})
 				}
 			})
 		}

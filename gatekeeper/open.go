@@ -106,12 +106,12 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if err := s.openConsensus(folder, peerAddress, measures); err != nil {
 		return err
 	}
-	s.openKeeper(definitions, measures)
-	admitted, guesses := admission.New(admission.NewLimits(cfg.MaxCalls)), guessing.New(guessing.Config{})
 	audited, err := s.openAudit()
 	if err != nil {
 		return err
 	}
+	s.openKeeper(definitions, audited, measures)
+	admitted, guesses := admission.New(admission.NewLimits(cfg.MaxCalls)), guessing.New(guessing.Config{})
 	measures.Attach(metrics.Sources{
 		State:      s.machine.State,
 		Leading:    func() bool { return s.node.Role() == consensus.RoleLeader },
@@ -200,7 +200,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 	return nil
 }
 
-func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metrics.Metrics) {
+func (s *Server) openKeeper(definitions []*semaphore.Definition, audited *audit.Log, measures *metrics.Metrics) {
 	s.batcher = batcher.New(s.node, func() uint32 { return s.machine.State().FeatureLevel() }, batcher.WithObserver(measures.Entry))
 	s.opens(func(context.Context) error { s.batcher.Close(); return nil })
 	s.keeper = keeper.New(keeper.Config{
@@ -214,7 +214,7 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
 	s.leading = &leading{
 		keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions,
-		level: s.node.Level, propose: s.batcher.Go, id: s.cfg.ID, admin: s.cfg.firstAdmin(),
+		level: s.node.Level, propose: s.batcher.Go, audit: audited, id: s.cfg.ID, admin: s.cfg.firstAdmin(),
 		clocks: &clocks{id: s.cfg.ID, every: s.cfg.clocksEvery, node: s.node, state: s.machine.State, log: s.log},
 	}
 	s.node.Lead(s.leading)

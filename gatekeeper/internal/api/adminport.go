@@ -63,7 +63,7 @@ func (a *API) admits(r *http.Request, page string, allowed permission) error {
 			}
 		}
 	}
-	a.audited(ctx, page, nil, err)
+	a.audited(ctx, page, nil, nil, err)
 	return err
 }
 

@@ -38,8 +38,8 @@ func audits(fullMethod string) bool {
 	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy)
 }
 
-// audited writes what became of a call that was decided here. req is nil where it was not read, or is a stream's.
-func (a *API) audited(ctx context.Context, fullMethod string, req any, err error) {
+// audited writes what became of a call that was decided here. req is nil where it was not read, or is a stream's. reply is nil beside an error.
+func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, err error) {
 	if a.cfg.Audit == nil {
 		return
 	}
@@ -66,6 +66,9 @@ func (a *API) audited(ctx context.Context, fullMethod string, req any, err error
 	}
 	if about := aboutOf(req); len(about) > 0 {
 		r.About = about
+	}
+	if created, ok := reply.(*gatekeeperv1.CreateTokenResponse); ok {
+		r.About = append(r.About, created.GetToken().GetId())
 	}
 	if m, ok := req.(interface{ GetAuthor() string }); ok {
 		r.Author = m.GetAuthor()

@@ -68,7 +68,7 @@ func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdminis
 func (a *API) bindAsMember(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
 	if a.forward.leading() {
 		_, err := a.bindAdministrator(ctx, a.cfg.ID, m)
-		a.audited(context.WithValue(ctx, callerKey{}, &caller{api: a, member: true}), gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m, err)
+		a.audited(context.WithValue(ctx, callerKey{}, &caller{api: a, member: true}), gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m, nil, err)
 		return err
 	}
 	ctx = context.WithValue(ctx, callerKey{}, &caller{api: a, member: true})

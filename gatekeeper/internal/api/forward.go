@@ -58,7 +58,7 @@ type forwarder struct {
 	// entitled refuses a call that is answered here if its caller has no role for that method.
 	entitled func(ctx context.Context, fullMethod string) error
 	// audited writes to the audit log what became of a call that was answered here.
-	audited func(ctx context.Context, fullMethod string, req any, err error)
+	audited func(ctx context.Context, fullMethod string, req, reply any, err error)
 	// standing returns a context that ends once the caller has no role for the method any more. A stream that is passed on stands with the
 	// leader alone: this server's bindings may be older.
 	standing func(ctx context.Context, fullMethod string) (context.Context, func())
@@ -78,7 +78,7 @@ type hop struct {
 
 func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods map[string]*method) *forwarder {
 	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods}
-	f.audited = func(context.Context, string, any, error) {}
+	f.audited = func(context.Context, string, any, any, error) {}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
 	}
@@ -97,12 +97,12 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 		if err == nil {
 			reply, err = handler(ctx, req)
 		}
-		f.audited(ctx, info.FullMethod, req, err)
+		f.audited(ctx, info.FullMethod, req, reply, err)
 		return reply, err
 	}
 	if c := callerIn(ctx); m.direct && c != nil && c.member {
 		err := notMember()
-		f.audited(ctx, info.FullMethod, req, err)
+		f.audited(ctx, info.FullMethod, req, nil, err)
 		return nil, err
 	}
 	return f.pass(ctx, info.FullMethod, req)
@@ -140,7 +140,7 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	}
 	m := f.methods[info.FullMethod]
 	here := func() (err error) {
-		defer func() { f.audited(ctx, info.FullMethod, nil, err) }()
+		defer func() { f.audited(ctx, info.FullMethod, nil, nil, err) }()
 		if err = f.entitled(ctx, info.FullMethod); err != nil {
 			return err
 		}

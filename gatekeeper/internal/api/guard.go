@@ -89,7 +89,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 	var at []int
 	for i, call := range calls {
 		if refusals[i] != nil {
-			g.api.audited(ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, nil, refusals[i])
+			g.api.audited(ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, nil, nil, refusals[i])
 			answer(i, keeper.Answer{}, refusals[i])
 			continue
 		}

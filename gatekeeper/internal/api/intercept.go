@@ -40,7 +40,7 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 			}
 			defer call.End()
 			if ctx, err = a.authenticate(ctx); err != nil {
-				a.audited(ctx, name, nil, err)
+				a.audited(ctx, name, nil, nil, err)
 				return nil, a.ended(ctx, name, began, err)
 			}
 			receiving := func(message any) error {
@@ -84,7 +84,7 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 		known, err = ss.Context(), nil
 	}
 	if err != nil {
-		a.audited(known, info.FullMethod, nil, err)
+		a.audited(known, info.FullMethod, nil, nil, err)
 		return a.ended(ss.Context(), info.FullMethod, began, err)
 	}
 	ctx, cancel := context.WithCancelCause(known)

@@ -161,10 +161,10 @@ func printWhoAmI(f *conn.Factory, output ui.Output, r *gatekeeperv1.WhoAmIRespon
 }
 
 type canIOptions struct {
-	f               *conn.Factory
-	args            []string
-	output          ui.Output
-	group, acquirer string
+	f      *conn.Factory
+	args   []string
+	output ui.Output
+	conn.IdentityFlags
 }
 
 func newCanI(f *conn.Factory, run func(*canIOptions, context.Context) error) *cobra.Command {
@@ -172,7 +172,8 @@ func newCanI(f *conn.Factory, run func(*canIOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		Use:   "can-i ROLE [SEMAPHORE] [--group GROUP] [--acquirer ACQUIRER]",
 		Short: "Say whether the caller has a role, anywhere or on a semaphore",
-		Long:  `Says whether the caller has a role: on a semaphore if one is named, else anywhere. With --group or --acquirer, as that identity. Exits with 1 when it has not.`,
+		Long: `Says whether the caller has a role: on a semaphore if one is named, else anywhere. With --group or --acquirer, as that identity; for the
+role acquirer on a semaphore, else as the identity that gkctl acquire has. Exits with 1 when it has not.`,
 		Example: `  gkctl auth can-i operator
   gkctl auth can-i acquirer orders-eu --group prod --acquirer host-1`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -195,8 +196,7 @@ func newCanI(f *conn.Factory, run func(*canIOptions, context.Context) error) *co
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&o.group, "group", "", "as a caller in this group")
-	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "as this acquirer")
+	o.RegisterAsker(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -206,11 +206,18 @@ func (o *canIOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := &gatekeeperv1.CanIRequest{Role: role, Group: o.group, Acquirer: o.acquirer}
+	m := &gatekeeperv1.CanIRequest{Role: role, Group: o.Group, Acquirer: o.Acquirer}
 	if len(o.args) > 1 {
 		m.Semaphore = o.args[1]
-	} else if o.group != "" || o.acquirer != "" {
+	} else if o.Group != "" || o.Acquirer != "" {
 		return ui.Usagef("--group and --acquirer are for a semaphore: name it")
+	}
+	if m.GetSemaphore() != "" && role == gatekeeperv1.Role_ROLE_ACQUIRER {
+		id, err := o.Identity(&o.f.Global)
+		if err != nil {
+			return err
+		}
+		m.Group, m.Acquirer = id.GetGroup(), id.GetAcquirer()
 	}
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		r, err := c.Auth().CanI(ctx, m)

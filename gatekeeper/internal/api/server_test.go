@@ -48,6 +48,19 @@ func TestReflection_Lists_TheThreeServices(t *testing.T) {
 	}
 }
 
+// Reflection and health too: a method that is served and that the table does not name is refused to everybody.
+func TestEntitlements_NameEveryMethodThatIsServed(t *testing.T) {
+	server := open(t).api.NewServer()
+	defer server.Stop()
+	for service, info := range server.GetServiceInfo() {
+		for _, m := range info.Methods {
+			if _, named := entitlements["/"+service+"/"+m.Name]; !named {
+				t.Errorf("/%s/%s has no entitlement", service, m.Name)
+			}
+		}
+	}
+}
+
 func TestHealth_FollowsConsensus(t *testing.T) {
 	g := open(t)
 	client := healthpb.NewHealthClient(g.conn)

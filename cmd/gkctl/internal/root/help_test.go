@@ -62,6 +62,22 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	})
 }
 
+// Everybody on a machine sees the arguments of its processes. The token of a permit is a number, and no secret.
+func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
+	t.Parallel()
+	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)
+	root := newRoot(&conn.Factory{IO: &ui.IO{}})
+	everyCommand(root, func(name string, c *cobra.Command) {
+		visit := func(f *pflag.Flag) {
+			if secret.MatchString(f.Name) && f.Value.Type() == "string" && !strings.Contains(strings.ToLower(f.Usage), "file") {
+				t.Errorf("%s --%s takes a secret, and no file with one: %s", name, f.Name, f.Usage)
+			}
+		}
+		c.LocalFlags().VisitAll(visit)
+		c.InheritedFlags().VisitAll(visit)
+	})
+}
+
 func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	t.Parallel()
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})

@@ -156,6 +156,10 @@ generate: ## Generate Go from proto/ and the sample definitions from the timetab
 	go generate ./...
 	go -C deploy generate ./...
 
+.PHONY: dashboard
+dashboard: ## Build the dashboard's bundle from its sources with npm and esbuild; the same sources give the same bytes
+	@cd gatekeeper/internal/gateway/dashboard && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build
+
 .PHONY: verify
 verify: ## Check generated code, protos, go.mod, the docs' commands, licences and known vulnerabilities (GOVULNDB=file:///DIR: by a mirror)
 	@BUF='$(BUF)' .ci/verify

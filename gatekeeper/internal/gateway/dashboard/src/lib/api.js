@@ -1,0 +1,118 @@
+// Calls of the JSON API under /v1/. Its messages are those of proto/gatekeeper/v1, with the fields' names as there.
+import { answered, failed } from './connection.js';
+
+// APIError is what every failed call throws. code is gRPC's, as NOT_FOUND; reason is the server's, as STALE_VERSION; fields are
+// {field, rule} of a bad request. offline says that nobody answered, so the outcome of a change is unknown.
+export class APIError extends Error {
+  constructor(status, body) {
+    super(body?.message || (status ? `The server answered with status ${status}.` : 'The server does not answer.'));
+    this.name = 'APIError';
+    this.status = status;
+    this.code = body?.code ?? (status ? '' : 'UNAVAILABLE');
+    this.reason = body?.reason ?? '';
+    this.metadata = body?.metadata ?? {};
+    this.fields = body?.fields ?? [];
+    this.offline = status === 0 || status === 502 || status === 503 || status === 504;
+  }
+}
+
+// path makes a path of segments that may contain any character: path`/v1/definitions/${name}`.
+export function path(strings, ...values) {
+  return String.raw({ raw: strings }, ...values.map((v) => encodeURIComponent(v)));
+}
+
+// search makes a query string. Arrays repeat their key; what is empty, 0, false or absent is left out.
+export function search(query = {}) {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    for (const v of Array.isArray(value) ? value : [value]) {
+      if (v !== undefined && v !== null && v !== '' && v !== false && v !== 0) params.append(key, v);
+    }
+  }
+  const text = params.toString();
+  return text ? `?${text}` : '';
+}
+
+let revision = 0n; // the highest that any answer had
+let offset = 0; // of the server's clock to this one, in ms
+
+// now is the time by the server's clock, as far as its answers show it.
+export const now = () => Date.now() + offset;
+
+// drawn identifies a change, so that its repeat does nothing a second time, however late it comes.
+export function drawn() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const id = Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
+  return { request_id: `dashboard-${id}`, request_revision: revision.toString() };
+}
+
+function saw(body) {
+  try {
+    const r = BigInt(body?.revision ?? 0);
+    if (r > revision) revision = r;
+  } catch {
+    // It is not a number: nothing to learn from it.
+  }
+}
+
+// call makes a call and returns its answer. A 401 leads to the login page and back.
+export async function call(method, url, { query, body, signal } = {}) {
+  const request = { method, signal, headers: { Accept: 'application/json' } };
+  if (body !== undefined) {
+    request.headers['Content-Type'] = 'application/json';
+    request.body = JSON.stringify(body);
+  }
+  let response;
+  let answer = null;
+  try {
+    response = await fetch(url + search(query), request);
+    answer = await response.json().catch(() => null);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    failed('The server does not answer.');
+    throw new APIError(0);
+  }
+  return settle(response, answer);
+}
+
+// settle turns a response into its answer, or throws.
+export function settle(response, answer) {
+  const date = Date.parse(response.headers.get('Date') ?? '');
+  if (date) {
+    const off = date - Date.now();
+    offset = Math.abs(off) > 2000 ? off : 0; // a header has whole seconds, and was some time on its way
+  }
+  if (response.ok) {
+    answered();
+    saw(answer);
+    return answer ?? {};
+  }
+  const error = new APIError(response.status, answer);
+  if (error.offline) failed(error.message);
+  else answered();
+  if (response.status === 401) login();
+  throw error;
+}
+
+export const get = (url, query, signal) => call('GET', url, { query, signal });
+export const post = (url, body, signal) => call('POST', url, { body, signal });
+
+// login shows the login page, which leads back here.
+export function login() {
+  if (location.pathname === '/login') return;
+  const back = location.pathname + location.search;
+  history.replaceState(null, '', `/login${search({ next: back === '/' ? '' : back })}`);
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+
+// all reads every page of a list: read(page_token) returns one. It stops after so many entries, and then says that there are more.
+export async function all(url, query, field, signal, most = 5000) {
+  const out = [];
+  let token = '';
+  do {
+    const page = await get(url, { page_size: 1000, ...query, page_token: token }, signal);
+    out.push(...(page[field] ?? []));
+    token = page.next_page_token ?? '';
+  } while (token && out.length < most);
+  return { items: out, more: token !== '' };
+}

@@ -1,0 +1,87 @@
+// The address bar: which view, and what it shows. Every state that is worth sharing is in it.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { store, useStore } from './store.js';
+
+const here = () => location.pathname + location.search;
+export const address = store(here());
+
+// depth counts the pages that were opened here, so that going back never leaves the dashboard.
+let depth = 0;
+
+addEventListener('popstate', () => address.set(here()));
+
+export function navigate(to, { replace = false } = {}) {
+  if (to === here()) return;
+  if (replace) history.replaceState(history.state, '', to);
+  else {
+    depth++;
+    history.pushState({ depth }, '', to);
+  }
+  address.set(here());
+}
+
+// back goes to the page before, or to the overview when there is none.
+export function back() {
+  if (history.state?.depth > 0) history.back();
+  else navigate('/');
+}
+
+// Links within the dashboard change the view without loading the page again.
+document.addEventListener('click', (event) => {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const a = event.target.closest?.('a[href]');
+  if (!a || a.target || a.hasAttribute('download') || a.origin !== location.origin) return;
+  if (a.pathname.startsWith('/v1/')) return;
+  event.preventDefault();
+  if (a.hash && a.pathname === location.pathname) document.getElementById(a.hash.slice(1))?.focus();
+  else navigate(a.pathname + a.search);
+});
+
+// useQuery is the query string, and a function that changes some of it; an empty value removes a key.
+export function useQuery() {
+  const at = useStore(address);
+  const params = useMemo(() => new URLSearchParams(at.split('?')[1] ?? ''), [at]);
+  const change = (values, { replace = true } = {}) => {
+    const next = new URLSearchParams(location.search);
+    for (const [key, value] of Object.entries(values)) {
+      next.delete(key);
+      for (const v of [value].flat()) if (v) next.append(key, v);
+    }
+    const text = next.toString();
+    navigate(location.pathname + (text ? `?${text}` : ''), { replace });
+  };
+  return [params, change];
+}
+
+// useTitle names the page.
+export function useTitle(title) {
+  useEffect(() => {
+    document.title = title ? `${title} · Gatekeeper` : 'Gatekeeper';
+  }, [title]);
+}
+
+// match finds the view of a path among [pattern, view], and the decoded parts that it names.
+export function match(path, routes) {
+  for (const [pattern, view] of routes) {
+    const m = pattern.exec(path);
+    if (!m) continue;
+    try {
+      return [view, m.slice(1).map(decodeURIComponent)];
+    } catch {
+      return null; // a broken escape
+    }
+  }
+  return null;
+}
+
+// useDraft is the text of an input that goes to the address bar a moment after the last key.
+export function useDraft(value, commit, delay = 200) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return;
+    const t = setTimeout(() => commit(text), delay);
+    return () => clearTimeout(t);
+  }, [text]);
+  return [text, setText];
+}

@@ -1,0 +1,47 @@
+// A value that components share.
+import { useEffect, useState } from 'preact/hooks';
+
+export function store(value) {
+  const subscribers = new Set();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const f of [...subscribers]) f(value);
+    },
+    subscribe(f) {
+      subscribers.add(f);
+      return () => subscribers.delete(f);
+    },
+  };
+}
+
+// useStore renders its component again whenever the value changes.
+export function useStore(s) {
+  const [value, set] = useState(s.get());
+  useEffect(() => {
+    set(s.get());
+    return s.subscribe(set);
+  }, [s]);
+  return value;
+}
+
+// remembered is a store whose value is kept in this browser. Without storage it lasts as long as the page.
+export function remembered(name, otherwise) {
+  let value = otherwise;
+  try {
+    value = localStorage.getItem(name) ?? otherwise;
+  } catch {
+    // There is no storage.
+  }
+  const s = store(value);
+  s.subscribe((v) => {
+    try {
+      localStorage.setItem(name, v);
+    } catch {
+      // There is no storage, or it is full.
+    }
+  });
+  return s;
+}

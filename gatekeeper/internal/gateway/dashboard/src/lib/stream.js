@@ -1,0 +1,136 @@
+// Server-Sent Events by fetch. Unlike EventSource, this reads the JSON of an error, and knows when the server is away.
+import { APIError, search, settle } from './api.js';
+import { failed } from './connection.js';
+
+const quiet = 40_000; // ms without a byte, after which the connection is taken for dead: the server writes every 15 s
+const longest = 5_000; // ms between attempts
+
+// stream follows url and returns a function that ends it. on has, all optional:
+//   message(data, id)   an event, by its type: message, live, missed or another
+//   open(again)         connected; again: not for the first time
+//   error(APIError)     refused, and not tried again
+//   end()               the server has said all
+// It connects again by itself, from the last event on. While the page is hidden it is closed.
+export function stream(url, query, on) {
+  let closed = false;
+  let attempt = 0;
+  let opened = false;
+  let last = '';
+  let abort = null;
+  let timer = null;
+
+  const stop = () => {
+    clearTimeout(timer);
+    abort?.abort();
+    abort = null;
+  };
+  const close = () => {
+    closed = true;
+    stop();
+    document.removeEventListener('visibilitychange', onVisibility);
+  };
+  const onVisibility = () => {
+    if (document.hidden) stop();
+    else if (!abort) connect();
+  };
+
+  const dispatch = (event) => {
+    if (event.id) last = event.id;
+    if (!event.data) return;
+    const data = JSON.parse(event.data);
+    if (event.type === 'end') {
+      close();
+      on.end?.();
+    } else if (event.type === 'error') {
+      const error = new APIError(data.status ?? 500, data);
+      if (!retryable(data.code)) {
+        close();
+        on.error?.(error);
+      } // otherwise the server closes the stream, and it is opened again
+    } else {
+      on[event.type]?.(data, event.id);
+    }
+  };
+
+  async function connect() {
+    clearTimeout(timer);
+    const mine = (abort = new AbortController());
+    let watchdog = null;
+    const alive = () => {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => mine.abort(), quiet);
+    };
+    try {
+      alive();
+      const headers = { Accept: 'text/event-stream' };
+      if (last) headers['Last-Event-ID'] = last;
+      const response = await fetch(url + search(query), { headers, signal: mine.signal });
+      if (!response.ok || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+        settle(response, await response.json().catch(() => null)); // throws, unless it is no stream
+        throw new APIError(500, { message: 'The answer is not a stream of events.' });
+      }
+      attempt = 0;
+      settle(response, {});
+      on.open?.(opened);
+      opened = true;
+      await read(response.body, (event) => !closed && dispatch(event), alive);
+    } catch (error) {
+      if (!(error instanceof APIError)) {
+        if (!mine.signal.aborted) failed('The connection to the server broke.');
+      } else if (!error.offline && !retryable(error.code) && error.status !== 401) {
+        close();
+        on.error?.(error);
+      } else if (error.status === 401) {
+        close();
+      }
+    } finally {
+      clearTimeout(watchdog);
+    }
+    if (closed || abort !== mine) return;
+    abort = null;
+    if (document.hidden) return;
+    attempt++;
+    timer = setTimeout(connect, Math.min(longest, 500 * attempt) * (0.75 + Math.random() / 2));
+  }
+
+  document.addEventListener('visibilitychange', onVisibility);
+  if (!document.hidden) connect();
+  return close;
+}
+
+const retryable = (code) => ['UNAVAILABLE', 'ABORTED', 'CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNKNOWN'].includes(code);
+
+// read calls event with each {type, id, data} of a body.
+async function read(body, event, alive) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  let next = { type: 'message', id: '', data: '' };
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    alive();
+    const lines = (rest + value).split('\n');
+    rest = lines.pop();
+    for (let line of lines) {
+      if (line.endsWith('\r')) line = line.slice(0, -1);
+      if (line === '') {
+        event(next);
+        next = { type: 'message', id: '', data: '' };
+        continue;
+      }
+      const colon = line.indexOf(':');
+      if (colon <= 0) continue; // a comment
+      const value = line.slice(colon + 1).replace(/^ /, '');
+      switch (line.slice(0, colon)) {
+        case 'event':
+          next.type = value;
+          break;
+        case 'id':
+          next.id = value;
+          break;
+        case 'data':
+          next.data += value;
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// Hooks that read from the cluster.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { recoveries } from './connection.js';
+import { store, useStore } from './store.js';
+import { stream } from './stream.js';
+
+// useData reads by load(signal) when its component appears, when deps change, when the cluster answers again after an outage, and,
+// with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh}. After an error the data of before
+// stays. Data of other deps is not shown, unless keep is set.
+export function useData(load, deps, { every = 0, keep = false } = {}) {
+  const [state, setState] = useState({});
+  const [round, setRound] = useState(0);
+  const recovered = useStore(recoveries);
+  const key = JSON.stringify(deps);
+  const newest = useRef(load);
+  newest.current = load;
+  useEffect(() => {
+    if (load === null) return;
+    const abort = new AbortController();
+    newest.current(abort.signal).then(
+      (data) => abort.signal.aborted || setState({ data, key }),
+      (error) => abort.signal.aborted || setState((s) => ({ ...s, error, failed: key })),
+    );
+    return () => abort.abort();
+  }, [key, round, recovered, load === null]);
+  useEffect(() => {
+    if (!every) return;
+    const t = setInterval(() => document.hidden || setRound((n) => n + 1), every);
+    return () => clearInterval(t);
+  }, [every]);
+  const mine = state.key === key;
+  const error = state.failed === key ? state.error : undefined;
+  return {
+    data: mine || keep ? state.data : undefined,
+    error,
+    loading: !mine && !error,
+    refresh: () => setRound((n) => n + 1),
+    set: (change) => setState((s) => ({ ...s, data: change(s.data) })),
+  };
+}
+
+// useStream follows url while its component is there. A null url follows nothing. on may change at each rendering.
+export function useStream(url, query, on) {
+  const newest = useRef(on);
+  newest.current = on;
+  const key = JSON.stringify([url, query]);
+  useEffect(() => {
+    if (!url) return;
+    const pass = (name) => (...args) => newest.current[name]?.(...args);
+    return stream(url, query, {
+      message: pass('message'),
+      live: pass('live'),
+      missed: pass('missed'),
+      open: pass('open'),
+      error: pass('error'),
+      end: pass('end'),
+    });
+  }, [key]);
+}
+
+// The second hand: one timer for everything that counts down.
+const second = store(0);
+let ticking = null;
+let tickers = 0;
+
+export function useSecond() {
+  useEffect(() => {
+    if (tickers++ === 0) ticking = setInterval(() => document.hidden || second.set(second.get() + 1), 1000);
+    return () => {
+      if (--tickers === 0) clearInterval(ticking);
+    };
+  }, []);
+  return useStore(second);
+}
+
+// useSoon returns a function that calls f a moment after it was last called, and at most once in that time.
+export function useSoon(f, delay) {
+  const newest = useRef(f);
+  newest.current = f;
+  const timer = useRef(null);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return () => {
+    if (timer.current !== null) return;
+    timer.current = setTimeout(() => {
+      timer.current = null;
+      newest.current();
+    }, delay);
+  };
+}
+
+// useMedia says whether a media query holds.
+export function useMedia(query) {
+  const [matches, set] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const m = matchMedia(query);
+    const changed = () => set(m.matches);
+    m.addEventListener('change', changed);
+    return () => m.removeEventListener('change', changed);
+  }, [query]);
+  return matches;
+}

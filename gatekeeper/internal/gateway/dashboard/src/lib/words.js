@@ -1,0 +1,209 @@
+// What the servers' answers mean, in the words of gkctl and docs/concepts.md.
+import { brief, count, ms, plural, some, typed, when } from './format.js';
+
+// word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
+export function word(value, prefix) {
+  if (!value || value === `${prefix}UNSPECIFIED`) return '';
+  return value.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
+}
+
+// The states of a definition, the most urgent first. tone is a colour of tokens.css.
+export const states = [
+  { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny', help: 'A pattern cannot be used: nobody is let in.' },
+  { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny', help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
+  { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop', help: 'A slot is held until an operator clears it.' },
+  { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Expected work is missed: it is silent.' },
+  { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
+  { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'Nobody is let in until the pause ends.' },
+  { value: 'DEFINITION_STATE_WAITING', word: 'waiting', tone: 'wait', help: 'Somebody waits in the queue.' },
+  { value: 'DEFINITION_STATE_RUNNING', word: 'running', tone: 'run', help: 'Somebody holds a permit.' },
+  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'Nothing takes a slot.' },
+];
+
+const unknown = { value: '', word: 'unknown', tone: 'idle', help: '' };
+
+export const stateOf = (value) => states.find((s) => s.value === value) ?? unknown;
+
+// statesOf are all states of a record, the most urgent first.
+export const statesOf = (record) => states.filter((s) => record.states?.includes(s.value));
+
+// stateText says what matters most of a record.
+export function stateText(record) {
+  const first = statesOf(record)[0];
+  if (record.pause && first?.word === 'paused') return record.pause.until ? `paused until ${when(record.pause.until)}` : 'paused';
+  return first?.word ?? 'unknown';
+}
+
+// standing is what stands in the way of grants, in sentences, and what ends at its time.
+export function standing(record) {
+  const out = [];
+  if (record.disabled) out.push(`Disabled: ${record.disabled}`);
+  if (record.pause) out.push(pauseSentence(record.pause));
+  if (record.missed) out.push(missedText(record.missed));
+  for (const e of record.ends ?? []) out.push(`${e.fields.join(', ')}: as it is until ${when(e.until)}, then its value of before.`);
+  return [...out, ...(record.warnings ?? [])];
+}
+
+export function pauseSentence(p) {
+  let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until it is resumed';
+  if (p.reason) text += `: ${p.reason}`;
+  if (p.stop) text += p.drain ? `. Holders must stop within ${brief(ms(p.drain))}` : '. Holders must stop';
+  return `${text}. By ${p.author || 'somebody'}.`;
+}
+
+export function missedText(m) {
+  const kind = word(m.kind, 'MISSED_KIND_');
+  return m.text || `Missed: ${kind}${m.reason ? ` (${word(m.reason, 'REASON_')})` : ''}`;
+}
+
+export const who = (identity) => `${identity?.acquirer ?? ''} in ${identity?.group || 'default'}`;
+
+export function permitState(p) {
+  let text = word(p.state, 'PERMIT_STATE_') || 'live';
+  if (text === 'held') text = 'held for an operator';
+  if (p.drain_left) text += `, draining for ${brief(ms(p.drain_left))}`;
+  const cause = word(p.stop, 'STOP_CAUSE_');
+  if (cause) text += `, stopping: ${cause}${p.stop_reason ? ` (${p.stop_reason})` : ''}`;
+  return text;
+}
+
+export const permitTone = (p) => (p.state === 'PERMIT_STATE_HELD' || p.stop ? 'stop' : p.state === 'PERMIT_STATE_COOLING' ? 'idle' : 'run');
+
+export function firing(f) {
+  if (!f) return '';
+  return f.due ? `${f.name}@${f.due.replace(/\.000Z$/, 'Z')}` : f.name;
+}
+
+// The fields of a definition, in the order of a file. kind says how a field is typed.
+export const fields = [
+  { name: 'description', kind: 'text', label: 'Description', help: 'Free text for people.' },
+  { name: 'labels', kind: 'labels', label: 'Labels', help: 'One key=value per line. Commands and filters select by them.' },
+  { name: 'group_pattern', kind: 'pattern', label: 'Group pattern', help: 'A regular expression (RE2) that the whole group must match.' },
+  { name: 'acquirer_pattern', kind: 'pattern', label: 'Acquirer pattern', help: 'The same for the acquirer, normally a host.' },
+  { name: 'permits', kind: 'number', label: 'Permits', help: 'How much weight may be held at once. 0 lets nobody in.' },
+  { name: 'duration', kind: 'duration', label: 'Duration', help: 'How long a permit lives without a refresh. It bounds how long a dead holder keeps its slot.' },
+  { name: 'max_hold', kind: 'duration', label: 'Max hold', help: 'A job that holds longer must stop. Empty: no limit.' },
+  { name: 'min_hold', kind: 'duration', label: 'Min hold', help: 'The slot stays taken at least this long after a grant.' },
+  { name: 'loss_delay', kind: 'duration', label: 'Loss delay', help: 'After a lost holder the slot stays taken this much longer.' },
+  { name: 'on_expiry', kind: 'choice', prefix: 'ON_EXPIRY_', values: ['FREE', 'HOLD'], label: 'On expiry', help: 'What becomes of the slot of a permit that expired. hold: until an operator clears it.' },
+  { name: 'takeover', kind: 'flag', label: 'Takeover', help: 'Callers may take over from a holder that they judge dead.' },
+  { name: 'expect_every', kind: 'duration', label: 'Expect every', help: 'How often this work is expected to ask. Empty: nothing is expected.' },
+  { name: 'firing_on_loss', kind: 'choice', prefix: 'FIRING_ON_LOSS_', values: ['SPENT', 'FREE'], label: 'Firing on loss', help: 'What becomes of a firing whose permit was lost. free: it may be claimed again.' },
+  { name: 'firing_retention', kind: 'duration', label: 'Firing retention', help: 'How long a firing is remembered after its due time.' },
+  { name: 'firing_limit', kind: 'number', label: 'Firing limit', help: 'How many firings are remembered at most.' },
+  { name: 'firing_max_ahead', kind: 'duration', label: 'Firing max ahead', help: 'How far ahead of the leader’s clock a firing may be due. 0: any.' },
+  { name: 'max_attempts', kind: 'number', label: 'Max attempts', help: 'How many holders may attempt a firing. 0: any number.' },
+  { name: 'misfire', kind: 'choice', prefix: 'MISFIRE_', values: ['SKIP', 'ONCE', 'EACH'], label: 'Misfire', help: 'What becomes of firings that nobody claimed when they were due.' },
+  { name: 'misfire_window', kind: 'duration', label: 'Misfire window', help: 'How long ago such a firing may have been due.' },
+];
+
+// fieldText is the value of a field of a definition as a person reads it; '' when absent.
+export function fieldText(field, d) {
+  const v = d?.[field.name];
+  switch (field.kind) {
+    case 'labels':
+      return Object.keys(v ?? {}).sort().map((k) => (v[k] === '' ? k : `${k}=${v[k]}`)).join(', ');
+    case 'duration':
+      return typed(v);
+    case 'choice': {
+      const value = word(v, field.prefix);
+      return value || field.values[0].toLowerCase();
+    }
+    case 'flag':
+      return v ? 'yes' : 'no';
+    case 'number':
+      return String(v ?? 0);
+  }
+  return v ?? '';
+}
+
+// changes are the fields in which two definitions differ: {field, before, after} in words.
+export function changes(before, after) {
+  return fields
+    .map((field) => ({ field, before: fieldText(field, before), after: fieldText(field, after) }))
+    .filter((c) => c.before !== c.after);
+}
+
+export const callers = (list = [], total = list.length, shown = 2) => {
+  const names = list.slice(0, shown).map((c) => `${c.acquirer} in ${c.group}`);
+  const more = total - names.length;
+  return names.join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
+};
+
+// stopText says how many holders a change stops, how many drains it cuts short, and when the last of their slots is free.
+export function stopText(effects = []) {
+  const all = effects.flatMap((e) => e.stopped ?? []);
+  if (all.length === 0) return 'No holder must stop.';
+  const cut = all.filter((s) => s.drain_left).length;
+  const parts = [];
+  if (all.length > cut) parts.push(`${plural(all.length - cut, 'holder', 'holders')} must stop`);
+  if (cut) parts.push(`the ${cut === 1 ? 'drain of 1 holder is' : `drains of ${cut} holders are`} cut short`);
+  const text = `${parts.join(', ')}; every slot is free within ${brief(Math.max(...all.map((s) => ms(s.free_within))))}.`;
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+// warningsOf are those of a whole change, and those of each semaphore; what is said of several is said once.
+export function warningsOf(effects = [], whole = []) {
+  const named = new Map();
+  for (const e of effects) for (const w of e.warnings ?? []) named.set(w, [...(named.get(w) ?? []), e.semaphore]);
+  return [...whole, ...[...named].map(([text, names]) => `${some(names)}: ${text}`)];
+}
+
+const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${some(list, 5)}`;
+
+export function cordonText(c) {
+  const parts = [];
+  if (c.group_pattern) parts.push(`group ${c.group_pattern}`);
+  if (c.acquirer_pattern) parts.push(`acquirer ${c.acquirer_pattern}`);
+  if (c.until) parts.push(`until ${when(c.until)}`);
+  return parts.join(', ');
+}
+
+// historyText says what an entry of the journal changed, without its fields, which changes() has.
+export function historyText(e) {
+  const parts = [];
+  const kind = word(e.kind, 'EVENT_KIND_');
+  if (e.until && kind !== 'resumed') parts.push(`until ${when(e.until)}`);
+  const p = e.pause;
+  if (p && kind !== 'resumed') {
+    if (kind === 'created' || kind === 'deleted') parts.push('while paused');
+    if (p.until) parts.push(`until ${when(p.until)}`);
+    if (p.stop) parts.push(p.drain ? `holders must stop within ${brief(ms(p.drain))}` : 'holders must stop');
+  }
+  if (e.pause_before) parts.push(`instead of the pause of change ${e.pause_before.change}`);
+  if (e.cordon) parts.push(`“${e.cordon.id}”, ${cordonText(e.cordon)}`);
+  if (e.cordon_before) parts.push(`instead of that of change ${e.cordon_before.change}`);
+  if (e.firings?.firings?.length) {
+    const names = e.firings.firings.map((f) => firing(f.firing));
+    const verb = kind === 'firings remembered' ? 'remembered again' : 'forgotten';
+    parts.push(`${plural(names.length, 'firing', 'firings')} ${verb} (${some(names)})`);
+  }
+  if (e.binding_before || e.binding_after) parts.push(`binding ${(e.binding_after ?? e.binding_before).name}`);
+  if (e.undoes && e.undoes !== '0') parts.push(`undoes ${changesText([e.undoes, ...(e.also_undoes ?? [])])}`);
+  if (e.permit) parts.push(`${who(e.permit.identity)}, token ${e.permit.token}`);
+  const missed = word(e.missed, 'MISSED_KIND_');
+  if (missed) parts.push(missed);
+  if (e.drain) parts.push(`drain ${brief(ms(e.drain))}`);
+  return [...new Set(parts)].join('; ');
+}
+
+const tones = {
+  created: 'run', replaced: 'accent', deleted: 'deny', paused: 'pause', resumed: 'run', cordoned: 'deny', uncordoned: 'run', granted: 'run',
+  released: 'idle', expired: 'stop', held: 'stop', cleared: 'run', stopping: 'stop', missed: 'stop', heard: 'run', 'freed unsafely': 'deny',
+};
+
+export const eventTone = (kind) => tones[word(kind, 'EVENT_KIND_')] ?? 'idle';
+
+// undoable says whether undo takes an entry of this kind back.
+export const undoable = (e) =>
+  ['CREATED', 'REPLACED', 'DELETED', 'PAUSED', 'RESUMED', 'CORDONED', 'UNCORDONED', 'FIRINGS_FORGOTTEN', 'FIRINGS_REMEMBERED']
+    .includes(e.kind?.slice('EVENT_KIND_'.length));
+
+export function grantText(g) {
+  let text = word(g.role, 'ROLE_');
+  if (g.semaphores?.length) text += ` on ${g.semaphores.join(', ')}`;
+  if (g.labels) text += ` where ${g.labels}`;
+  if (g.group) text += ` in group ${g.group}`;
+  if (g.acquirer) text += ` as acquirer ${g.acquirer}`;
+  return text;
+}

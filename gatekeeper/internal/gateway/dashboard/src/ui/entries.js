@@ -1,0 +1,33 @@
+// Entries of the journal: who changed what, when and why.
+import { soon, when } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { eventTone, historyText, undoable, word } from '../lib/words.js';
+import { Action } from './controls.js';
+import { Changes } from './effects.js';
+import { openUndo } from './review.js';
+
+const edits = ['EVENT_KIND_CREATED', 'EVENT_KIND_REPLACED', 'EVENT_KIND_DELETED'];
+const undoRole = (kind) => (edits.includes(kind) ? 'ROLE_EDITOR' : 'ROLE_OPERATOR');
+
+// Entries shows entries, newest first. Those of one change stand together, and one button undoes it.
+export function Entries({ entries, semaphore, onChange }) {
+  let last = '';
+  return html`<ol class="entries">
+    ${entries.map((e) => {
+      const first = e.revision !== last;
+      last = e.revision;
+      return html`<li key=${`${e.revision}.${e.ordinal ?? 0}`} class=${first ? '' : 'same'}>
+        <div class="entry-head">
+          <time class="num" datetime=${e.at} title=${when(e.at)}>${soon(e.at)}</time>
+          <span class="tag tone-${eventTone(e.kind)}">${word(e.kind, 'EVENT_KIND_')}</span>
+          ${!semaphore && e.semaphore && html`<a class="mono" href=${`/s/${encodeURIComponent(e.semaphore)}`}>${e.semaphore}</a>`}
+          <span class="grow">${historyText(e)}</span>
+          <span class="faint"><a href=${`/activity?change=${e.revision}`}>change ${e.revision}</a>${e.author && ` by ${e.author}`}</span>
+          ${first && undoable(e) && html`<${Action} role=${undoRole(e.kind)} semaphore=${e.semaphore ?? ''} onClick=${() => openUndo(e.revision, onChange)}>Undo …<//>`}
+        </div>
+        ${e.reason && html`<p class="entry-reason">${e.reason}</p>`}
+        ${e.before && e.after && html`<${Changes} before=${e.before} after=${e.after} />`}
+      </li>`;
+    })}
+  </ol>`;
+}

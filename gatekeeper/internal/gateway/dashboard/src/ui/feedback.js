@@ -1,0 +1,88 @@
+// What a view shows when it has nothing yet, nothing at all, or nothing but an error; and the notices below.
+import { useEffect } from 'preact/hooks';
+import { connection } from '../lib/connection.js';
+import { clock } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { store, useStore } from '../lib/store.js';
+import { useSecond } from '../lib/use.js';
+
+export function Loading({ what = 'Reading' }) {
+  return html`<p class="loading" role="status"><span class="dots" aria-hidden="true"></span>${what} …</p>`;
+}
+
+export function Empty({ title, children }) {
+  return html`<div class="empty"><p class="empty-title">${title}</p>${children && html`<p>${children}</p>`}</div>`;
+}
+
+const advice = {
+  PERMISSION_DENIED: 'An administrator can grant you the role.',
+  UNAUTHENTICATED: 'Log in again.',
+};
+
+// Failure shows an error, what to do next, and a way to try again.
+export function Failure({ error, retry }) {
+  if (!error) return null;
+  const fields = error.fields ?? [];
+  return html`<div class="failure" role="alert">
+    <p class="failure-text">${sentence(error.message)}</p>
+    ${advice[error.code] && html`<p>${advice[error.code]}</p>`}
+    ${fields.length > 0 && html`<ul>${fields.map((f) => html`<li><code>${f.field}</code>: ${f.rule}</li>`)}</ul>`}
+    ${error.offline && html`<p>Whether a change was made is then not known. The activity page shows it. The same button again does nothing twice.</p>`}
+    <p class="row">
+      ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
+      ${(error.reason || error.code) && html`<span class="faint">${error.reason || error.code}</span>`}
+    </p>
+  </div>`;
+}
+
+export const sentence = (text = '') => {
+  const s = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(s) ? s : `${s}.`;
+};
+
+// Read shows the children when data is there, and otherwise why it is not. Data that is there stays when reading it again fails.
+export function Read({ of, what, children }) {
+  if (of.data === undefined) {
+    if (of.error && !of.error.offline) return html`<${Failure} error=${of.error} retry=${of.refresh} />`;
+    return html`<${Loading} what=${what} />`;
+  }
+  return html`${of.error && !of.error.offline && html`<${Failure} error=${of.error} retry=${of.refresh} />`}${children(of.data)}`;
+}
+
+// Offline is the banner while the cluster does not answer.
+export function Offline() {
+  const c = useStore(connection);
+  useSecond();
+  if (c.online) return html`<div role="status" class="sr-only"></div>`;
+  return html`<div class="offline" role="status">
+    <strong>${sentence(c.message)}</strong>
+    <span> What is shown is as of ${clock(new Date(c.since))}. This page asks again every second, and recovers without you.</span>
+  </div>`;
+}
+
+// Notices say what was done. They stay until they are dismissed, or for 12 s.
+const notices = store([]);
+let number = 0;
+
+export function notify(text, { tone = 'run', action } = {}) {
+  notices.set([...notices.get().slice(-2), { id: ++number, text, tone, action }]);
+}
+
+const dismiss = (id) => notices.set(notices.get().filter((n) => n.id !== id));
+
+function Notice({ id, text, tone, action }) {
+  useEffect(() => {
+    const t = setTimeout(() => dismiss(id), action ? 30_000 : 12_000);
+    return () => clearTimeout(t);
+  }, [id]);
+  return html`<div class="notice tone-${tone}">
+    <span>${text}</span>
+    ${action && html`<button type="button" onClick=${() => (dismiss(id), action.run())}>${action.text}</button>`}
+    <button type="button" class="plain" aria-label="Dismiss" onClick=${() => dismiss(id)}>×</button>
+  </div>`;
+}
+
+export function Notices() {
+  const list = useStore(notices);
+  return html`<div class="notices" role="status">${list.map((n) => html`<${Notice} key=${n.id} ...${n} />`)}</div>`;
+}

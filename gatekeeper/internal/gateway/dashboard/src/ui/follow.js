@@ -1,0 +1,74 @@
+// The holders that a change stops, until the last one is gone.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { all } from '../lib/api.js';
+import { brief, count, counting, ms, plural } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { useSecond, useStream } from '../lib/use.js';
+import { who, word } from '../lib/words.js';
+import { Bar, Table } from './table.js';
+
+// Follow shows how the holders in effects stop after the change of that revision.
+export function Follow({ change, effects, onEnd }) {
+  const stopped = useMemo(() => effects.flatMap((e) => e.stopped ?? []), [effects]);
+  const begun = useMemo(() => Date.now(), [change]);
+  const [gone, setGone] = useState({}); // by token: {how, after}
+  useSecond();
+  const left = stopped.filter((s) => !gone[s.permit.token]);
+  const names = [...new Set(left.map((s) => s.permit.semaphore))];
+  // Few names are watched by themselves. Of many, all is watched: their list would not fit into an address.
+  const watched = useMemo(() => (names.length <= 40 ? names : []), [change]);
+
+  const mark = (found) => found.length && setGone((g) => ({ ...Object.fromEntries(found), ...g }));
+  const check = async () => {
+    const { items } = await all('/v1/holders', { names: watched }, 'permits', undefined, 100_000);
+    const there = new Map(items.map((p) => [p.token, p]));
+    mark(stopped.filter((s) => !there.has(s.permit.token)).map((s) => [s.permit.token, { how: 'gone', after: Date.now() - begun }]));
+  };
+  useStream(
+    stopped.length ? '/v1/watch' : null,
+    { names: watched, permits: true, from_revision: String(BigInt(change) + 1n) },
+    {
+      message({ events = [] }) {
+        const ours = new Set(stopped.map((s) => s.permit.token));
+        mark(
+          events
+            .filter((e) => e.permit && ours.has(e.permit.token) && e.ended)
+            .map((e) => [e.permit.token, { how: word(e.ended, 'PERMIT_END_'), after: Date.now() - begun }]),
+        );
+      },
+      missed: () => check().catch(() => {}),
+    },
+  );
+  useEffect(() => {
+    if (stopped.length && left.length === 0) onEnd?.();
+  }, [left.length]);
+
+  if (stopped.length === 0) return html`<p class="lead">No holder had to stop.</p>`;
+  const late = left.filter((s) => Date.now() - begun > ms(s.free_within));
+  const done = stopped.length - left.length;
+  return html`<section class="follow" aria-label="Holders that stop">
+    <p class="lead" role="status">
+      ${left.length === 0
+        ? `${plural(stopped.length, 'holder has', 'holders have')} stopped.`
+        : `${count(done)} of ${plural(stopped.length, 'holder has', 'holders have')} stopped.`}
+      ${late.length > 0 && html` <strong>${plural(late.length, 'holder', 'holders')} did not stop in time.</strong>`}
+    </p>
+    <${Bar} share=${done / stopped.length} tone=${late.length ? 'stop' : 'run'} label=${`${done} of ${stopped.length} stopped`} />
+    <${Table}
+      caption="Holders that must stop"
+      rows=${[...late, ...left.filter((s) => !late.includes(s)), ...stopped.filter((s) => gone[s.permit.token])].slice(0, 600)}
+      rowKey=${(s) => s.permit.token}
+      columns=${[
+        ['Semaphore', (s) => html`<a href=${`/s/${encodeURIComponent(s.permit.semaphore)}`}>${s.permit.semaphore}</a>`, 'name'],
+        ['Holder', (s) => who(s.permit.identity), 'name'],
+        ['Token', (s) => s.permit.token, 'num'],
+        ['Now', (s) => {
+          const g = gone[s.permit.token];
+          if (g) return html`<span class="tone-run">${g.how} after ${brief(g.after)}</span>`;
+          const within = begun + ms(s.free_within) - Date.now();
+          return within > 0 ? html`<span class="tone-wait">stops within <span class="num">${counting(within)}</span></span>` : html`<span class="tone-deny">did not stop in time</span>`;
+        }],
+      ]}
+    />
+  </section>`;
+}

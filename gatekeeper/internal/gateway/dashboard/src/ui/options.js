@@ -1,0 +1,45 @@
+// How long a change lasts, and how long holders may continue: what several changes have in common.
+import { seconds } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { Text } from './controls.js';
+
+// end is {lasts} or {until} of a request, by what somebody typed; neither when both are empty.
+export function end({ lasts, until }) {
+  if (lasts?.trim()) return { lasts: seconds(lasts) };
+  if (until) return { until: new Date(until).toISOString() };
+  return {};
+}
+
+export const drain = (text) => (text?.trim() ? { drain: seconds(text) } : {});
+
+export function problem(f) {
+  try {
+    f();
+    return '';
+  } catch (error) {
+    return error.message;
+  }
+}
+
+export function EndFields({ value, set, without = 'It stays until somebody ends it.' }) {
+  return html`<${Text}
+      label="For"
+      placeholder="2h"
+      value=${value.lasts ?? ''}
+      onInput=${(lasts) => set({ ...value, lasts, until: '' })}
+      error=${problem(() => seconds(value.lasts ?? ''))}
+      help=${`As 30m or 2h. ${without}`}
+    />
+    <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''} onInput=${(until) => set({ ...value, until, lasts: '' })} />`;
+}
+
+export function DrainField({ value, set }) {
+  return html`<${Text}
+    label="Drain"
+    placeholder="2m"
+    value=${value.drain ?? ''}
+    onInput=${(drain) => set({ ...value, drain })}
+    error=${problem(() => seconds(value.drain ?? ''))}
+    help="How long holders that must stop may continue. Empty: their next refresh is refused."
+  />`;
+}

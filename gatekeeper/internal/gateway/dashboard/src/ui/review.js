@@ -1,0 +1,103 @@
+// A change is previewed, agreed to, made, and can be undone: one dialog for all of them.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { drawn, post } from '../lib/api.js';
+import { html } from '../lib/html.js';
+import { byline } from '../lib/session.js';
+import { store, useStore } from '../lib/store.js';
+import { useData } from '../lib/use.js';
+import { Action, Dialog, Text } from './controls.js';
+import { Effects } from './effects.js';
+import { Failure, Read, notify } from './feedback.js';
+
+// Review asks preview(signal) what a change would do, shows it, and calls run({reason, author, request_id, ...}, preview).
+//   done(text, answer)  says what was done; a revision in the answer can be undone
+//   role, semaphore     what the change needs
+//   verb                what the button says
+//   nothing(preview)    why there is nothing to do, if so
+//   deps                what the preview depends on, if the children let a person change it
+//   extra(preview)      more to show of it
+//   onError(error)      true when the caller deals with it, and the dialog closes
+export function Review(props) {
+  const { title, verb, kind, preview, run, done, onClose, onDone, onError, role, semaphore, nothing, deps, extra, children } = props;
+  const [round, setRound] = useState(0);
+  const shown = useData(preview, [title, round, deps], { keep: true });
+  const pending = shown.loading || shown.error;
+  const [reason, setReason] = useState('');
+  const [running, setRunning] = useState(false);
+  const [error, setError] = useState(null);
+  const draw = useRef(null); // the same for each attempt, so that a repeat does nothing twice
+  const why = shown.data && nothing?.(shown.data);
+  useEffect(() => {
+    if (shown.error && onError?.(shown.error)) onClose();
+  }, [shown.error]);
+  useEffect(() => {
+    draw.current = null; // another change
+  }, [JSON.stringify(deps)]);
+  const again = () => {
+    draw.current = null;
+    setError(null);
+    setRound(round + 1);
+  };
+
+  async function act(event) {
+    event.preventDefault();
+    if (running || pending || why) return;
+    setRunning(true);
+    setError(null);
+    draw.current ??= drawn();
+    try {
+      const answer = await run({ reason, ...byline(), ...draw.current }, shown.data);
+      const change = answer.revision ?? answer.change;
+      const undo = change && change !== '0' ? { text: 'Undo', run: () => openUndo(change) } : undefined;
+      notify(done(answer), { action: undo });
+      onDone?.(answer, shown.data);
+      onClose();
+    } catch (e) {
+      if (e.code !== 'UNAVAILABLE') draw.current = null;
+      setError(e);
+      setRunning(false);
+      if (onError?.(e)) onClose();
+    }
+  }
+
+  return html`<${Dialog} title=${title} onClose=${onClose} wide>
+    <form onSubmit=${act}>
+      ${children}
+      <${Read} of=${shown} what="Asking what this would do">
+        ${(data) => html`${extra?.(data)}<${Effects} of=${data} />${data.notes?.length > 0 && html`<ul>${data.notes.map((n) => html`<li>${n}</li>`)}</ul>`}
+        ${why && html`<p class="lead">${why}</p>`}`}
+      <//>
+      <${Text} label="Reason" help="For the journal: why you do this." value=${reason} onInput=${setReason} maxlength="1024" />
+      ${error && html`<${Failure} error=${error} retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
+      <p class="row end">
+        <button type="button" onClick=${onClose}>Cancel</button>
+        <${Action} role=${role} semaphore=${semaphore} type="submit" kind=${kind ?? 'primary'} why=${pending ? 'There is no preview yet.' : why}>
+          ${running ? 'Working …' : typeof verb === 'function' ? verb(shown.data ?? {}) : verb}
+        <//>
+      </p>
+    </form>
+  <//>`;
+}
+
+// The change that somebody wants to undo, if any.
+const undoing = store(null);
+
+export function openUndo(change, onDone) {
+  undoing.set({ change: String(change), onDone });
+}
+
+export function UndoDialog() {
+  const u = useStore(undoing);
+  if (!u) return null;
+  return html`<${Review}
+    key=${u.change}
+    title=${`Undo change ${u.change}`}
+    verb="Undo it"
+    preview=${() => post('/v1/undo', { change: u.change, dry_run: true, ...byline() })}
+    nothing=${(p) => (p.undone_by && p.undone_by !== '0' ? `It was undone already, by change ${p.undone_by}.` : p.nothing ? 'Nothing is left to undo.' : '')}
+    run=${(common, p) => post('/v1/undo', { change: u.change, plan: p.plan, ...common })}
+    done=${() => `Change ${u.change} is undone.`}
+    onDone=${u.onDone}
+    onClose=${() => undoing.set(null)}
+  />`;
+}

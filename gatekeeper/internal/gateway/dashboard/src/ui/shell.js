@@ -1,0 +1,148 @@
+// What stands around every view: the skip link, the navigation, who one is, and the state of the connection.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { get } from '../lib/api.js';
+import { html } from '../lib/html.js';
+import { address, back } from '../lib/router.js';
+import { author, logout, session } from '../lib/session.js';
+import { remembered, useStore } from '../lib/store.js';
+import { useData } from '../lib/use.js';
+import { Dialog, Text, useKeys } from './controls.js';
+import { Notices, Offline } from './feedback.js';
+import { UndoDialog } from './review.js';
+
+const views = [
+  ['/', 'Overview'],
+  ['/move', 'Move and pause'],
+  ['/activity', 'Activity'],
+  ['/jobs', 'Jobs'],
+  ['/cluster', 'Cluster'],
+  ['/access', 'Access'],
+];
+
+const theme = remembered('theme', 'auto');
+
+theme.subscribe((t) => {
+  if (t === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = t;
+});
+
+function ThemeButton() {
+  const t = useStore(theme);
+  const next = { auto: 'light', light: 'dark', dark: 'auto' }[t];
+  return html`<button type="button" class="plain" onClick=${() => theme.set(next)} title="Theme: ${t}. Click for ${next}.">
+    <svg class="glyph" viewBox="0 0 16 16" aria-hidden="true">
+      <circle cx="8" cy="8" r="6" /><path class="solid" d=${t === 'auto' ? 'M8 2a6 6 0 0 1 0 12z' : t === 'dark' ? 'M8 2a6 6 0 0 1 0 12 6 6 0 0 1 0-12z' : 'M8 8z'} />
+    </svg>
+    <span class="sr-only">Theme: ${t}. Change to ${next}</span>
+  </button>`;
+}
+
+const keys = [
+  ['/', 'Search'],
+  ['↑ ↓', 'Move in a list; Home, End, Page Up and Page Down too'],
+  ['Enter', 'Open'],
+  ['Esc', 'Leave a field, close a dialog, or go back'],
+  ['g then o, m, a, j, c', 'Overview, Move and pause, Activity, Jobs, Cluster'],
+  ['?', 'These keys'],
+];
+
+function KeysDialog({ onClose }) {
+  return html`<${Dialog} title="Keys" onClose=${onClose}>
+    <dl class="keys">${keys.map(([key, text]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>
+  <//>`;
+}
+
+function Who() {
+  const s = useStore(session);
+  const name = useStore(author);
+  const [open, setOpen] = useState(false);
+  if (!s) return null;
+  const label = s.authenticated ? s.principal || s.credential : name || 'dashboard';
+  return html`<button type="button" class="plain who" onClick=${() => setOpen(true)}><span class="sr-only">You are </span>${label}</button>
+    ${open &&
+    html`<${Dialog} title="You" onClose=${() => setOpen(false)}>
+      ${s.authenticated
+        ? html`<p>The servers see you as <strong>${s.principal}</strong>, by ${s.credential}. <a href="/access">What you may do</a></p>
+            <p class="row end"><button type="button" onClick=${() => logout().finally(() => location.assign('/login'))}>Log out</button></p>`
+        : html`<p>These servers do not authenticate callers: everybody may do everything.</p>
+            <${Text} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it." value=${name} onInput=${(v) => author.set(v)} maxlength="256" />
+            <p class="row end"><button type="button" class="primary" onClick=${() => setOpen(false)}>Done</button></p>`}
+    <//>`}`;
+}
+
+// Leader is the state of the cluster in a word.
+function Leader() {
+  const status = useData((signal) => get('/v1/status', {}, signal), ['status'], { every: 10_000, keep: true });
+  const s = status.data;
+  if (!s) return html`<a class="leader" href="/cluster"><span class="sr-only">Cluster: </span>…</a>`;
+  return html`<a class="leader" href="/cluster">
+    ${s.leader_id ? html`<span class="lamp tone-run" aria-hidden="true"></span>${s.leader_id} leads` : html`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
+  </a>`;
+}
+
+const jumps = { o: '/', m: '/move', a: '/activity', j: '/jobs', c: '/cluster' };
+
+export function Shell({ children, bare }) {
+  const at = useStore(address).split('?')[0];
+  const [help, setHelp] = useState(false);
+  const main = useRef(null);
+  const first = useRef(true);
+  const jump = useRef(0);
+
+  // After a change of the view the reading begins at its heading.
+  useEffect(() => {
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    scrollTo(0, 0);
+    main.current?.querySelector('h1')?.focus();
+  }, [at]);
+
+  useKeys({
+    '?': () => setHelp(true),
+    '/': (e) => {
+      const field = document.querySelector('[data-search]');
+      if (!field) return;
+      e.preventDefault();
+      field.focus();
+      field.select();
+    },
+    Escape: (e, typing) => {
+      if (typing) e.target.blur();
+      else if (at !== '/') back();
+    },
+    g: () => (jump.current = Date.now()),
+    ...Object.fromEntries(
+      Object.entries(jumps).map(([key, to]) => [key, () => Date.now() - jump.current < 1500 && document.querySelector(`.nav a[href="${to}"]`)?.click()]),
+    ),
+  });
+
+  return html`<a class="skip" href="#main">Skip to the content</a>
+    ${!bare &&
+    html`<header class="top">
+      <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24" />Gatekeeper</a>
+      <nav class="nav" aria-label="Views">
+        ${views.map(([href, text]) => {
+          const here = href === '/' ? at === '/' || at.startsWith('/s/') : at === href || at.startsWith(`${href}/`);
+          return html`<a href=${href} aria-current=${here ? 'page' : undefined}>${text}</a>`;
+        })}
+      </nav>
+      <div class="tools">
+        <${Leader} />
+        <${Who} />
+        <${ThemeButton} />
+        <button type="button" class="plain" onClick=${() => setHelp(true)} title="Keys"><span aria-hidden="true">?</span><span class="sr-only">Keys</span></button>
+      </div>
+    </header>`}
+    <${Offline} />
+    <main id="main" tabindex="-1" ref=${main}>${children}</main>
+    <${Notices} />
+    <${UndoDialog} />
+    ${help && html`<${KeysDialog} onClose=${() => setHelp(false)} />`}`;
+}
+
+// Title is the heading of a view, which gets the focus when the view opens.
+export function Title({ children, aside }) {
+  return html`<div class="title"><h1 tabindex="-1">${children}</h1>${aside && html`<div class="row">${aside}</div>`}</div>`;
+}

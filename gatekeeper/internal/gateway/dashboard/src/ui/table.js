@@ -1,0 +1,77 @@
+// Tables that become cards where there is no room for columns, bars, and small facts.
+import { now } from '../lib/api.js';
+import { counting } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { useSecond } from '../lib/use.js';
+import { Empty } from './feedback.js';
+
+// Table shows rows. columns are [heading, cell(row), class]; the first is the row's heading.
+export function Table({ caption, columns, rows, rowKey, empty, note }) {
+  if (!rows?.length) return empty ?? html`<${Empty} title="Nothing here." />`;
+  return html`<div class="table-wrap">
+    <table>
+      <caption class="sr-only">${caption}</caption>
+      <thead><tr>${columns.map(([heading, , name]) => html`<th scope="col" class=${name}>${heading}</th>`)}</tr></thead>
+      <tbody>
+        ${rows.map((row, i) => html`<tr key=${rowKey ? rowKey(row) : i}>
+          ${columns.map(([heading, cell, name], n) =>
+            n === 0
+              ? html`<th scope="row" class=${name} data-label=${heading}>${cell(row)}</th>`
+              : html`<td class=${name} data-label=${heading}>${cell(row)}</td>`,
+          )}
+        </tr>`)}
+      </tbody>
+    </table>
+    ${note && html`<p class="faint">${note}</p>`}
+  </div>`;
+}
+
+// Facts is a list of names and values; what has no value is left out.
+export function Facts({ of }) {
+  return html`<dl class="facts">
+    ${of.filter(([, value]) => value !== undefined && value !== null && value !== '').map(
+      ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
+    )}
+  </dl>`;
+}
+
+// Bar is a share of a whole, 0 to 1.
+export function Bar({ share, tone = 'accent', label }) {
+  const x = Math.max(0, Math.min(1, share || 0));
+  return html`<span class="bar tone-${tone}" role="img" aria-label=${label}>
+    <span class="bar-fill" style=${{ transform: `scaleX(${x.toFixed(4)})` }}></span>
+  </span>`;
+}
+
+// Deadline counts down to an instant (ms by this clock) out of a whole duration (ms).
+export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
+  useSecond();
+  if (!at) return html`<span class="faint">–</span>`;
+  const left = Math.max(0, at - Date.now());
+  const low = of && left / of < 0.34;
+  return html`<span class="deadline" title=${what}>
+    ${of > 0 && html`<${Bar} share=${left / of} tone=${low ? 'wait' : 'run'} label="${counting(left)} left" />`}
+    <span class="num">${counting(left)}</span>
+  </span>`;
+}
+
+// Ago counts up from an instant by the server's clock.
+export function Since({ at }) {
+  useSecond();
+  if (!at) return '–';
+  return html`<time class="num" datetime=${at} title=${new Date(at).toLocaleString()}>${counting(now() - Date.parse(at))}</time>`;
+}
+
+// Segments are the parts of a whole: [number, tone, word].
+export function Segments({ parts, total, label }) {
+  let x = 0;
+  return html`<svg class="segments" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${label}>
+    <rect class="track" x="0" y="0" width="1000" height="10" />
+    ${parts.filter(([n]) => n > 0).map(([n, tone]) => {
+      const width = total ? (1000 * n) / total : 0;
+      const rect = html`<rect class="fill-${tone}" x=${x} y="0" width=${width} height="10" />`;
+      x += width;
+      return rect;
+    })}
+  </svg>`;
+}

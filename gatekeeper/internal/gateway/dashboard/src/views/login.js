@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks';
+import { html } from '../lib/html.js';
+import { navigate, useQuery, useTitle } from '../lib/router.js';
+import { login } from '../lib/session.js';
+import { Text } from '../ui/controls.js';
+import { Failure } from '../ui/feedback.js';
+import { Title } from '../ui/shell.js';
+
+// Login takes a bearer token, and leads back to the page that asked for it.
+export function Login() {
+  useTitle('Log in');
+  const [params] = useQuery();
+  const [token, setToken] = useState('');
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const next = params.get('next') ?? '/';
+  const submit = async (event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await login(token.trim());
+      navigate(/^\/(?![/\\])/.test(next) ? next : '/', { replace: true });
+    } catch (e) {
+      setError(e);
+      setBusy(false);
+    }
+  };
+  return html`<div class="login">
+    <img src="/assets/icon.svg" alt="" width="48" height="48" />
+    <${Title}>Log in to Gatekeeper<//>
+    <form onSubmit=${submit}>
+      <${Text}
+        label="Bearer token"
+        help="From gkctl auth token create. It stays in this browser as a cookie that scripts cannot read, for 12 hours."
+        type="password"
+        autocomplete="current-password"
+        value=${token}
+        onInput=${setToken}
+        required
+        autofocus
+      />
+      ${error && html`<${Failure} error=${error.status === 401 ? { message: 'The servers do not know this token. It may have ended, or been revoked.' } : error} />`}
+      <p class="row end"><button class="primary" disabled=${busy || !token.trim()}>${busy ? 'Asking …' : 'Log in'}</button></p>
+    </form>
+  </div>`;
+}

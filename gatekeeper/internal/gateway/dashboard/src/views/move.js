@@ -1,0 +1,244 @@
+// Moving work to another group, pausing it, and shutting a group or a host out: chosen by names and labels, previewed, run and followed.
+import { useEffect, useState } from 'preact/hooks';
+import { all, get, post } from '../lib/api.js';
+import { count, plural, some } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { useQuery, useTitle } from '../lib/router.js';
+import { byline } from '../lib/session.js';
+import { useData } from '../lib/use.js';
+import { Action, Check, Tabs, Text } from '../ui/controls.js';
+import { Empty, Failure } from '../ui/feedback.js';
+import { Follow } from '../ui/follow.js';
+import { DrainField, EndFields, drain, end, problem } from '../ui/options.js';
+import { Review, openUndo } from '../ui/review.js';
+import { Title } from '../ui/shell.js';
+import { Cordons } from './cordons.js';
+import { filtersOf } from './overview.js';
+
+const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cordon', 'Cordon']];
+
+const list = (text) => text.split(/[\n,]/).map((s) => s.trim()).filter(Boolean);
+
+// useChoice is which semaphores a change is for: names and globs, and labels, from the address, or what the filters of the overview match.
+function useChoice() {
+  const [params, change] = useQuery();
+  const [names, setNames] = useState(params.getAll('names').join('\n'));
+  const [labels, setLabels] = useState(params.get('labels') ?? '');
+  const [everything, setEverything] = useState(params.get('all') === '1');
+  const [error, setError] = useState(null);
+  const filters = filtersOf(params);
+  const fromFilter = params.get('from_filter') === '1' && (filters.search || filters.group || filters.states.length > 0);
+  useEffect(() => {
+    if (!fromFilter) return;
+    all('/v1/definitions', filters, 'records', undefined, 1000).then(({ items, more }) => {
+      setNames(items.map((r) => r.definition.name).join('\n'));
+      setLabels('');
+      change({ q: '', group: '', state: '', labels: '', from_filter: '' });
+      if (more) setError(new Error('More than 1,000 semaphores match. Only the first 1,000 are listed here; choose by a label or a glob instead.'));
+    }, setError);
+  }, []);
+  const selector = everything ? { all: true } : { ...(list(names).length && { names: list(names) }), ...(labels.trim() && { labels: labels.trim() }) };
+  return { names, setNames, labels, setLabels, everything, setEverything, selector, error, given: everything || names.trim() !== '' || labels.trim() !== '' };
+}
+
+function Chosen({ of, optional }) {
+  const matching = useData(
+    of.given ? (signal) => get('/v1/definitions', { names: of.selector.names, labels: of.selector.labels, page_size: 200 }, signal) : null,
+    ['chosen', of.selector],
+    { keep: true },
+  );
+  const records = matching.data?.records ?? [];
+  const total = matching.data?.total ?? (matching.data?.next_page_token ? undefined : records.length);
+  return html`<fieldset class="panel stack">
+    <legend>Which semaphores</legend>
+    <div class="form">
+      <${Text} label="Names" area=${4} value=${of.names} onInput=${of.setNames} disabled=${of.everything} placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
+      <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything} placeholder="team=data,tier!=test" help="Names and labels must both match." />
+      <${Check} label="Every semaphore" checked=${of.everything} onChange=${of.setEverything} />
+    </div>
+    ${of.error && html`<${Failure} error=${of.error} />`}
+    ${matching.error && !matching.error.offline && html`<${Failure} error=${matching.error} />`}
+    <p role="status" class="faint">
+      ${!of.given
+        ? optional ?? 'Choose some, or every one.'
+        : matching.data
+          ? `${total === undefined ? 'more than 200 semaphores' : plural(total, 'semaphore', 'semaphores')} chosen${records.length ? `: ${some(records.map((r) => r.definition.name), 4).replace(/ and .*/, '')}${records.length > 4 ? ' …' : ''}` : ''}`
+          : 'Reading …'}
+    </p>
+  </fieldset>`;
+}
+
+// Ran shows what a change does to its holders, until the last of them is gone.
+function Ran({ of, onAgain }) {
+  return html`<section class="panel stack" aria-label="What was done">
+    <h2>${of.text}</h2>
+    <${Follow} key=${of.change} change=${of.change} effects=${of.effects} />
+    <p class="row">
+      <a class="button" href=${`/activity?change=${of.change}`}>Change ${of.change}</a>
+      <${Action} role=${of.role} onClick=${() => openUndo(of.change)}>Undo …<//>
+      <button type="button" onClick=${onAgain}>Another one</button>
+    </p>
+  </section>`;
+}
+
+function useRan() {
+  const [ran, setRan] = useState(null);
+  const done = (text, role) => (answer, preview) => {
+    const change = answer.change ?? answer.revision ?? answer.cordon?.revision;
+    if (change && change !== '0') setRan({ text, role, change, effects: answer.effects?.length ? answer.effects : preview.effects ?? [] });
+  };
+  return [ran, done, () => setRan(null)];
+}
+
+function Groups({ id }) {
+  const known = useData((signal) => all('/v1/known', {}, 'callers', signal, 5000), ['known']);
+  const groups = [...new Set((known.data?.items ?? []).map((c) => c.group))].sort();
+  return html`<datalist id=${id}>${groups.map((g) => html`<option value=${g} />`)}</datalist>`;
+}
+
+// MoveNotes is what a preview of a move says beside its effects.
+function MoveNotes({ of }) {
+  const problems = (of.not_moved ?? []).filter((n) => n.problem);
+  const others = (of.not_moved ?? []).length - problems.length;
+  return html`
+    <p class="lead">${of.moves?.length ? `${plural(of.moves.length, 'semaphore moves', 'semaphores move')}.` : of.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} need no move.</span>`}</p>
+    ${of.mistake && html`<p class="note">${of.mistake}</p>`}
+    ${of.doubts?.length > 0 && html`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p><ul>${of.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
+    ${problems.length > 0 &&
+    html`<div class="warnings"><p>${plural(problems.length, 'semaphore has', 'semaphores have')} to be moved by hand:</p>
+      <ul>${problems.slice(0, 20).map((n) => html`<li><a href=${`/s/${encodeURIComponent(n.semaphore)}?tab=rule`}>${n.semaphore}</a>: ${n.why}</li>`)}</ul></div>`}`;
+}
+
+function MoveForm() {
+  const choice = useChoice();
+  const [params] = useQuery();
+  const [o, set] = useState({ from: params.get('from') ?? '', to: params.get('to') ?? '', drain: '' });
+  const [open, setOpen] = useState(false);
+  const [ran, done, again] = useRan();
+  const request = () => ({ selector: choice.given ? choice.selector : { all: true }, from_group: o.from.trim(), to_group: o.to.trim(), ...drain(o.drain), ...byline() });
+  const why = !o.from.trim() || !o.to.trim() ? 'Say from which group to which.' : problem(() => drain(o.drain));
+  if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
+  return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
+    <fieldset class="panel">
+      <legend>From where to where</legend>
+      <div class="form">
+        <${Text} label="From group" value=${o.from} onInput=${(from) => set({ ...o, from })} list="move-groups" required />
+        <${Text} label="To group" value=${o.to} onInput=${(to) => set({ ...o, to })} list="move-groups" required />
+        <${DrainField} value=${o} set=${set} />
+        <${Groups} id="move-groups" />
+      </div>
+    </fieldset>
+    <${Chosen} of=${choice} optional="Every semaphore that admits the old group, and not the new one. Choose fewer by names or labels." />
+    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary" why=${why}>Preview the move …<//></p>
+    ${open &&
+    html`<${Review}
+      title=${`Move from ${o.from} to ${o.to}`}
+      verb=${(p) => `Move ${plural(p.moves?.length ?? 0, 'semaphore', 'semaphores')}`}
+      role="ROLE_OPERATOR"
+      preview=${async (signal) => post('/v1/move', { ...request(), dry_run: true }, signal)}
+      extra=${(p) => html`<${MoveNotes} of=${p} />`}
+      nothing=${(p) => (p.moves?.length ? '' : p.mistake || 'There is nothing to move.')}
+      run=${async (common, p) => post('/v1/move', { ...request(), expected: p.digest, ...common })}
+      done=${(a) => `${plural(a.moves?.length ?? 0, 'semaphore', 'semaphores')} moved from ${o.from} to ${o.to}.`}
+      onDone=${done(`Moved from ${o.from} to ${o.to}`, 'ROLE_OPERATOR')}
+      onClose=${() => setOpen(false)}
+    />`}
+  </form>`;
+}
+
+function PauseForm({ resume }) {
+  const choice = useChoice();
+  const [o, set] = useState({ lasts: '', until: '', stop: false, drain: '', keep: true });
+  const [open, setOpen] = useState(false);
+  const [ran, done, again] = useRan();
+  const request = () =>
+    resume
+      ? { selector: choice.selector }
+      : { selector: choice.selector, ...end(o), ...(o.keep && { keep_paused: true }), ...(o.stop && { stop: true, ...drain(o.drain) }) };
+  const why = !choice.given ? 'Choose some semaphores first.' : problem(() => (end(o), drain(o.drain)));
+  if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
+  const name = resume ? 'resume' : 'pause';
+  return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
+    <${Chosen} of=${choice} />
+    ${!resume &&
+    html`<fieldset class="panel">
+      <legend>How long, and what becomes of running work</legend>
+      <div class="form">
+        <${EndFields} value=${o} set=${set} without="Empty: until it is resumed." />
+        <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })} help="Otherwise running work continues to its end." />
+        ${o.stop && html`<${DrainField} value=${o} set=${set} />`}
+        <${Check} label="Leave paused ones as they are" checked=${o.keep} onChange=${(keep) => set({ ...o, keep })} help="Otherwise this pause replaces theirs, also when it ends." />
+      </div>
+    </fieldset>`}
+    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary" why=${why}>${resume ? 'Preview …' : 'Preview the pause …'}<//></p>
+    ${open &&
+    html`<${Review}
+      title=${resume ? 'Resume' : 'Pause'}
+      verb=${resume ? 'Resume' : 'Pause'}
+      role="ROLE_OPERATOR"
+      preview=${async (signal) => post('/v1/preview', { [name]: request() }, signal)}
+      run=${async (common, p) => post(`/v1/${name}`, { ...request(), expected: p.digest, ...common })}
+      done=${(a) => `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d.`}
+      onDone=${(a, p) => done(`${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`, 'ROLE_OPERATOR')(a, p)}
+      onClose=${() => setOpen(false)}
+    />`}
+  </form>`;
+}
+
+function CordonForm() {
+  const [params] = useQuery();
+  const [o, set] = useState({ group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', lasts: '', until: '', drain: '' });
+  const [open, setOpen] = useState(false);
+  const [ran, done, again] = useRan();
+  const request = () => ({
+    ...(o.group.trim() && { group_pattern: o.group.trim() }),
+    ...(o.acquirer.trim() && { acquirer_pattern: o.acquirer.trim() }),
+    ...end(o),
+    ...drain(o.drain),
+  });
+  const why = !o.group.trim() && !o.acquirer.trim() ? 'Say whom to shut out.' : problem(() => request());
+  if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
+  return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
+    <p>A cordon shuts a group or a host out of every semaphore, for example while it is patched.</p>
+    <fieldset class="panel">
+      <legend>Whom, and for how long</legend>
+      <div class="form">
+        <${Text} label="Group pattern" value=${o.group} onInput=${(group) => set({ ...o, group })} list="cordon-groups" help="A caller is caught when either pattern matches." />
+        <${Text} label="Acquirer pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })} placeholder="host-3" />
+        <${EndFields} value=${o} set=${set} without="Empty: until it is ended." />
+        <${DrainField} value=${o} set=${set} />
+        <${Groups} id="cordon-groups" />
+      </div>
+    </fieldset>
+    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary" why=${why}>Preview the cordon …<//></p>
+    ${open &&
+    html`<${Review}
+      title="Cordon"
+      verb="Cordon"
+      role="ROLE_OPERATOR"
+      preview=${async (signal) => post('/v1/preview', { cordon: request() }, signal)}
+      run=${async (common) => post('/v1/cordon', { ...request(), ...common })}
+      done=${(a) => `Cordon ${a.cordon?.id} is in force.`}
+      onDone=${(a, p) => done(`Cordon ${a.cordon?.id} is in force`, 'ROLE_OPERATOR')(a, p)}
+      onClose=${() => setOpen(false)}
+    />`}
+  </form>`;
+}
+
+export function Move() {
+  useTitle('Move and pause');
+  const [params] = useQuery();
+  const what = params.get('do') ?? 'move';
+  return html`<${Title}>Move and pause<//>
+    <${Cordons} />
+    <${Tabs} of=${tabs} query="do" label="What to do" />
+    ${what === 'pause'
+      ? html`<${PauseForm} key="pause" />`
+      : what === 'resume'
+        ? html`<${PauseForm} key="resume" resume />`
+        : what === 'cordon'
+          ? html`<${CordonForm} />`
+          : what === 'move'
+            ? html`<${MoveForm} />`
+            : html`<${Empty} title="There is no such form." />`}`;
+}

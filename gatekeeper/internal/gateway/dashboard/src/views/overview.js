@@ -1,0 +1,288 @@
+// Every semaphore: its state, how much of it is taken, who holds it and for how long, and who waits.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { all, get } from '../lib/api.js';
+import { count, ms, plural } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { usePages } from '../lib/pages.js';
+import { navigate, useDraft, useQuery, useTitle } from '../lib/router.js';
+import { useData, useMedia, useSoon, useStream } from '../lib/use.js';
+import { standing, states, who } from '../lib/words.js';
+import { Select } from '../ui/controls.js';
+import { Empty, Failure, Loading } from '../ui/feedback.js';
+import { RecordState, State } from '../ui/glyph.js';
+import { Title } from '../ui/shell.js';
+import { Bar, Deadline, Since } from '../ui/table.js';
+import { Virtual } from '../ui/virtual.js';
+import { Cordons } from './cordons.js';
+
+// filtersOf are the filters in a query string, as ListDefinitions takes them.
+export function filtersOf(params) {
+  return {
+    search: params.get('q') ?? '',
+    group: params.get('group') ?? '',
+    labels: params.get('labels') ?? '',
+    states: params.getAll('state').map((s) => `DEFINITION_STATE_${s.toUpperCase()}`),
+  };
+}
+
+// asked is the query for servers that know search, and for those that only know globs.
+const asked = (filters) => {
+  if (usePages.skips || !filters.search) return filters;
+  const { search, ...rest } = filters;
+  return { ...rest, names: [`*${search.trim()}*`] };
+};
+
+const short = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCase();
+
+// StateFilter shows how many semaphores are in each state, and chooses among them.
+function StateFilter({ counts, total }) {
+  const [params, change] = useQuery();
+  const chosen = params.getAll('state');
+  const toggle = (name) => change({ state: chosen.includes(name) ? chosen.filter((s) => s !== name) : [...chosen, name] });
+  return html`<div class="states" role="group" aria-label="Filter by state">
+    <button type="button" class="stat" aria-pressed=${chosen.length === 0} onClick=${() => change({ state: '' })}>
+      <span class="stat-n num">${total === undefined ? '–' : count(total)}</span><span class="stat-w">all</span>
+    </button>
+    ${states.map((s) => {
+      const n = counts?.get(s.value);
+      return html`<button
+        type="button"
+        key=${s.value}
+        class="stat ${counts && !n ? 'zero' : ''} tone-${s.tone}"
+        aria-pressed=${chosen.includes(short(s))}
+        title=${s.help}
+        onClick=${() => toggle(short(s))}
+      >
+        <span class="stat-n num">${counts ? count(n) : '–'}</span><span class="stat-w"><${State} value=${s.value} text=${short(s)} /></span>
+      </button>`;
+    })}
+  </div>`;
+}
+
+const quote = (value) => (/[,=!()"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value);
+
+// LabelFilter chooses a label among those that there are, or takes a selector as it is typed.
+function LabelFilter({ labels }) {
+  const [params, change] = useQuery();
+  const selector = params.get('labels') ?? '';
+  const [text, setText] = useDraft(selector, (labels) => change({ labels }), 400);
+  const [key, setKey] = useState('');
+  const values = labels?.find((l) => l.key === key)?.values ?? [];
+  const add = (value) => {
+    if (!value) return;
+    change({ labels: [selector, value === '*' ? key : `${key}=${quote(value)}`].filter(Boolean).join(',') });
+    setKey('');
+  };
+  return html`<div class="field">
+      <label for="labels">Labels</label>
+      <input id="labels" value=${text} placeholder="team=data,tier!=test" onInput=${(e) => setText(e.target.value)} autocomplete="off" spellcheck=${false} />
+    </div>
+    ${labels?.length > 0 &&
+    html`<${Select} label="Add a label" value=${key} onChange=${setKey} options=${[['', 'Label …'], ...labels.map((l) => [l.key, l.key])]} />
+      ${key &&
+      html`<${Select} label="Value" value="" onChange=${add} options=${[['', 'Value …'], ['*', 'any value'], ...values.map((v) => [v.value, `${v.value} (${count(v.count)})`])]} />`}`}`;
+}
+
+function Filters({ summary, shown }) {
+  const [params, change] = useQuery();
+  const [q, setQ] = useDraft(params.get('q') ?? '', (q) => change({ q }));
+  const [group, setGroup] = useDraft(params.get('group') ?? '', (group) => change({ group }), 400);
+  const active = ['q', 'group', 'labels', 'state'].filter((k) => params.get(k));
+  const known = summary?.groups ?? [];
+  const wide = useMedia('(min-width: 60rem)');
+  const down = (e) => {
+    if (e.key !== 'ArrowDown' && e.key !== 'Enter') return;
+    e.preventDefault();
+    dispatchEvent(new Event('enter-list'));
+  };
+  return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
+    <div class="field grow">
+      <label for="search">Search <kbd aria-hidden="true">/</kbd></label>
+      <input id="search" type="search" data-search value=${q} placeholder="Words of name, description or label" onInput=${(e) => setQ(e.target.value)} onKeyDown=${down} autocomplete="off" spellcheck=${false} />
+    </div>
+    <details class="more-filters" open=${wide || active.some((k) => k === 'group' || k === 'labels')}>
+      <summary>Filters</summary>
+      <div class="filters-in">
+        <div class="field">
+          <label for="group">Lets in group</label>
+          <input id="group" value=${group} list="groups" placeholder="any" onInput=${(e) => setGroup(e.target.value)} autocomplete="off" spellcheck=${false} />
+          <datalist id="groups">${known.map((g) => html`<option value=${g.value ?? g.group ?? g} />`)}</datalist>
+        </div>
+        <${LabelFilter} labels=${summary?.labels} />
+      </div>
+    </details>
+    <p class="row filters-end">
+      <span class="num" role="status">${shown}</span>
+      ${active.length > 0 && html`<button type="button" onClick=${() => change({ q: '', group: '', labels: '', state: '' })}>Clear the filters</button>`}
+      <a class="button" href=${`/move?${new URLSearchParams([...params, ['from_filter', '1']])}`}>Move or pause these</a>
+    </p>
+  </form>`;
+}
+
+const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Lets in group'];
+
+// Row is one semaphore. Its cells keep their places while their numbers change.
+function Row({ record, permits, live }) {
+  if (!record) return html`<span class="row-loading" role="gridcell" aria-colspan=${head.length}>Reading …</span>`;
+  const d = record.definition;
+  const permit = permits?.[0];
+  const more = (record.holders ?? 0) - 1;
+  const why = standing(record)[0];
+  const href = `/s/${encodeURIComponent(d.name)}`;
+  const used = Number(record.used ?? 0);
+  const of = d.permits ?? 0;
+  const waiters = live?.waiters ?? record.waiters ?? 0;
+  return html`
+    <span class="c-state" role="gridcell"><${RecordState} record=${record} /></span>
+    <span class="c-name" role="rowheader">
+      <a href=${href} tabindex="-1">${d.name}</a>
+      <span class="sub">${why ?? d.description ?? ''}</span>
+    </span>
+    <span class="c-used num" role="gridcell">
+      <${Bar} share=${of ? used / of : used ? 1 : 0} tone=${used > of ? 'deny' : 'accent'} label="${used} of ${of} permits in use" />
+      <span>${count(used)}<span class="faint"> / ${count(of)}</span></span>
+    </span>
+    <span class="c-holder" role="gridcell">
+      ${permit
+        ? html`<span class="clip">${who(permit.identity)}</span><span class="sub">for <${Since} at=${permit.granted_at} />${more > 0 && ` and ${count(more)} more`}</span>`
+        : more >= 0
+          ? html`<span class="sub">${plural(more + 1, 'holder', 'holders')}</span>`
+          : html`<span class="faint">–</span>`}
+    </span>
+    <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${permit.deadline} of=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
+    <span class="c-queue num" role="gridcell">${waiters ? html`<span class="tag tone-wait">${count(waiters)}</span>` : html`<span class="faint">0</span>`}</span>
+    <span class="c-group" role="gridcell"><code class="clip">${d.group_pattern}</code></span>`;
+}
+
+const longestList = 6000; // characters of names in an address
+
+export function Overview() {
+  useTitle('Overview');
+  const [params] = useQuery();
+  const filters = filtersOf(params);
+  const list = usePages(asked(filters));
+  const narrow = useMedia('(max-width: 47.99rem)');
+  const middle = useMedia('(max-width: 63.99rem)');
+  const height = narrow ? 104 : middle ? 76 : 52;
+  const summary = useData((signal) => get('/v1/definitions:summarize', {}, signal), ['summary'], { every: 15_000, keep: true });
+  const counts = useMemo(() => summary.data && new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
+
+  // Who holds what is on the screen, by semaphore; and what only live reports know.
+  const [permits, setPermits] = useState(new Map());
+  const [live, setLive] = useState(new Map());
+  const [names, setNames] = useState([]);
+  const touched = useRef(new Set());
+
+  const visible = useRef([0, 0]);
+  const choose = useSoon(() => {
+    const [from, to] = visible.current;
+    const next = [];
+    let length = 0;
+    for (let i = from; i < to && length < longestList; i++) {
+      const name = list.at(i)?.definition.name;
+      if (!name) continue;
+      next.push(name);
+      length += name.length + 8;
+    }
+    setNames((old) => (old.join('\n') === next.join('\n') ? old : next));
+  }, 150);
+  const range = (from, to) => {
+    visible.current = [from, to];
+    list.want(from, to);
+    choose();
+  };
+  useEffect(choose);
+
+  const holders = async (of, signal) => {
+    const at = Date.now();
+    const { items } = await all('/v1/holders', { names: of }, 'permits', signal);
+    const found = new Map(of.map((name) => [name, []]));
+    for (const p of items) {
+      found.get(p.semaphore)?.push({ ...p, deadline: p.expires_in ? at + ms(p.expires_in) : 0 });
+    }
+    setPermits((old) => new Map([...old, ...found]));
+  };
+  const fresh = useSoon(async () => {
+    const of = [...touched.current];
+    touched.current.clear();
+    if (of.length === 0) return;
+    const [answer] = await Promise.all([get('/v1/definitions', { names: of, page_size: 1000 }), holders(of)]).catch(() => []);
+    if (answer) list.update(answer.records ?? []);
+  }, 40);
+
+  useEffect(() => {
+    if (names.length === 0) return;
+    const abort = new AbortController();
+    holders(names, abort.signal).catch(() => {});
+    const t = setInterval(() => {
+      if (document.hidden) return;
+      names.forEach((n) => touched.current.add(n));
+      fresh();
+    }, 5000);
+    return () => {
+      abort.abort();
+      clearInterval(t);
+    };
+  }, [names]);
+  const again = () => {
+    names.forEach((n) => touched.current.add(n));
+    fresh();
+  };
+  useStream(names.length ? '/v1/watch' : null, { names, permits: true, live_every: '1s' }, {
+    open: (was) => was && again(),
+    missed: again,
+    message({ events = [] }) {
+      for (const e of events) if (e.semaphore) touched.current.add(e.semaphore);
+      fresh();
+    },
+    live(data) {
+      const semaphores = (data.live ?? data).semaphores ?? [];
+      const at = Date.now();
+      setLive(new Map(semaphores.map((s) => [s.semaphore, s])));
+      setPermits((old) => {
+        const next = new Map(old);
+        for (const s of semaphores) {
+          const ends = new Map((s.deadlines ?? []).map((d) => [d.token, at + ms(d.expires_in)]));
+          const known = next.get(s.semaphore);
+          if (known) next.set(s.semaphore, known.map((p) => (ends.has(p.token) ? { ...p, deadline: ends.get(p.token) } : p)));
+        }
+        return next;
+      });
+    },
+  });
+
+  const open = (i) => {
+    const r = list.at(i);
+    if (r) navigate(`/s/${encodeURIComponent(r.definition.name)}`);
+  };
+  const total = list.total;
+  const shown = total === undefined ? '…' : `${list.more ? 'more than ' : ''}${plural(list.more ? total - 1 : total, 'semaphore', 'semaphores')}`;
+  return html`<${Title}>Overview<//>
+    <${Cordons} />
+    <${StateFilter} counts=${counts} total=${summary.data?.total} />
+    <${Filters} summary=${summary.data} shown=${shown} />
+    ${list.error && !list.error.offline && html`<${Failure} error=${list.error} retry=${list.refresh} />`}
+    ${total === undefined
+      ? !list.error && html`<${Loading} what="Reading the semaphores" />`
+      : total === 0
+        ? html`<${Nothing} filtered=${[...params].length > 0} />`
+        : html`<${Virtual}
+            label="Semaphores"
+            total=${total}
+            height=${height}
+            columns=${head.length}
+            range=${range}
+            open=${open}
+            head=${head.map((text) => html`<span role="columnheader">${text}</span>`)}
+            row=${(i) => {
+              const r = list.at(i);
+              const name = r?.definition.name;
+              return html`<${Row} record=${r} permits=${permits.get(name)} live=${live.get(name)} />`;
+            }}
+          />`}`;
+}
+
+function Nothing({ filtered }) {
+  if (filtered) return html`<${Empty} title="No semaphore matches.">Remove a filter to see more.<//>`;
+  return html`<${Empty} title="There are no semaphores yet.">Create the first one with <code>gkctl apply -f FILE</code>, or give gatekeeperd a file by <code>--definitions</code>.<//>`;
+}

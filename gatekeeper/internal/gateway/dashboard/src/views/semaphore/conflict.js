@@ -1,0 +1,50 @@
+// Two people edited one definition: field by field, what it was, and what each made of it.
+import { useState } from 'preact/hooks';
+import { when } from '../../lib/format.js';
+import { html } from '../../lib/html.js';
+import { Tag } from '../../ui/glyph.js';
+import { Table } from '../../ui/table.js';
+
+// Conflict lets a person choose, of each field that both changed, one of the two. onMerged gets the texts of the form.
+export function Conflict({ of, base, onMerged, onCancel }) {
+  const { theirs, conflicts, rows } = of;
+  const [chosen, setChosen] = useState({}); // by field: mine or theirs
+  const open = conflicts.filter((name) => !chosen[name]);
+  const finish = () => {
+    const merged = { ...of.merged };
+    for (const row of rows) if (chosen[row.field.name]) merged[row.field.name] = row[chosen[row.field.name]];
+    onMerged(merged);
+  };
+  const keep = (row) => {
+    const name = row.field.name;
+    if (!conflicts.includes(name)) {
+      return row.mine === row.theirs ? html`<${Tag}>the same<//>` : row.mine !== row.base ? html`<${Tag} tone="accent">yours<//>` : html`<${Tag} tone="wait">theirs<//>`;
+    }
+    const radio = (which, text) => html`<label class="radio">
+      <input type="radio" name=${`keep-${name}`} checked=${chosen[name] === which} onChange=${() => setChosen({ ...chosen, [name]: which })} /> ${text}
+    </label>`;
+    return html`<fieldset class="radios"><legend class="sr-only">Which ${row.field.label} to keep</legend>${radio('mine', 'yours')}${radio('theirs', 'theirs')}</fieldset>`;
+  };
+  return html`<section class="panel conflict" aria-label="Conflict">
+    <h2>Somebody else was faster</h2>
+    <p role="alert">${theirs.updated_by || 'Somebody'} saved version ${theirs.version} at ${when(theirs.updated_at)}${theirs.reason && ` (${theirs.reason})`}. You began
+      with version ${base?.version ?? '–'}. Nothing of yours is saved yet, and nothing is lost.</p>
+    <${Table}
+      caption="Fields that differ"
+      rows=${rows}
+      rowKey=${(r) => r.field.name}
+      columns=${[
+        ['Field', (r) => r.field.label],
+        ['When you began', (r) => html`<code>${r.base || '(none)'}</code>`],
+        ['Yours', (r) => (r.mine === r.base ? html`<span class="faint">unchanged</span>` : html`<ins>${r.mine || '(none)'}</ins>`)],
+        ['Theirs', (r) => (r.theirs === r.base ? html`<span class="faint">unchanged</span>` : html`<ins class="theirs">${r.theirs || '(none)'}</ins>`)],
+        ['Keep', keep],
+      ]}
+    />
+    <p class="row end">
+      <span class="grow" role="status">${open.length ? `Choose for ${open.length === 1 ? '1 field' : `${open.length} fields`} that you both changed.` : 'Everything is decided.'}</span>
+      <button type="button" onClick=${onCancel}>Back to the form</button>
+      <button type="button" class="primary" aria-disabled=${open.length ? 'true' : undefined} onClick=${() => open.length || finish()}>Review the result …</button>
+    </p>
+  </section>`;
+}

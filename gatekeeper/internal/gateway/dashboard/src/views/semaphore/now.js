@@ -1,0 +1,172 @@
+// Who holds a semaphore now, who waits, who is denied, and who held it when.
+import { useState } from 'preact/hooks';
+import { get, path, post } from '../../lib/api.js';
+import { count, ms, seconds, when } from '../../lib/format.js';
+import { html } from '../../lib/html.js';
+import { byline } from '../../lib/session.js';
+import { useData } from '../../lib/use.js';
+import { firing, permitState, permitTone, who, word } from '../../lib/words.js';
+import { Action, Check, Dialog, Text } from '../../ui/controls.js';
+import { Empty, Failure, Read, notify } from '../../ui/feedback.js';
+import { problem } from '../../ui/options.js';
+import { Deadline, Since, Table } from '../../ui/table.js';
+import { Timeline } from './timeline.js';
+
+// RevokeDialog tells one holder to stop.
+function RevokeDialog({ permit, onClose, onDone }) {
+  const [o, set] = useState({ reason: '', drain: '', unsafe: false });
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    try {
+      const body = { reason: o.reason, ...byline() };
+      if (o.drain.trim()) body.drain = seconds(o.drain);
+      if (o.unsafe) body.unsafe_now = true;
+      await post(path`/v1/permits/${permit.token}:revoke`, body);
+      notify(`The permit of ${who(permit.identity)} is revoked.`);
+      onDone();
+      onClose();
+    } catch (e) {
+      setError(e);
+      setBusy(false);
+    }
+  };
+  return html`<${Dialog} title="Revoke a permit" onClose=${onClose}>
+    <form onSubmit=${submit}>
+      <p>${who(permit.identity)} must stop. Its refreshes are refused from now on, and its slot is free when it releases, or at its deadline.</p>
+      <${Text} label="Reason" value=${o.reason} onInput=${(reason) => set({ ...o, reason })} maxlength="1024" />
+      <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })} error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: not at all." />
+      <${Check} label="Free the slot at once" checked=${o.unsafe} onChange=${(unsafe) => set({ ...o, unsafe })}
+        help="Unsafe: the holder may still run, and then two run at the same time. Only a fencing token protects what they write." />
+      <${Failure} error=${error} />
+      <p class="row end">
+        <button type="button" onClick=${onClose}>Cancel</button>
+        <button class=${o.unsafe ? 'danger' : 'primary'}>${busy ? 'Working …' : o.unsafe ? 'Revoke and free the slot' : 'Revoke'}</button>
+      </p>
+    </form>
+  <//>`;
+}
+
+function ClearDialog({ permit, onClose, onDone }) {
+  const [reason, setReason] = useState('');
+  const [error, setError] = useState(null);
+  const submit = (event) => {
+    event.preventDefault();
+    post(path`/v1/permits/${permit.token}:clear`, { reason, ...byline() }).then(() => {
+      notify('The slot is free.');
+      onDone();
+      onClose();
+    }, setError);
+  };
+  return html`<${Dialog} title="Clear a slot" onClose=${onClose}>
+    <form onSubmit=${submit}>
+      <p>The permit of ${who(permit.identity)} expired, and its slot is held. Clear it when you know that its job does not run any more.</p>
+      <${Text} label="Reason" value=${reason} onInput=${setReason} maxlength="1024" />
+      <${Failure} error=${error} />
+      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button><button class="primary">Clear the slot</button></p>
+    </form>
+  <//>`;
+}
+
+const metadata = (m) => Object.entries(m ?? {}).map(([k, v]) => `${k}=${v}`).join(', ');
+
+function Holders({ permits, onChange }) {
+  const [dialog, setDialog] = useState(null);
+  const close = () => setDialog(null);
+  return html`<section class="panel">
+    <h2>Holders</h2>
+    <${Table}
+      caption="Holders"
+      rows=${permits}
+      rowKey=${(p) => p.token}
+      empty=${html`<${Empty} title="Nobody holds a permit." />`}
+      columns=${[
+        ['Holder', (p) => html`${who(p.identity)}${p.identity?.holder_id && html`<div class="sub">${p.identity.holder_id}</div>`}`, 'name'],
+        ['State', (p) => html`<span class="tone-${permitTone(p)}">${permitState(p)}</span>`],
+        ['Since', (p) => html`<${Since} at=${p.granted_at} />`, 'num'],
+        ['Time left', (p) => html`<${Deadline} at=${p.deadline} of=${ms(p.duration)} />`, 'num'],
+        ['Weight', (p) => count(p.weight), 'num'],
+        ['Token', (p) => p.token, 'num'],
+        ['For', (p) => [firing(p.firing), metadata(p.metadata)].filter(Boolean).join('; ') || '–'],
+        ['', (p) =>
+          p.state === 'PERMIT_STATE_HELD'
+            ? html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore} onClick=${() => setDialog({ clear: p })}>Clear …<//>`
+            : p.state === 'PERMIT_STATE_COOLING'
+              ? null
+              : html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore} group=${p.identity?.group} acquirer=${p.identity?.acquirer} onClick=${() => setDialog({ revoke: p })}>Revoke …<//>`,
+          'end'],
+      ]}
+    />
+    ${dialog?.revoke && html`<${RevokeDialog} permit=${dialog.revoke} onClose=${close} onDone=${onChange} />`}
+    ${dialog?.clear && html`<${ClearDialog} permit=${dialog.clear} onClose=${close} onDone=${onChange} />`}
+  </section>`;
+}
+
+function Waiters({ data }) {
+  const since = (w) => new Date(data.at - ms(w.waiting)).toISOString();
+  return html`<section class="panel">
+    <h2>Queue</h2>
+    <${Table}
+      caption="Waiters"
+      rows=${data.waiters}
+      rowKey=${(w) => `${w.request_id}/${w.place}`}
+      empty=${html`<${Empty} title="Nobody waits." />`}
+      columns=${[
+        ['Place', (w) => w.place || 'idle worker', 'num'],
+        ['Waiter', (w) => who(w.identity), 'name'],
+        ['Weight', (w) => count(w.weight), 'num'],
+        ['Waiting for', (w) => html`<${Since} at=${since(w)} />`, 'num'],
+      ]}
+      note=${data.next_page_token && 'More wait than are shown here.'}
+    />
+    ${(data.tasks ?? []).map((t) => html`<p key=${t.job}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a>: ${count(t.tasks)} tasks wait for a worker.</p>`)}
+  </section>`;
+}
+
+const explain = (d) =>
+  `?${new URLSearchParams({ tab: 'explain', group: d.identity?.group ?? '', acquirer: d.identity?.acquirer ?? '' })}`;
+
+function DeniedTable({ rows, caption }) {
+  return html`<${Table}
+    caption=${caption}
+    rows=${rows}
+    rowKey=${(d) => `${d.semaphore} ${who(d.identity)}`}
+    columns=${[
+      ['Caller', (d) => who(d.identity), 'name'],
+      ['Why', (d) => html`${d.message}<div class="sub">${word(d.reason, 'REASON_')}${d.let_in && `; ${who(d.let_in)} was let in, so it may be a standby`}${d.cured && '; would not be denied now'}</div>`],
+      ['Times', (d) => count(d.count), 'num'],
+      ['Last', (d) => html`<span title=${when(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],
+      ['', (d) => html`<a href=${d.semaphore ? explain(d) : undefined}>Explain</a>`, 'end'],
+    ]}
+  />`;
+}
+
+function Denied({ name, events }) {
+  const denied = useData((signal) => get('/v1/denied', { names: [name], cured: true }, signal), ['denied', name, events], { every: 10_000, keep: true });
+  return html`<section class="panel">
+    <h2>Denied</h2>
+    <${Read} of=${denied} what="Reading who was denied">
+      ${(data) => html`
+        ${data.callers?.length
+          ? html`<${DeniedTable} rows=${data.callers} caption="Callers that were denied" />`
+          : html`<${Empty} title="Nobody is denied.">Callers show here when waiting does not help them${data.since ? `; remembered since ${when(data.since)}` : ''}.<//>`}
+        ${data.misspelled?.length > 0 &&
+        html`<h3>They may mean this semaphore</h3>
+          <ul>${data.misspelled.map((d) => html`<li>${who(d.identity)} asks for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
+    <//>
+  </section>`;
+}
+
+export function Now({ name, of }) {
+  return html`<div class="stack">
+    <${Read} of=${of.holders} what="Reading who holds it">${(permits) => html`<${Holders} permits=${permits} onChange=${of.read} />`}<//>
+    <${Timeline} name=${name} permits=${of.holders.data ?? []} events=${of.events} />
+    <div class="panels">
+      <${Read} of=${of.waiters} what="Reading the queue">${(data) => html`<${Waiters} data=${data} />`}<//>
+      <${Denied} name=${name} events=${of.events} />
+    </div>
+  </div>`;
+}

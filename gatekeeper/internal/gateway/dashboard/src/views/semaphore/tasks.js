@@ -1,0 +1,21 @@
+// The jobs of a semaphore, and who works on them.
+import { get } from '../../lib/api.js';
+import { html } from '../../lib/html.js';
+import { useData } from '../../lib/use.js';
+import { Empty, Read } from '../../ui/feedback.js';
+import { JobTable, WorkerTable } from '../jobs.js';
+
+export function Tasks({ name, events }) {
+  const jobs = useData((signal) => get('/v1/jobs', { semaphore: name, page_size: 200 }, signal), ['jobs', name, events], { every: 5_000, keep: true });
+  const workers = useData((signal) => get('/v1/workers', { semaphore: name }, signal), ['workers', name, events], { every: 5_000, keep: true });
+  return html`<div class="stack">
+    <section class="panel"><h2>Jobs</h2>
+      <${Read} of=${jobs} what="Reading the jobs">
+        ${(data) => (data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="It has no jobs.">Submit one with gkctl job submit.<//>`)}
+      <//>
+    </section>
+    <section class="panel"><h2>Workers</h2>
+      <${Read} of=${workers} what="Reading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//>
+    </section>
+  </div>`;
+}

@@ -1,5 +1,5 @@
 // What the servers' answers mean, in the words of gkctl and docs/concepts.md.
-import { brief, count, ms, plural, some, typed, when } from './format.js';
+import { brief, count, ms, plural, some, soon, typed, when } from './format.js';
 
 // word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
 export function word(value, prefix) {
@@ -30,7 +30,7 @@ export const statesOf = (record) => states.filter((s) => record.states?.includes
 // stateText says what matters most of a record.
 export function stateText(record) {
   const first = statesOf(record)[0];
-  if (record.pause && first?.word === 'paused') return record.pause.until ? `paused until ${when(record.pause.until)}` : 'paused';
+  if (record.pause && first?.word === 'paused') return record.pause.until ? `paused until ${soon(record.pause.until)}` : 'paused';
   return first?.word ?? 'unknown';
 }
 

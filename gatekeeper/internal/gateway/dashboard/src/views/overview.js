@@ -7,7 +7,7 @@ import { usePages } from '../lib/pages.js';
 import { navigate, useDraft, useQuery, useTitle } from '../lib/router.js';
 import { useData, useMedia, useSoon, useStream } from '../lib/use.js';
 import { standing, states, who } from '../lib/words.js';
-import { Select } from '../ui/controls.js';
+import { Action, Dialog, Select, Text } from '../ui/controls.js';
 import { Empty, Failure, Loading } from '../ui/feedback.js';
 import { RecordState, State } from '../ui/glyph.js';
 import { Title } from '../ui/shell.js';
@@ -164,7 +164,11 @@ export function Overview() {
   const narrow = useMedia('(max-width: 47.99rem)');
   const middle = useMedia('(max-width: 63.99rem)');
   const height = narrow ? 104 : middle ? 76 : 52;
-  const summary = useData((signal) => get('/v1/definitions:summarize', {}, signal), ['summary'], { every: 15_000, keep: true });
+  const [summarizes, setSummarizes] = useState(true); // older servers do not
+  const summary = useData(summarizes ? (signal) => get('/v1/definitions:summarize', {}, signal) : null, ['summary'], { every: 15_000, keep: true });
+  useEffect(() => {
+    if (summary.error?.status === 404) setSummarizes(false);
+  }, [summary.error]);
   const counts = useMemo(() => summary.data && new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
   // Who holds what is on the screen, by semaphore; and what only live reports know.
@@ -257,7 +261,7 @@ export function Overview() {
   };
   const total = list.total;
   const shown = total === undefined ? '…' : `${list.more ? 'more than ' : ''}${plural(list.more ? total - 1 : total, 'semaphore', 'semaphores')}`;
-  return html`<${Title}>Overview<//>
+  return html`<${Title} aside=${html`<${NewSemaphore} />`}>Overview<//>
     <${Cordons} />
     <${StateFilter} counts=${counts} total=${summary.data?.total} />
     <${Filters} summary=${summary.data} shown=${shown} />
@@ -280,6 +284,24 @@ export function Overview() {
               return html`<${Row} record=${r} permits=${permits.get(name)} live=${live.get(name)} />`;
             }}
           />`}`;
+}
+
+// NewSemaphore asks for a name, and opens the form of a rule that is not there yet.
+function NewSemaphore() {
+  const [open, setOpen] = useState(false);
+  const [name, setName] = useState('');
+  const submit = (event) => {
+    event.preventDefault();
+    if (name.trim()) navigate(`/s/${encodeURIComponent(name.trim())}?tab=rule`);
+  };
+  return html`<${Action} role="ROLE_EDITOR" onClick=${() => setOpen(true)}>New semaphore …<//>
+    ${open &&
+    html`<${Dialog} title="New semaphore" onClose=${() => setOpen(false)}>
+      <form onSubmit=${submit}>
+        <${Text} label="Name" value=${name} onInput=${setName} maxlength="256" required help="As callers ask for it. It cannot be changed later." />
+        <p class="row end"><button type="button" onClick=${() => setOpen(false)}>Cancel</button><button class="primary">Write its rule …</button></p>
+      </form>
+    <//>`}`;
 }
 
 function Nothing({ filtered }) {

@@ -1,0 +1,100 @@
+// Package browser tests the dashboard as its users have it: a real gatekeeperd, and a real Chromium that clicks and types.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+)
+
+var (
+	bin      string          // the folder of gatekeeperd
+	chromium string          // the browser; empty: there is none
+	browser  context.Context // of chromedp, with that browser
+)
+
+func TestMain(m *testing.M) {
+	code := func() int {
+		dir, err := os.MkdirTemp("", "gatekeeper-browser-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		if chromium = find(); chromium == "" {
+			return m.Run() // each test says that it is skipped
+		}
+		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		defer stop()
+		var cancel context.CancelFunc
+		browser, cancel = chromedp.NewContext(allocator)
+		defer cancel()
+		if err := chromedp.Do(browser, chromedp.Navigate("about:blank")); err != nil {
+			fmt.Fprintln(os.Stderr, "Chromium does not start:", err)
+			return 1
+		}
+		return m.Run()
+	}()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// find is the browser that the tests drive.
+func find() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// cluster starts servers with the definitions of a file, and these flags beside their own.
+func cluster(t *testing.T, count int, definitions string, args ...string) *servers.Cluster {
+	t.Helper()
+	if chromium == "" {
+		t.Skip("Chromium is not installed here")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	options := servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir(), Count: count, Args: args}
+	if definitions != "" {
+		options.Definitions = filepath.Join(t.TempDir(), "definitions.yaml")
+		if err := os.WriteFile(options.Definitions, []byte(definitions), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := servers.Start(ctx, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, s := range c.Servers {
+				t.Logf("log of %s:\n%s", s.ID, s.LogTail())
+			}
+		}
+		c.Kill()
+	})
+	return c
+}

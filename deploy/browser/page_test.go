@@ -1,0 +1,202 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a page may take for what a test waits for. It only bounds a test that fails.
+const patience = 30 * time.Second
+
+// page is a tab in a browser context that shares nothing with other pages: another person's browser.
+type page struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu     sync.Mutex
+	errors []string // what the page wrote to its console as errors, and exceptions that nothing caught
+}
+
+// open opens the dashboard of an HTTP address.
+func open(t *testing.T, address, path string) *page {
+	t.Helper()
+	p := &page{t: t, base: "http://" + address}
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.heard))
+	t.Cleanup(cancel)
+	p.ctx = ctx
+	t.Cleanup(func() {
+		if t.Failed() {
+			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+			t.Logf("the page showed:\n%.4000s\nits console:\n%s", text, strings.Join(p.console(), "\n"))
+		}
+	})
+	// The tab lives as long as the context of the first call, so that one has no time limit.
+	if err := chromedp.Do(ctx, enable(log.Enable), enable(runtime.Enable)); err != nil {
+		t.Fatal(err)
+	}
+	p.size(1280, 900)
+	p.visit(path)
+	return p
+}
+
+func (p *page) heard(event any) {
+	text := ""
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			text = fmt.Sprint("console: ", e.Args)
+		}
+	case *runtime.EventExceptionThrown:
+		text = e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			text += " " + e.ExceptionDetails.Exception.Description
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError {
+			text = e.Entry.Text + " " + e.Entry.URL
+		}
+	}
+	if text != "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.errors = append(p.errors, text)
+	}
+}
+
+// console is what the page has written as errors.
+func (p *page) console() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.errors...)
+}
+
+func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// eval evaluates an expression in the page.
+func eval[T any](p *page, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+func (p *page) size(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
+}
+
+// theme is light or dark, as the system of the user would have it.
+func (p *page) theme(name string) {
+	p.t.Helper()
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	}))
+}
+
+// visit loads a page anew, and waits until it shows its view.
+func (p *page) visit(path string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(p.base + path))
+	p.until("the view of "+path, `document.querySelector("h1") && !document.querySelector(".loading")`)
+}
+
+// until waits until an expression holds.
+func (p *page) until(what, expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience+time.Second)
+	defer cancel()
+	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience))
+	if err := chromedp.Do(ctx, poll); err != nil {
+		p.t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+// shows waits until the page, or the dialog on it, has a text.
+func (p *page) shows(text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%q", text), fmt.Sprintf(`document.body.innerText.includes(%s)`, quote(text)))
+}
+
+// control is an expression for the button or link of a text that can be used: in the dialog, if one is open.
+func control(text string) string {
+	return fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, a, summary")]
+		.find(e => e.innerText.trim() === %s && e.getAttribute("aria-disabled") !== "true" && e.offsetParent)`, quote(text))
+}
+
+// field is an expression for the input of a label.
+func field(label string) string {
+	return fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("label")]
+		.find(e => e.innerText.replace(" · changed", "").trim() === %s && e.control)?.control`, quote(label))
+}
+
+// click clicks a button or a link with the mouse.
+func (p *page) click(text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("the button %q", text), control(text))
+	p.clickAt(control(text))
+}
+
+func (p *page) clickAt(element string) {
+	p.t.Helper()
+	at := eval[[]float64](p, fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect();
+		return [b.x + b.width / 2, b.y + b.height / 2]; })()`, element))
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// fill types a text in place of what an input has.
+func (p *page) fill(label, text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("the field %q", label), field(label))
+	eval[chromedp.Void](p, fmt.Sprintf(`(() => { const e = %s; e.focus(); e.select(); })()`, field(label)))
+	if text == "" {
+		p.keys("\b")
+		return
+	}
+	p.keys(text)
+}
+
+// keys presses keys, those of package kb too.
+func (p *page) keys(keys string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(keys))
+}
+
+func quote(text string) string {
+	data, _ := json.Marshal(text) // a string: it cannot fail
+	return string(data)
+}
+
+// enable asks the browser for the events of a domain.
+func enable(domain cdp.Command[cdp.Empty, cdp.Empty]) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, domain, cdp.Empty{})
+		return err
+	})
+}

@@ -1,0 +1,166 @@
+package browser
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Names and texts that would do harm if they were markup, or too long for a line.
+const definitions = `definitions:
+  - name: nightly-export
+    description: Exports the orders of the day.
+    labels: {team: data, tier: prod}
+    group_pattern: zone-[ab]
+    permits: 2
+    duration: 1m
+  - name: pool/images
+    labels: {team: media}
+    permits: 4
+    duration: 1m
+  - name: <img src=x onerror=alert(1)>
+    description: "<script>document.title='owned'</script>"
+    labels: {"<b>": "'\"><svg onload=alert(2)>"}
+    duration: 1m
+  - name: a-name-without-any-place-to-break-it-because-somebody-put-the-whole-path-of-the-job-into-it-and-then-some-more
+    group_pattern: a-group-that-is-just-as-long-as-the-name-of-the-semaphore-which-is-not-unusual-in-some-places
+    duration: 1m
+`
+
+// Each view renders in both themes, and from a telephone to a wall: without an error on the console, without scrolling sideways, and without
+// anything that axe finds serious.
+func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	busy(t, c.Endpoints())
+	axe := axe(t)
+	views := map[string]string{
+		"overview":          "/",
+		"overview filtered": "/?q=export&state=running",
+		"nothing matches":   "/?q=nothing-has-this-name",
+		"semaphore":         "/s/nightly-export",
+		"long names":        "/s/a-name-without-any-place-to-break-it-because-somebody-put-the-whole-path-of-the-job-into-it-and-then-some-more",
+		"hostile names":     "/s/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E?tab=rule",
+		"rule":              "/s/nightly-export?tab=rule",
+		"edit":              "/s/nightly-export?tab=rule&edit=1",
+		"history":           "/s/nightly-export?tab=history&permits=1",
+		"firings":           "/s/nightly-export?tab=firings",
+		"tasks":             "/s/pool%2Fimages?tab=tasks",
+		"explain":           "/s/nightly-export?tab=explain&group=elsewhere&acquirer=host-9",
+		"no such semaphore": "/s/none",
+		"move":              "/move?names=nightly-export",
+		"pause":             "/move?do=pause&labels=team%3Ddata",
+		"resume":            "/move?do=resume",
+		"cordon":            "/move?do=cordon",
+		"activity":          "/activity",
+		"a change":          "/activity?change=2",
+		"jobs":              "/jobs",
+		"workers":           "/jobs?tab=workers",
+		"job":               "/jobs/holiday",
+		"no such job":       "/jobs/none",
+		"cluster":           "/cluster",
+		"access":            "/access",
+		"login":             "/login",
+	}
+	for name, path := range views {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, c.Servers[0].HTTP, path)
+			for _, theme := range []string{"light", "dark"} {
+				for _, size := range [][2]int64{{360, 740}, {1280, 900}, {2560, 1440}} {
+					p.theme(theme)
+					p.size(size[0], size[1])
+					p.until("the width to settle", "innerWidth > 0")
+					if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+						t.Errorf("at %d px the page is %.0f px too wide: %s", size[0], wide, eval[string](p, widest))
+					}
+					if size[0] != 2560 {
+						for _, violation := range eval[[]string](p, axe) {
+							t.Errorf("%s at %d px: %s", theme, size[0], violation)
+						}
+					}
+				}
+			}
+			for _, text := range p.console() {
+				if strings.Contains(text, "404") && strings.Contains(name, "no such") {
+					continue // the browser writes down every answer of that kind
+				}
+				t.Error(text)
+			}
+			if title := eval[string](p, "document.title"); !strings.HasSuffix(title, "Gatekeeper") {
+				t.Errorf("the title is %q", title)
+			}
+		})
+	}
+}
+
+// widest names what sticks out of the page.
+const widest = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+	.map(e => e.tagName + "." + e.className).slice(0, 5).join(", ")`
+
+// axe is an expression that examines the page: what is serious or critical, a line for each.
+func axe(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile("../../gatekeeper/internal/gateway/dashboard/node_modules/axe-core/axe.min.js")
+	if os.IsNotExist(err) {
+		t.Skip("axe-core is not installed here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return `(async () => { if (!window.axe) { ` + string(source) + ` }
+		const r = await axe.run(document, {resultTypes: ["violations"]});
+		return r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+			.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 4).map(n => n.target.join(" ") + " (" + n.any.map(a => a.message).join("; ") + ")").join(" | "));
+	})()`
+}
+
+// busy puts something into each view: a holder, a waiter, a denied caller, a pause, a cordon, a firing that was claimed, and a job.
+func busy(t *testing.T, endpoints []string) {
+	t.Helper()
+	ctx := t.Context()
+	holder, other := dial(t, endpoints, "zone-a", "host-1"), dial(t, endpoints, "elsewhere", "host-9")
+	if _, err := holder.Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", time.Now().Truncate(time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Semaphore("nightly-export").TryAcquire(ctx); err == nil {
+		t.Fatal("a group that does not match got a permit")
+	}
+	p, err := holder.Semaphore("pool/images").TryAcquire(ctx, client.WithWeight(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	selector := &gatekeeperv1.Selector{Names: []string{"pool/images"}}
+	if _, err := holder.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Reason: "the disks", Author: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.Operator().Cordon(ctx, &gatekeeperv1.CordonRequest{AcquirerPattern: "host-7", Reason: "kernel update", Author: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := holder.Work().SubmitJob(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "holiday", Semaphore: "pool/images"}, Tasks: [][]byte{[]byte("a.jpg"), []byte("b.jpg")}, Last: true}
+	if err := stream.Send(job); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.CloseAndRecv(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dial(t *testing.T, endpoints []string, group, acquirer string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(t.Context(), endpoints, client.WithGroup(group), client.WithAcquirer(acquirer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}

@@ -1,0 +1,246 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Somebody edits which group may run a task: its holder stops, and the task runs in the other group. Another page that is open shows it.
+func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
+	held, err := a.Semaphore("nightly-export").TryAcquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching := open(t, c.Servers[0].HTTP, "/s/nightly-export")
+	watching.shows("host-1 in zone-a")
+
+	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
+	p.click("Rule")
+	p.click("Edit")
+	p.fill("Group pattern", "zone-c")
+	p.click("Review and save …")
+	p.shows("1 holder must stop")
+	p.fill("Reason", "zone a is closed")
+	p.click("Save")
+	p.shows("nightly-export is saved")
+
+	watching.shows("stopping: no longer admitted")
+	<-held.Context().Done()
+	if err := held.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	watching.shows("Nobody holds a permit.")
+	if _, err := b.Semaphore("nightly-export").TryAcquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	watching.shows("host-2 in zone-c")
+	watching.click("History")
+	watching.shows("zone a is closed")
+}
+
+// Two people edit the same definition. The second one sees what the first one saved, field by field, and loses nothing.
+func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
+	ann.fill("Permits", "3")
+	bob.fill("Permits", "5")
+	bob.fill("Description", "Exports the orders of the night.")
+
+	ann.fill("Max hold", "2h")
+	ann.click("Review and save …")
+	ann.click("Save")
+	ann.shows("nightly-export is saved")
+
+	bob.shows("saved another version")
+	bob.click("Review and save …")
+	bob.shows("Somebody else was faster")
+	bob.shows("Choose for 1 field that you both changed.")
+	bob.clickAt(`document.querySelector("input[name=keep-permits]")`)
+	bob.click("Review the result …")
+	bob.click("Save")
+	bob.shows("nightly-export is saved")
+
+	record := get(t, c.Endpoints(), "nightly-export")
+	if d := record.GetDefinition(); d.GetPermits() != 5 || d.GetMaxHold().GetSeconds() != 7200 || d.GetDescription() != "Exports the orders of the night." {
+		t.Errorf("merged to %v", d)
+	}
+}
+
+// A pause for a time is seen to begin and to end.
+func TestPause_ForATime_IsSeenToEnd(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
+	list := open(t, c.Servers[0].HTTP, "/?q=nightly-export")
+	p.click("Pause …")
+	p.fill("For", "2s")
+	p.click("Pause")
+	p.shows("1 semaphore paused.")
+	p.shows("Paused until")
+	list.shows("paused until")
+	p.until("the end of the pause", control("Pause …"))
+	list.until("the end of the pause in the list", `!document.querySelector(".grid").innerText.includes("paused")`)
+}
+
+// Everything of a visit works without a mouse: search, choose, open, look at the keys, and go back.
+func TestKeyboard_Alone_IsEnough(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	p := open(t, c.Servers[0].HTTP, "/")
+	p.until("the list", `document.querySelector(".grid-row a")`)
+	p.keys("/")
+	p.until("the focus in the search", `document.activeElement.id === "search"`)
+	p.keys("nightly")
+	p.until("the filtered list", `document.querySelectorAll(".grid-row").length === 1`)
+	p.keys(kb.ArrowDown)
+	p.until("the focus on the row", `document.activeElement.matches(".grid-row")`)
+	p.keys(kb.Enter)
+	p.until("the semaphore", `document.querySelector("h1").innerText === "nightly-export" && document.activeElement.tagName === "H1"`)
+	p.keys("?")
+	p.until("the dialog of the keys", `document.querySelector("dialog[open]")`)
+	p.keys(kb.Escape)
+	p.until("the dialog to close, and the focus to come back", `!document.querySelector("dialog") && document.activeElement.tagName === "H1"`)
+
+	// To the button that pauses, and through its dialog.
+	p.tabTo("Pause …")
+	p.keys(kb.Enter)
+	p.until("the dialog", `document.querySelector("dialog[open]")`)
+	p.until("the preview", control("Pause"))
+	p.tabTo("Pause")
+	p.keys(kb.Enter)
+	p.shows("1 semaphore paused.")
+	p.until("the focus on the page again", `!document.querySelector("dialog") && document.activeElement !== document.body || document.querySelector("h1")`)
+	p.keys(kb.Escape)
+	p.until("the overview", `location.pathname === "/"`)
+	p.keys("gc")
+	p.until("the cluster", `location.pathname === "/cluster"`)
+}
+
+// tabTo presses Tab until the focus is on the button or link of a text.
+func (p *page) tabTo(text string) {
+	p.t.Helper()
+	for range 60 {
+		p.keys(kb.Tab)
+		if eval[bool](p, fmt.Sprintf(`document.activeElement.innerText?.trim() === %s`, quote(text))) {
+			return
+		}
+	}
+	p.t.Fatalf("Tab does not lead to %q", text)
+}
+
+// The leader is killed while a page of another server is open. It shows what happens under the next leader without being loaded again.
+func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
+	c := cluster(t, 3, definitions)
+	old, err := c.Leader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := c.Servers[0]
+	if other == old {
+		other = c.Servers[1]
+	}
+	p := open(t, other.HTTP, "/s/nightly-export")
+	eval[bool](p, `window.notLoadedAgain = true`)
+	old.Kill()
+	var left []string
+	for _, s := range c.Servers {
+		if s != old {
+			left = append(left, s.API)
+		}
+	}
+	holder := dial(t, left, "zone-a", "host-1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := holder.Semaphore("nightly-export").Acquire(ctx); err != nil {
+		t.Fatal(err)
+	}
+	p.shows("host-1 in zone-a")
+	p.until("the page to be online", `!document.querySelector(".offline")`)
+	if !eval[bool](p, `window.notLoadedAgain === true`) {
+		t.Error("the page was loaded again")
+	}
+}
+
+// A move of 510 tasks is previewed, made, followed to its end, and undone.
+func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
+	const tasks = 510
+	var file strings.Builder
+	file.WriteString("definitions:\n")
+	for i := range tasks {
+		fmt.Fprintf(&file, "  - {name: task/%03d, group_pattern: zone-a, duration: 30s}\n", i)
+	}
+	file.WriteString("  - {name: elsewhere, group_pattern: zone-b}\n")
+	c := cluster(t, 1, file.String())
+	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-b", "host-2")
+	if _, err := b.Semaphore("elsewhere").TryAcquire(t.Context()); err != nil { // so that the group is known
+		t.Fatal(err)
+	}
+	stopped := make(chan error)
+	for i := range tasks {
+		p, err := a.Semaphore(fmt.Sprintf("task/%03d", i)).TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			<-p.Context().Done()
+			stopped <- p.Release(context.WithoutCancel(t.Context()))
+		}()
+	}
+	p := open(t, c.Servers[0].HTTP, "/move")
+	p.fill("From group", "zone-a")
+	p.fill("To group", "zone-b")
+	p.click("Preview the move …")
+	p.shows("510 semaphores move.")
+	p.shows("510 holders must stop")
+	p.fill("Reason", "zone a is closed")
+	p.click("Move 510 semaphores")
+	for range tasks {
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	}
+	p.shows("510 holders have stopped.")
+	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
+		t.Errorf("the pattern is %q", pattern)
+	}
+	p.clickAt(control("Undo …"))
+	p.click("Undo it")
+	p.shows("is undone.")
+	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
+		t.Errorf("after the undo the pattern is %q", pattern)
+	}
+}
+
+// What callers write is shown as text, whatever it looks like.
+func TestHostileNames_AreText(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	a := dial(t, c.Endpoints(), `"><script>alert(1)</script>`, `<img src=x onerror=alert(2)>`)
+	p := open(t, c.Servers[0].HTTP, "/s/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
+	if _, err := a.Semaphore("<img src=x onerror=alert(1)>").TryAcquire(t.Context(), client.WithMetadata(map[string]string{"<i>": "</script><script>alert(3)</script>"})); err != nil {
+		t.Fatal(err)
+	}
+	p.shows(`<img src=x onerror=alert(2)> in "><script>alert(1)</script>`)
+	if eval[bool](p, `document.title.includes("owned") || !!document.querySelector("main img, main script, main i")`) {
+		t.Error("a text became markup")
+	}
+	for _, text := range p.console() {
+		t.Error(text)
+	}
+}
+
+func get(t *testing.T, endpoints []string, name string) *gatekeeperv1.DefinitionRecord {
+	t.Helper()
+	c := dial(t, endpoints, "zone-a", "tester")
+	r, err := c.Definitions().GetDefinition(t.Context(), &gatekeeperv1.GetDefinitionRequest{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.GetRecord()
+}

@@ -95,7 +95,7 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
 	p.until("the list", `document.querySelector(".grid-row a")`)
-	p.keys("/")
+	p.press("/", "Slash")
 	p.until("the focus in the search", `document.activeElement.id === "search"`)
 	p.keys("nightly")
 	p.until("the filtered list", `document.querySelectorAll(".grid-row").length === 1`)

@@ -76,7 +76,7 @@ function Leader() {
   const s = status.data;
   if (!s) return html`<a class="leader" href="/cluster"><span class="sr-only">Cluster: </span>…</a>`;
   return html`<a class="leader" href="/cluster">
-    ${s.leader_id ? html`<span class="lamp tone-run" aria-hidden="true"></span>${s.leader_id}<span class="long"> leads</span>` : html`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
+    ${s.leader_id ? html`<span class="lamp tone-run" aria-hidden="true"></span><span>${s.leader_id}<span class="long"> leads</span></span>` : html`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
   </a>`;
 }
 

@@ -43,12 +43,12 @@ function useChoice() {
 
 function Chosen({ of, optional }) {
   const matching = useData(
-    of.given ? (signal) => get('/v1/definitions', { names: of.selector.names, labels: of.selector.labels, page_size: 200 }, signal) : null,
+    of.given ? (signal) => get('/v1/definitions', { names: of.selector.names, labels: of.selector.labels, page_size: 4 }, signal) : null,
     ['chosen', of.selector],
     { keep: true },
   );
   const records = matching.data?.records ?? [];
-  const total = matching.data?.total ?? (matching.data?.next_page_token ? undefined : records.length);
+  const total = matching.data?.total ?? 0;
   return html`<fieldset class="panel stack">
     <legend>Which semaphores</legend>
     <div class="form">
@@ -62,7 +62,7 @@ function Chosen({ of, optional }) {
       ${!of.given
         ? optional ?? 'Choose some, or every one.'
         : matching.data
-          ? `${total === undefined ? 'more than 200 semaphores' : plural(total, 'semaphore', 'semaphores')} chosen${records.length ? `: ${some(records.map((r) => r.definition.name), 4).replace(/ and .*/, '')}${records.length > 4 ? ' …' : ''}` : ''}`
+          ? `${plural(total, 'semaphore', 'semaphores')} chosen${records.length ? `: ${some(records.map((r) => r.definition.name), 4)}${total > 4 ? ' …' : ''}` : ''}`
           : 'Reading …'}
     </p>
   </fieldset>`;

@@ -25,13 +25,6 @@ export function filtersOf(params) {
   };
 }
 
-// asked is the query for servers that know search, and for those that only know globs.
-const asked = (filters) => {
-  if (usePages.skips || !filters.search) return filters;
-  const { search, ...rest } = filters;
-  return { ...rest, names: [`*${search.trim()}*`] };
-};
-
 const short = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCase();
 
 // StateFilter shows how many semaphores are in each state, and chooses among them.
@@ -88,7 +81,8 @@ function Filters({ summary, shown }) {
   const [q, setQ] = useDraft(params.get('q') ?? '', (q) => change({ q }));
   const [group, setGroup] = useDraft(params.get('group') ?? '', (group) => change({ group }), 400);
   const active = ['q', 'group', 'labels', 'state'].filter((k) => params.get(k));
-  const known = summary?.groups ?? [];
+  const known = useData((signal) => all('/v1/known', {}, 'callers', signal), ['known']);
+  const groups = [...new Set((known.data?.items ?? []).map((c) => c.group))].sort();
   const wide = useMedia('(min-width: 60rem)');
   const down = (e) => {
     if (e.key !== 'ArrowDown' && e.key !== 'Enter') return;
@@ -106,7 +100,7 @@ function Filters({ summary, shown }) {
         <div class="field">
           <label for="group">Lets in group</label>
           <input id="group" value=${group} list="groups" placeholder="any" onInput=${(e) => setGroup(e.target.value)} autocomplete="off" spellcheck=${false} />
-          <datalist id="groups">${known.map((g) => html`<option value=${g.value ?? g.group ?? g} />`)}</datalist>
+          <datalist id="groups">${groups.map((g) => html`<option value=${g} />`)}</datalist>
         </div>
         <${LabelFilter} labels=${summary?.labels} />
       </div>
@@ -160,15 +154,12 @@ export function Overview() {
   useTitle('Overview');
   const [params] = useQuery();
   const filters = filtersOf(params);
-  const list = usePages(asked(filters));
+  const list = usePages(filters);
   const narrow = useMedia('(max-width: 47.99rem)');
   const middle = useMedia('(max-width: 63.99rem)');
   const height = narrow ? 104 : middle ? 76 : 52;
-  const [summarizes, setSummarizes] = useState(true); // older servers do not
-  const summary = useData(summarizes ? (signal) => get('/v1/definitions:summarize', {}, signal) : null, ['summary'], { every: 15_000, keep: true });
-  useEffect(() => {
-    if (summary.error?.status === 404) setSummarizes(false);
-  }, [summary.error]);
+  const { search, group, labels } = filters;
+  const summary = useData((signal) => get('/v1/definitions:summarize', { search, group, labels }, signal), ['summary', search, group, labels], { every: 15_000, keep: true });
   const counts = useMemo(() => summary.data && new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
   // Who holds what is on the screen, by semaphore; and what only live reports know.
@@ -260,10 +251,10 @@ export function Overview() {
     if (r) navigate(`/s/${encodeURIComponent(r.definition.name)}`);
   };
   const total = list.total;
-  const shown = total === undefined ? '…' : `${list.more ? 'more than ' : ''}${plural(list.more ? total - 1 : total, 'semaphore', 'semaphores')}`;
+  const shown = total === undefined ? '…' : plural(total, 'semaphore', 'semaphores');
   return html`<${Title} aside=${html`<${NewSemaphore} />`}>Overview<//>
     <${Cordons} />
-    <${StateFilter} counts=${counts} total=${summary.data?.total} />
+    <${StateFilter} counts=${counts} total=${summary.data && (summary.data.total ?? 0)} />
     <${Filters} summary=${summary.data} shown=${shown} />
     ${list.error && !list.error.offline && html`<${Failure} error=${list.error} retry=${list.refresh} />`}
     ${total === undefined

@@ -121,7 +121,7 @@ export function Shell({ children, bare }) {
   return html`<a class="skip" href="#main">Skip to the content</a>
     ${!bare &&
     html`<header class="top">
-      <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24" />Gatekeeper</a>
+      <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24" /><span>Gatekeeper</span></a>
       <nav class="nav" aria-label="Views">
         ${views.map(([href, text]) => {
           const here = href === '/' ? at === '/' || at.startsWith('/s/') : at === href || at.startsWith(`${href}/`);

@@ -1,4 +1,5 @@
 // Every semaphore: its state, how much of it is taken, who holds it and for how long, and who waits.
+import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { all, get } from '../lib/api.js';
 import { count, ms, plural } from '../lib/format.js';
@@ -115,8 +116,20 @@ function Filters({ summary, shown }) {
 
 const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Lets in group'];
 
-// Row is one semaphore. Its cells keep their places while their numbers change.
-function Row({ record, permits, live }) {
+// Row is one semaphore. It renders again only when something of it has changed: scrolling moves many of them.
+class Row extends Component {
+  shouldComponentUpdate(next) {
+    const { record, permits, live } = this.props;
+    return next.record !== record || next.permits !== permits || next.live?.waiters !== live?.waiters;
+  }
+
+  render({ record, permits, live }) {
+    return html`<${Cells} record=${record} permits=${permits} live=${live} />`;
+  }
+}
+
+// Cells keep their places while their numbers change.
+function Cells({ record, permits, live }) {
   if (!record) return html`<span class="row-loading" role="gridcell" aria-colspan=${head.length}>Reading …</span>`;
   const d = record.definition;
   const permit = permits?.[0];
@@ -252,10 +265,15 @@ export function Overview() {
   };
   const total = list.total;
   const shown = total === undefined ? '…' : plural(total, 'semaphore', 'semaphores');
-  return html`<${Title} aside=${html`<${NewSemaphore} />`}>Overview<//>
-    <${Cordons} />
-    <${StateFilter} counts=${counts} total=${summary.data && (summary.data.total ?? 0)} />
-    <${Filters} summary=${summary.data} shown=${shown} />
+  // What stands above the list does not depend on where it is scrolled to.
+  const above = useMemo(
+    () => html`<${Title} aside=${html`<${NewSemaphore} />`}>Overview<//>
+      <${Cordons} />
+      <${StateFilter} counts=${counts} total=${summary.data && (summary.data.total ?? 0)} />
+      <${Filters} summary=${summary.data} shown=${shown} />`,
+    [counts, summary.data, shown],
+  );
+  return html`${above}
     ${list.error && !list.error.offline && html`<${Failure} error=${list.error} retry=${list.refresh} />`}
     ${total === undefined
       ? !list.error && html`<${Loading} what="Reading the semaphores" />`

@@ -69,15 +69,20 @@ func find() string {
 	return ""
 }
 
-// cluster starts servers with the definitions of a file, and these flags beside their own.
-func cluster(t *testing.T, count int, definitions string, args ...string) *servers.Cluster {
+// cluster starts servers with the definitions of a file.
+func cluster(t *testing.T, count int, definitions string) *servers.Cluster {
+	t.Helper()
+	return start(t, servers.Options{Count: count}, definitions)
+}
+
+func start(t *testing.T, options servers.Options, definitions string) *servers.Cluster {
 	t.Helper()
 	if chromium == "" {
 		t.Skip("Chromium is not installed here")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	options := servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir(), Count: count, Args: args}
+	options.Binary, options.Dir = filepath.Join(bin, "gatekeeperd"), t.TempDir()
 	if definitions != "" {
 		options.Definitions = filepath.Join(t.TempDir(), "definitions.yaml")
 		if err := os.WriteFile(options.Definitions, []byte(definitions), 0o600); err != nil {

@@ -1,12 +1,12 @@
 // The dashboard of Gatekeeper: which view is shown.
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { html } from './lib/html.js';
 import { address, match, useTitle } from './lib/router.js';
 import { loadSession, session } from './lib/session.js';
 import { useStore } from './lib/store.js';
 import { recoveries } from './lib/connection.js';
-import { Empty } from './ui/feedback.js';
+import { Empty, Loading } from './ui/feedback.js';
 import { Shell, Title } from './ui/shell.js';
 import { Access } from './views/access.js';
 import { Activity } from './views/activity.js';
@@ -37,10 +37,13 @@ function Missing() {
 function App() {
   const path = useStore(address).split('?')[0];
   const recovered = useStore(recoveries);
+  const [asked, setAsked] = useState(false);
+  const known = useStore(session);
   useEffect(() => {
-    if (path !== '/login' && !session.get()) loadSession().catch(() => {});
+    if (path !== '/login' && !session.get()) loadSession().catch(() => {}).then(() => setAsked(true));
   }, [path === '/login', recovered]);
   if (path === '/login') return html`<${Shell} bare><${Login} /><//>`;
+  if (!known && !asked) return html`<${Shell} bare><${Loading} what="Asking who you are" /><//>`; // or every call is refused at once
   const [View, names] = match(path, routes) ?? [Missing, []];
   return html`<${Shell}><${View} key=${path} name=${names[0]} /><//>`;
 }

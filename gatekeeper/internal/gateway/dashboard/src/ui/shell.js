@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../lib/api.js';
 import { html } from '../lib/html.js';
-import { address, back } from '../lib/router.js';
+import { address, back, navigate } from '../lib/router.js';
 import { author, logout, session } from '../lib/session.js';
 import { remembered, useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
@@ -63,7 +63,7 @@ function Who() {
     html`<${Dialog} title="You" onClose=${() => setOpen(false)}>
       ${s.authenticated
         ? html`<p>The servers see you as <strong>${s.principal}</strong>, by ${s.credential}. <a href="/access">What you may do</a></p>
-            <p class="row end"><button type="button" onClick=${() => logout().finally(() => location.assign('/login'))}>Log out</button></p>`
+            <p class="row end"><button type="button" onClick=${() => logout().catch(() => {}).then(() => navigate('/login'))}>Log out</button></p>`
         : html`<p>These servers do not authenticate callers: everybody may do everything.</p>
             <${Text} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it." value=${name} onInput=${(v) => author.set(v)} maxlength="256" />
             <p class="row end"><button type="button" class="primary" onClick=${() => setOpen(false)}>Done</button></p>`}

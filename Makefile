@@ -160,6 +160,10 @@ generate: ## Generate Go from proto/ and the sample definitions from the timetab
 dashboard: ## Build the dashboard's bundle from its sources with npm and esbuild; the same sources give the same bytes
 	@cd gatekeeper/internal/gateway/dashboard && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build
 
+.PHONY: screenshots
+screenshots: ## Take the pictures of docs/dashboard.md, of real servers in Chromium, in both themes; look at them before you commit them
+	@go -C deploy test -count=1 ./browser -run Screenshots -args -screenshots ../../docs/images
+
 .PHONY: verify
 verify: ## Check generated code, protos, go.mod, the docs' commands, licences and known vulnerabilities (GOVULNDB=file:///DIR: by a mirror)
 	@BUF='$(BUF)' .ci/verify

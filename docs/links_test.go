@@ -11,6 +11,7 @@ import (
 var (
 	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 	link   = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	image  = regexp.MustCompile(`(?:src|srcset)="([^"]+)"`)
 	// symbol is a word of code, as the tour names them beside links to their files.
 	symbol = regexp.MustCompile("`([A-Za-z]+\\.)?([A-Za-z]+)`")
 )
@@ -21,7 +22,8 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+		prose := fenced.ReplaceAllString(string(text), "")
+		for _, m := range append(link.FindAllStringSubmatch(prose, -1), image.FindAllStringSubmatch(prose, -1)...) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}

@@ -1,0 +1,117 @@
+package browser
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// screenshots is where make screenshots wants the pictures of docs/dashboard.md.
+var screenshots = flag.String("screenshots", "", "folder for the pictures of docs/dashboard.md")
+
+// pictured are the views of docs/dashboard.md: a path, the button to click there, and what the page shows when all of it is there.
+var pictured = []struct{ name, path, click, shows string }{
+	{"overview", "/", "", "db-1 in zone-a"},
+	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody waits."},
+	{"move", "/move?from=zone-a&to=zone-b&names=orders%2F*", "Preview the move …", "holder must stop"},
+	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
+	{"cluster", "/cluster", "", "gk3"},
+}
+
+// The pictures can be taken. Nothing compares them: people look at them before they commit them.
+func TestScreenshots_OfEveryView_AreTaken(t *testing.T) {
+	c := cluster(t, 3, townOf(8))
+	inhabit(t, c.Endpoints())
+	leader, err := c.Leader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := *screenshots
+	if folder == "" {
+		folder = t.TempDir()
+	}
+	for _, view := range pictured {
+		p := open(t, leader.HTTP, view.path)
+		if view.click != "" {
+			p.click(view.click)
+		}
+		p.shows(view.shows)
+		for _, theme := range []string{"light", "dark"} {
+			p.theme(theme)
+			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(picture) < 10_000 {
+				t.Errorf("the picture of %s has only %d bytes", view.name, len(picture))
+			}
+			if err := os.WriteFile(filepath.Join(folder, view.name+"-"+theme+".png"), picture, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// townOf are the definitions of a company with that many shops.
+func townOf(shops int) string {
+	var b strings.Builder
+	b.WriteString(`definitions:
+  - {name: orders/nightly-export, description: Exports the orders of the day., labels: {team: orders}, group_pattern: 'zone-[ab]', duration: 1m}
+  - {name: orders/reindex, description: Rebuilds the search index., labels: {team: orders}, group_pattern: zone-a, duration: 1m}
+  - {name: billing/invoices, description: Sends invoices on the first of the month., labels: {team: billing}, group_pattern: zone-a, duration: 1m}
+  - {name: billing/reminders, labels: {team: billing}, group_pattern: zone-b, duration: 1m}
+  - {name: media/thumbnails, description: Workers that scale pictures., labels: {team: media}, permits: 4, duration: 1m}
+  - {name: backup/db, description: One dump at a time., labels: {team: platform}, duration: 1m}
+`)
+	for i := range shops {
+		fmt.Fprintf(&b, "  - {name: shop-%02d/stock, description: Counts what is on the shelves., labels: {team: shops}, group_pattern: 'zone-[bc]', duration: 1m}\n", i+1)
+	}
+	return b.String()
+}
+
+// inhabit has hosts hold, wait and be denied, and an operator at work.
+func inhabit(t *testing.T, endpoints []string) {
+	t.Helper()
+	ctx := t.Context()
+	acquire := func(group, acquirer, name string, options ...client.AcquireOption) {
+		if _, err := dial(t, endpoints, group, acquirer).Semaphore(name).TryAcquire(ctx, options...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acquire("zone-a", "app-1", "orders/nightly-export")
+	acquire("zone-a", "app-2", "orders/reindex")
+	acquire("zone-b", "media-1", "media/thumbnails", client.WithWeight(2))
+	acquire("zone-a", "db-1", "backup/db")
+	acquire("zone-b", "till-1", "shop-01/stock")
+	acquire("zone-c", "till-2", "shop-02/stock")
+	if _, err := dial(t, endpoints, "zone-c", "app-3").Semaphore("billing/invoices").TryAcquire(ctx); err == nil {
+		t.Fatal("zone-c was let in")
+	}
+	operator := dial(t, endpoints, "ops", "ann")
+	selector := &gatekeeperv1.Selector{Names: []string{"billing/reminders"}}
+	if _, err := operator.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Reason: "the disks of zone b", Author: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := operator.Work().SubmitJob(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "thumbnails", Semaphore: "media/thumbnails"}, Tasks: make([][]byte, 40), Last: true}
+	for i := range job.GetTasks() {
+		job.Tasks[i] = fmt.Appendf(nil, "%02d.jpg", i)
+	}
+	if err := stream.Send(job); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.CloseAndRecv(); err != nil {
+		t.Fatal(err)
+	}
+}

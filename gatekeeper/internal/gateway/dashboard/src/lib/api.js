@@ -94,6 +94,9 @@ export function settle(response, answer) {
   throw error;
 }
 
+// pace is how often (ms) an answer may be read again that took so long (ms): of many definitions, a server should not be busy with one page.
+export const pace = (took) => (took < 40 ? 10_000 : took < 300 ? 30_000 : 60_000);
+
 export const get = (url, query, signal) => call('GET', url, { query, signal });
 export const post = (url, body, signal) => call('POST', url, { body, signal });
 

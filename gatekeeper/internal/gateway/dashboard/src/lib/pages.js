@@ -1,6 +1,6 @@
 // The definitions that match some filters, of which pages are read as they come into sight.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { get } from './api.js';
+import { get, pace } from './api.js';
 import { recoveries } from './connection.js';
 import { useStore } from './store.js';
 
@@ -19,7 +19,8 @@ export function usePages(query) {
   const recovered = useStore(recoveries);
   const [, render] = useState(0);
   const rerender = () => render((n) => n + 1);
-  const state = useMemo(() => ({ pages: new Map(), asked: new Map(), total: undefined, window: [0, 1] }), [key]);
+  const state = useMemo(() => ({ pages: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0 }), [key]);
+  const took = useRef(0); // ms, by the last page
   const current = useRef(state);
   current.current = state;
 
@@ -28,12 +29,15 @@ export function usePages(query) {
     state.asked.get(page)?.abort();
     const abort = new AbortController();
     state.asked.set(page, abort);
+    const begun = performance.now();
     get('/v1/definitions', { ...query, page_size: size, skip: page * size }, abort.signal).then(
       (answer) => {
         if (current.current !== state) return;
         state.asked.delete(page);
         state.error = undefined;
+        took.current = performance.now() - begun;
         state.pages.set(page, answer.records ?? []);
+        state.round++;
         state.total = answer.total ?? (answer.records ?? []).length; // 0 is left out
         rerender();
       },
@@ -71,9 +75,9 @@ export function usePages(query) {
     if (recovered) newest.current();
   }, [recovered]);
   useEffect(() => {
-    const t = setInterval(() => document.hidden || newest.current(), 15_000);
+    const t = setInterval(() => document.hidden || newest.current(), pace(took.current));
     return () => clearInterval(t);
-  }, []);
+  }, [key, state.round]);
 
   return {
     at: (i) => state.pages.get(Math.floor(i / size))?.[i % size],

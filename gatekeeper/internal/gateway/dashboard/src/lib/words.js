@@ -40,6 +40,7 @@ export function standing(record) {
   if (record.disabled) out.push(`Disabled: ${record.disabled}`);
   if (record.pause) out.push(pauseSentence(record.pause));
   if (record.missed) out.push(missedText(record.missed));
+  for (const d of (record.denied ?? []).slice(0, 1)) out.push(`${who(d.identity)} is denied: ${d.message}`);
   for (const e of record.ends ?? []) out.push(`${e.fields.join(', ')}: as it is until ${when(e.until)}, then its value of before.`);
   return [...out, ...(record.warnings ?? [])];
 }

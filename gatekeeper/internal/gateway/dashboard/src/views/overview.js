@@ -1,7 +1,7 @@
 // Every semaphore: its state, how much of it is taken, who holds it and for how long, and who waits.
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { all, get } from '../lib/api.js';
+import { all, get, pace } from '../lib/api.js';
 import { count, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePages } from '../lib/pages.js';
@@ -172,7 +172,17 @@ export function Overview() {
   const middle = useMedia('(max-width: 63.99rem)');
   const height = narrow ? 104 : middle ? 76 : 52;
   const { search, group, labels } = filters;
-  const summary = useData((signal) => get('/v1/definitions:summarize', { search, group, labels }, signal), ['summary', search, group, labels], { every: 15_000, keep: true });
+  const [every, setEvery] = useState(10_000);
+  const summary = useData(
+    async (signal) => {
+      const begun = performance.now();
+      const answer = await get('/v1/definitions:summarize', { search, group, labels }, signal);
+      setEvery(pace(performance.now() - begun));
+      return answer;
+    },
+    ['summary', search, group, labels],
+    { every, keep: true },
+  );
   const counts = useMemo(() => summary.data && new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
   // Who holds what is on the screen, by semaphore; and what only live reports know.
@@ -180,6 +190,7 @@ export function Overview() {
   const [live, setLive] = useState(new Map());
   const [names, setNames] = useState([]);
   const touched = useRef(new Set());
+  const [againEvery, setAgainEvery] = useState(5_000); // what no event tells: missed work, and callers that are denied
 
   const visible = useRef([0, 0]);
   const choose = useSoon(() => {
@@ -214,28 +225,28 @@ export function Overview() {
     const of = [...touched.current];
     touched.current.clear();
     if (of.length === 0) return;
+    const begun = performance.now();
     const [answer] = await Promise.all([get('/v1/definitions', { names: of, page_size: 1000 }), holders(of)]).catch(() => []);
-    if (answer) list.update(answer.records ?? []);
+    if (!answer) return;
+    list.update(answer.records ?? []);
+    const took = performance.now() - begun;
+    setAgainEvery(took < 20 ? 5_000 : pace(took));
   }, 40);
 
   useEffect(() => {
     if (names.length === 0) return;
     const abort = new AbortController();
     holders(names, abort.signal).catch(() => {});
-    const t = setInterval(() => {
-      if (document.hidden) return;
-      names.forEach((n) => touched.current.add(n));
-      fresh();
-    }, 5000);
-    return () => {
-      abort.abort();
-      clearInterval(t);
-    };
+    return () => abort.abort();
   }, [names]);
   const again = () => {
     names.forEach((n) => touched.current.add(n));
     fresh();
   };
+  useEffect(() => {
+    const t = setInterval(() => document.hidden || again(), againEvery);
+    return () => clearInterval(t);
+  }, [names, againEvery]);
   useStream(names.length ? '/v1/watch' : null, { names, permits: true, live_every: '1s' }, {
     open: (was) => was && again(),
     missed: again,

@@ -1,6 +1,7 @@
 // What stands around every view: the skip link, the navigation, who one is, and the state of the connection.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../lib/api.js';
+import { connection } from '../lib/connection.js';
 import { html } from '../lib/html.js';
 import { address, back, navigate } from '../lib/router.js';
 import { author, logout, session } from '../lib/session.js';
@@ -73,7 +74,9 @@ function Who() {
 // Leader is the state of the cluster in a word.
 function Leader() {
   const status = useData((signal) => get('/v1/status', {}, signal), ['status'], { every: 10_000, keep: true });
+  const online = useStore(connection).online;
   const s = status.data;
+  if (!online) return html`<a class="leader" href="/cluster"><span class="lamp tone-deny" aria-hidden="true"></span>no answer</a>`;
   if (!s) return html`<a class="leader" href="/cluster"><span class="sr-only">Cluster: </span>…</a>`;
   return html`<a class="leader" href="/cluster">
     ${s.leader_id ? html`<span class="lamp tone-run" aria-hidden="true"></span><span>${s.leader_id}<span class="long"> leads</span></span>` : html`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}

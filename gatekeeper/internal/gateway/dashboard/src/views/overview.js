@@ -108,8 +108,8 @@ function Filters({ summary, shown }) {
     </details>
     <p class="row filters-end">
       <span class="num" role="status">${shown}</span>
-      ${active.length > 0 && html`<button type="button" onClick=${() => change({ q: '', group: '', labels: '', state: '' })}>Clear the filters</button>`}
-      <a class="button" href=${`/move?${new URLSearchParams([...params, ['from_filter', '1']])}`}>Move or pause these</a>
+      ${active.length > 0 && html`<button type="button" onClick=${() => change({ q: '', group: '', labels: '', state: '' })}>Clear filters</button>`}
+      <a class="button" href=${`/move?${new URLSearchParams([...params, ['from_filter', '1']])}`}>Move or pause</a>
     </p>
   </form>`;
 }

@@ -1,6 +1,6 @@
 // Builds dist from src. The same sources and the same lock file give the same bytes.
 import { build } from 'esbuild';
-import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 
 const limit = 150 * 1024; // of everything that a browser downloads, gzipped, without source maps
@@ -24,6 +24,13 @@ await cp(new URL('src/index.html', import.meta.url), new URL('index.html', dist)
 for (const file of ['theme.js', 'icon.svg']) {
   await cp(new URL(`src/${file}`, import.meta.url), new URL(`assets/${file}`, dist));
 }
+
+// The licences of what is in the bundle must go with it.
+const licences = [];
+for (const name of Object.keys(JSON.parse(await readFile(new URL('package.json', import.meta.url))).dependencies).sort()) {
+  licences.push(`${name}\n\n${(await readFile(new URL(`node_modules/${name}/LICENSE`, import.meta.url), 'utf8')).trim()}\n`);
+}
+await writeFile(new URL('assets/licences.txt', dist), licences.join('\n\n'));
 
 let total = 0;
 for (const file of (await readdir(dist, { recursive: true })).sort()) {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Config is how a log is kept.
@@ -76,9 +78,11 @@ func open(c Config, d disk) (*Log, error) {
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	lock, err := lock(c.Path)
-	if err != nil {
+	lock := flock.New(c.Path + ".lock") // the system releases it when the process ends
+	if ok, err := lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("audit log %s: %w", c.Path, err)
+	} else if !ok {
+		return nil, fmt.Errorf("audit log %s: another server writes there: give each server its path", c.Path)
 	}
 	l := &Log{queue: make(chan entry, queueLen), ended: make(chan struct{})}
 	l.writer = writer{Config: c, disk: d, lock: lock}

@@ -9,12 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestWrite_Line_HasWhatTheRecordSays(t *testing.T) {
@@ -115,6 +119,26 @@ func TestOpen_SecondServer_IsRefused(t *testing.T) {
 	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server writes there") {
 		mustClose(t, second)
 		t.Errorf("a second log of the same path: %v", err)
+	}
+	// A child has a copy of each open file until it runs its program. That copy must not keep the log locked.
+	found := runtime.GOOS != "linux" // elsewhere there is no such folder
+	descriptors, _ := os.ReadDir("/proc/self/fd")
+	for _, d := range descriptors {
+		if target, _ := os.Readlink("/proc/self/fd/" + d.Name()); target == c.Path+".lock" {
+			fd, err := strconv.Atoi(d.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			copied, err := unix.Dup(fd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unix.Close(copied)
+			found = true
+		}
+	}
+	if !found {
+		t.Error("the lock file is not among the open files")
 	}
 	mustClose(t, l)
 	mustClose(t, mustOpen(t, c))

@@ -220,18 +220,18 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
-	wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 	if !then.IsZero() {
 		if len(m.GetStates()) > 0 {
 			return nil, invalid("states", m.GetStates()[0].String(), "does not go with at: the past knows holders only")
 		}
+		wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 		return holdersAt(state, wanted, m, then, limit, from), nil
 	}
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
-	for p := range state.HoldersFrom(from.name, from.token+1) {
-		if !wanted(p.Semaphore) || !ofGroup(m, p.Identity) || !inState(m.GetStates(), p) {
+	for p := range chosen.Holders(state, from.name, from.token+1) {
+		if !ofGroup(m, p.Identity) || !inState(m.GetStates(), p) {
 			continue
 		}
 		permit := s.holder(state, p)

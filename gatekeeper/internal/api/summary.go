@@ -38,7 +38,7 @@ func (a *API) filter(chosen *selector.Selector, m interface {
 // definitions are those that the filter chooses behind a name, by name.
 func (f *filter) definitions(state *fsm.State, behind string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
-		for stored := range state.Definitions(behind) {
+		for stored := range f.chosen.Definitions(state, behind) {
 			if stored.Definition.Name != behind && f.match(state, stored) && !yield(stored) {
 				return
 			}
@@ -48,7 +48,7 @@ func (f *filter) definitions(state *fsm.State, behind string) iter.Seq[*fsm.Stor
 
 func (f *filter) match(state *fsm.State, stored *fsm.StoredDefinition) bool {
 	d := stored.Definition
-	return f.chosen.Match(d) && f.search.Match(d) && f.chosen.Sees(state, d.Name) &&
+	return f.search.Match(d) &&
 		(f.group == "" || f.api.reader.Match(d.GroupPattern, f.group)) &&
 		(len(f.states) == 0 || slices.ContainsFunc(f.api.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(f.states, is) }))
 }

@@ -107,10 +107,10 @@ func (w *watcher) follow(ctx context.Context, subscription *watch.Subscription) 
 func (w *watcher) live() *gatekeeperv1.Live {
 	out := new(gatekeeperv1.Live)
 	state := w.api.cfg.Machine.State()
-	for stored := range state.Definitions("") {
+	for stored := range w.chosen.Definitions(state, "") {
 		d := stored.Definition
 		waiters := w.api.reader.QueueLength(d.Name)
-		if waiters == 0 && state.HolderCount(d.Name) == 0 || !w.chosen.Match(d) || !w.chosen.Sees(state, d.Name) {
+		if waiters == 0 && state.HolderCount(d.Name) == 0 {
 			continue
 		}
 		if len(out.GetSemaphores()) == maxLive {

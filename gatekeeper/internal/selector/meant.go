@@ -37,7 +37,13 @@ func Meant(state *fsm.State, name string, sees func(state *fsm.State, name strin
 }
 
 func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter.Seq[string] {
-	return (&Selector{within: sees}).all(state)
+	return func(yield func(string) bool) {
+		for stored := range (&Selector{within: sees}).Definitions(state, "") {
+			if !yield(stored.Definition.Name) {
+				return
+			}
+		}
+	}
 }
 
 // NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches nothing is probably a

@@ -32,6 +32,10 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.PermitRevision = state.PermitRevision(name)
 	record.Used = state.Used(name)
 	record.Holders = uint32(state.HolderCount(name))
+	for p := range state.Holders(name) {
+		record.Holder = a.holder(state, p)
+		break
+	}
 	record.Warnings = a.warnings(stored.Definition)
 	record.Disabled = a.reader.Disabled(stored)
 	if report, isMissed := a.reader.Missed(name); isMissed {

@@ -23,7 +23,7 @@ const (
 	// watchQuiet is how many revisions may pass without an event for the watcher before it is told where it stands: so it
 	// resumes from where the events are still held.
 	watchQuiet = 1000
-	// minLiveEvery and maxLiveEvery bound how often a live report is sent, and maxLive how many semaphores it has.
+	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how many permits of each.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
 )
@@ -42,7 +42,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if err != nil {
 		return err
 	}
-	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
+	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), records: m.GetRecords(), send: stream.Send}
 	if every := m.GetLiveEvery(); every != nil {
 		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
 			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
@@ -66,6 +66,7 @@ type watcher struct {
 	api     *API
 	chosen  *selector.Selector
 	permits bool
+	records bool
 	every   time.Duration // between live reports; 0: none
 	send    func(*gatekeeperv1.WatchResponse) error
 	told    uint64 // the revision of the last message
@@ -119,6 +120,9 @@ func (w *watcher) live() *gatekeeperv1.Live {
 		}
 		live := &gatekeeperv1.LiveSemaphore{Semaphore: d.Name, Waiters: uint32(waiters)}
 		for p := range state.Holders(d.Name) {
+			if len(live.GetDeadlines()) == maxLive {
+				break
+			}
 			if left, ok := w.api.reader.Remaining(p.Token); ok {
 				live.Deadlines = append(live.Deadlines, &gatekeeperv1.Deadline{Token: p.Token, ExpiresIn: durationpb.New(max(left, 0))})
 			}
@@ -133,6 +137,7 @@ func (w *watcher) live() *gatekeeperv1.Live {
 func (w *watcher) tell(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0
+	told := make(map[string]bool) // the semaphores whose records are in the message
 	for i := range batch.Events {
 		e := &batch.Events[i]
 		if !w.wants(e) {
@@ -142,21 +147,39 @@ func (w *watcher) tell(batch *watch.Batch) error {
 		if event == nil {
 			continue
 		}
-		n := proto.Size(event)
+		var record *gatekeeperv1.DefinitionRecord
+		if w.records && !told[e.Semaphore] {
+			record = w.record(e.Semaphore)
+		}
+		n := proto.Size(event) + proto.Size(record)
 		if size+n > watchBytes && size > 0 {
-			if err := w.send(&gatekeeperv1.WatchResponse{Events: out.Events, Revision: w.told}); err != nil {
+			if err := w.send(&gatekeeperv1.WatchResponse{Events: out.Events, Records: out.Records, Revision: w.told}); err != nil {
 				return err
 			}
-			out.Events, size = nil, 0
+			out.Events, out.Records, size = nil, nil, 0
 		}
 		out.Events = append(out.Events, event)
 		size += n
+		if record != nil {
+			out.Records = append(out.Records, record)
+			told[e.Semaphore] = true
+		}
 	}
 	if len(out.Events) == 0 && !out.Missed && batch.Revision < w.told+watchQuiet {
 		return nil
 	}
 	w.told = batch.Revision
 	return w.send(out)
+}
+
+// record is a semaphore as it is now; nil without a definition, and where its permits are too many to look at for each event.
+func (w *watcher) record(name string) *gatekeeperv1.DefinitionRecord {
+	state := w.api.cfg.Machine.State()
+	stored := state.Definition(name)
+	if stored == nil || state.HolderCount(name) > maxLive {
+		return nil
+	}
+	return w.api.record(state, stored)
 }
 
 // wants reports whether the watcher asked for an event.

@@ -173,3 +173,21 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 	}
 	want(t, watchCall(&gatekeeperv1.WatchRequest{LiveEvery: durationpb.New(time.Millisecond)})(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
 }
+
+func TestWatch_WithRecords_SendsWhatEventsHaveMade(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	g.create("pool", "other")
+	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"pool"}, Permits: true, Records: true})
+	g.grant(t, "other", "host")
+	p := g.grant(t, "pool", "host")
+	r := next(t, stream)
+	if records := r.GetRecords(); len(r.GetEvents()) != 1 || len(records) != 1 || records[0].GetDefinition().GetName() != "pool" ||
+		records[0].GetUsed() != 1 || records[0].GetHolder().GetToken() != p.Token || records[0].GetPermitRevision() != r.GetRevision() {
+		t.Fatalf("%v", r)
+	}
+	must(g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "pool", ExpectedVersion: 1}))(t)
+	if r = next(t, stream); len(r.GetEvents()) != 1 || len(r.GetRecords()) != 0 {
+		t.Fatalf("after the deletion: %v", r)
+	}
+}

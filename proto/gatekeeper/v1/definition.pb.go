@@ -718,7 +718,9 @@ type DefinitionRecord struct {
 	// All that hold, by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
 	// How many wait in its queue, without idle workers: see Waiter. Only in answers of the leader.
-	Waiters       uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
+	Waiters uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
+	// The permit that was granted first of those that take slots. The leader says how long it has left.
+	Holder        *Permit `protobuf:"bytes,18,opt,name=holder,proto3" json:"holder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -870,6 +872,13 @@ func (x *DefinitionRecord) GetWaiters() uint32 {
 		return x.Waiters
 	}
 	return 0
+}
+
+func (x *DefinitionRecord) GetHolder() *Permit {
+	if x != nil {
+		return x.Holder
+	}
+	return nil
 }
 
 // Missed is how a semaphore with expect_every misses its work.
@@ -2672,7 +2681,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11_acquirer_patternB\n" +
 	"\n" +
 	"\b_permitsB\x0f\n" +
-	"\r_firing_limit\"\xa1\x05\n" +
+	"\r_firing_limit\"\xd0\x05\n" +
 	"\x10DefinitionRecord\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2695,7 +2704,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\bwarnings\x18\x0e \x03(\tR\bwarnings\x123\n" +
 	"\x06denied\x18\x0f \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\x126\n" +
 	"\x06states\x18\x10 \x03(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x06states\x12\x18\n" +
-	"\awaiters\x18\x11 \x01(\rR\awaiters\"\xac\x01\n" +
+	"\awaiters\x18\x11 \x01(\rR\awaiters\x12-\n" +
+	"\x06holder\x18\x12 \x01(\v2\x15.gatekeeper.v1.PermitR\x06holder\"\xac\x01\n" +
 	"\x06Missed\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.gatekeeper.v1.MissedKindR\x04kind\x120\n" +
 	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x12\n" +
@@ -2962,10 +2972,10 @@ var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),        // 33: google.protobuf.Timestamp
 	(*Pause)(nil),                        // 34: gatekeeper.v1.Pause
 	(*DeniedCaller)(nil),                 // 35: gatekeeper.v1.DeniedCaller
-	(Reason)(0),                          // 36: gatekeeper.v1.Reason
-	(*Identity)(nil),                     // 37: gatekeeper.v1.Identity
-	(*Firing)(nil),                       // 38: gatekeeper.v1.Firing
-	(*Permit)(nil),                       // 39: gatekeeper.v1.Permit
+	(*Permit)(nil),                       // 36: gatekeeper.v1.Permit
+	(Reason)(0),                          // 37: gatekeeper.v1.Reason
+	(*Identity)(nil),                     // 38: gatekeeper.v1.Identity
+	(*Firing)(nil),                       // 39: gatekeeper.v1.Firing
 	(*Waiter)(nil),                       // 40: gatekeeper.v1.Waiter
 	(*WaitingTasks)(nil),                 // 41: gatekeeper.v1.WaitingTasks
 }
@@ -2989,57 +2999,58 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	9,  // 16: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
 	35, // 17: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
 	3,  // 18: gatekeeper.v1.DefinitionRecord.states:type_name -> gatekeeper.v1.DefinitionState
-	4,  // 19: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
-	33, // 20: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
-	36, // 21: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
-	33, // 22: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
-	6,  // 23: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	7,  // 24: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	7,  // 25: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	3,  // 26: gatekeeper.v1.ListDefinitionsRequest.states:type_name -> gatekeeper.v1.DefinitionState
-	7,  // 27: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	18, // 28: gatekeeper.v1.SummarizeDefinitionsResponse.states:type_name -> gatekeeper.v1.StateCount
-	19, // 29: gatekeeper.v1.SummarizeDefinitionsResponse.labels:type_name -> gatekeeper.v1.LabelCount
-	3,  // 30: gatekeeper.v1.StateCount.state:type_name -> gatekeeper.v1.DefinitionState
-	20, // 31: gatekeeper.v1.LabelCount.values:type_name -> gatekeeper.v1.LabelValueCount
-	6,  // 32: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	7,  // 33: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	6,  // 34: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	6,  // 35: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	6,  // 36: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	25, // 37: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	32, // 38: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	33, // 39: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	32, // 40: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	37, // 41: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	38, // 42: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	30, // 43: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	36, // 44: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	32, // 45: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	39, // 46: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	40, // 47: gatekeeper.v1.ExplainResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	41, // 48: gatekeeper.v1.ExplainResponse.tasks:type_name -> gatekeeper.v1.WaitingTasks
-	10, // 49: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	12, // 50: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	14, // 51: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	16, // 52: gatekeeper.v1.DefinitionService.SummarizeDefinitions:input_type -> gatekeeper.v1.SummarizeDefinitionsRequest
-	21, // 53: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	23, // 54: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	26, // 55: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	28, // 56: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	11, // 57: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	13, // 58: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	15, // 59: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	17, // 60: gatekeeper.v1.DefinitionService.SummarizeDefinitions:output_type -> gatekeeper.v1.SummarizeDefinitionsResponse
-	22, // 61: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	24, // 62: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	27, // 63: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	29, // 64: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	57, // [57:65] is the sub-list for method output_type
-	49, // [49:57] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	36, // 19: gatekeeper.v1.DefinitionRecord.holder:type_name -> gatekeeper.v1.Permit
+	4,  // 20: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
+	33, // 21: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
+	37, // 22: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
+	33, // 23: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	6,  // 24: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	7,  // 25: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	7,  // 26: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	3,  // 27: gatekeeper.v1.ListDefinitionsRequest.states:type_name -> gatekeeper.v1.DefinitionState
+	7,  // 28: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	18, // 29: gatekeeper.v1.SummarizeDefinitionsResponse.states:type_name -> gatekeeper.v1.StateCount
+	19, // 30: gatekeeper.v1.SummarizeDefinitionsResponse.labels:type_name -> gatekeeper.v1.LabelCount
+	3,  // 31: gatekeeper.v1.StateCount.state:type_name -> gatekeeper.v1.DefinitionState
+	20, // 32: gatekeeper.v1.LabelCount.values:type_name -> gatekeeper.v1.LabelValueCount
+	6,  // 33: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	7,  // 34: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	6,  // 35: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	6,  // 36: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	6,  // 37: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	25, // 38: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	32, // 39: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	33, // 40: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	32, // 41: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	38, // 42: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	39, // 43: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	30, // 44: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	37, // 45: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	32, // 46: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	36, // 47: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	40, // 48: gatekeeper.v1.ExplainResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	41, // 49: gatekeeper.v1.ExplainResponse.tasks:type_name -> gatekeeper.v1.WaitingTasks
+	10, // 50: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	12, // 51: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	14, // 52: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	16, // 53: gatekeeper.v1.DefinitionService.SummarizeDefinitions:input_type -> gatekeeper.v1.SummarizeDefinitionsRequest
+	21, // 54: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	23, // 55: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	26, // 56: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	28, // 57: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	11, // 58: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	13, // 59: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	15, // 60: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	17, // 61: gatekeeper.v1.DefinitionService.SummarizeDefinitions:output_type -> gatekeeper.v1.SummarizeDefinitionsResponse
+	22, // 62: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	24, // 63: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	27, // 64: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	29, // 65: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	58, // [58:66] is the sub-list for method output_type
+	50, // [50:58] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

@@ -34,7 +34,9 @@ type WatchRequest struct {
 	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
 	// Also report who waits and when permits expire, at once and then this often: 1 s to 1 min. Absent: never. Such a report covers at
 	// most 1 000 semaphores, by name; of more than that, names or labels must choose.
-	LiveEvery     *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
+	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
+	// Also send the records of the semaphores that events are about.
+	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -104,6 +106,13 @@ func (x *WatchRequest) GetLiveEvery() *durationpb.Duration {
 	return nil
 }
 
+func (x *WatchRequest) GetRecords() bool {
+	if x != nil {
+		return x.Records
+	}
+	return false
+}
+
 type WatchResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Events []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
@@ -112,7 +121,10 @@ type WatchResponse struct {
 	// The wanted revisions are no longer held here: read everything again, then resume from revision + 1.
 	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
 	// With live_every, from the leader only: the message has no events, and the revision is that of the message before.
-	Live          *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
+	Live *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
+	// With records, one for each semaphore of the events that has a definition, as it is when the message is sent. Those with more than
+	// 1 000 permits are left out.
+	Records       []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +183,13 @@ func (x *WatchResponse) GetMissed() bool {
 func (x *WatchResponse) GetLive() *Live {
 	if x != nil {
 		return x.Live
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetRecords() []*DefinitionRecord {
+	if x != nil {
+		return x.Records
 	}
 	return nil
 }
@@ -234,7 +253,7 @@ type LiveSemaphore struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Waiters   uint32                 `protobuf:"varint,2,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// Of the permits that take its slots, by token.
+	// Of the permits that take its slots, by token; at most 1 000.
 	Deadlines     []*Deadline `protobuf:"bytes,3,rep,name=deadlines,proto3" json:"deadlines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -471,19 +490,21 @@ var File_gatekeeper_v1_watch_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_watch_proto_rawDesc = "" +
 	"\n" +
-	"\x19gatekeeper/v1/watch.proto\x12\rgatekeeper.v1\x1a\x1egatekeeper/v1/definition.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\"\xb5\x01\n" +
+	"\x19gatekeeper/v1/watch.proto\x12\rgatekeeper.v1\x1a\x1egatekeeper/v1/definition.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\"\xcf\x01\n" +
 	"\fWatchRequest\x12#\n" +
 	"\rfrom_revision\x18\x01 \x01(\x04R\ffromRevision\x12\x14\n" +
 	"\x05names\x18\x02 \x03(\tR\x05names\x12\x18\n" +
 	"\apermits\x18\x03 \x01(\bR\apermits\x12\x16\n" +
 	"\x06labels\x18\x04 \x01(\tR\x06labels\x128\n" +
 	"\n" +
-	"live_every\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\tliveEvery\"\x9a\x01\n" +
+	"live_every\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\tliveEvery\x12\x18\n" +
+	"\arecords\x18\x06 \x01(\bR\arecords\"\xd5\x01\n" +
 	"\rWatchResponse\x12,\n" +
 	"\x06events\x18\x01 \x03(\v2\x14.gatekeeper.v1.EventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\bR\x06missed\x12'\n" +
-	"\x04live\x18\x04 \x01(\v2\x13.gatekeeper.v1.LiveR\x04live\"X\n" +
+	"\x04live\x18\x04 \x01(\v2\x13.gatekeeper.v1.LiveR\x04live\x129\n" +
+	"\arecords\x18\x05 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\"X\n" +
 	"\x04Live\x12<\n" +
 	"\n" +
 	"semaphores\x18\x01 \x03(\v2\x1c.gatekeeper.v1.LiveSemaphoreR\n" +
@@ -537,8 +558,8 @@ var file_gatekeeper_v1_watch_proto_goTypes = []any{
 	(*Deadline)(nil),            // 4: gatekeeper.v1.Deadline
 	(*Event)(nil),               // 5: gatekeeper.v1.Event
 	(*durationpb.Duration)(nil), // 6: google.protobuf.Duration
-	(EventKind)(0),              // 7: gatekeeper.v1.EventKind
-	(*DefinitionRecord)(nil),    // 8: gatekeeper.v1.DefinitionRecord
+	(*DefinitionRecord)(nil),    // 7: gatekeeper.v1.DefinitionRecord
+	(EventKind)(0),              // 8: gatekeeper.v1.EventKind
 	(*Permit)(nil),              // 9: gatekeeper.v1.Permit
 	(*CordonRecord)(nil),        // 10: gatekeeper.v1.CordonRecord
 	(PermitEnd)(0),              // 11: gatekeeper.v1.PermitEnd
@@ -547,21 +568,22 @@ var file_gatekeeper_v1_watch_proto_depIdxs = []int32{
 	6,  // 0: gatekeeper.v1.WatchRequest.live_every:type_name -> google.protobuf.Duration
 	5,  // 1: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
 	2,  // 2: gatekeeper.v1.WatchResponse.live:type_name -> gatekeeper.v1.Live
-	3,  // 3: gatekeeper.v1.Live.semaphores:type_name -> gatekeeper.v1.LiveSemaphore
-	4,  // 4: gatekeeper.v1.LiveSemaphore.deadlines:type_name -> gatekeeper.v1.Deadline
-	6,  // 5: gatekeeper.v1.Deadline.expires_in:type_name -> google.protobuf.Duration
-	7,  // 6: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
-	8,  // 7: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
-	9,  // 8: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
-	10, // 9: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
-	11, // 10: gatekeeper.v1.Event.ended:type_name -> gatekeeper.v1.PermitEnd
-	0,  // 11: gatekeeper.v1.WatchService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	1,  // 12: gatekeeper.v1.WatchService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	12, // [12:13] is the sub-list for method output_type
-	11, // [11:12] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	7,  // 3: gatekeeper.v1.WatchResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	3,  // 4: gatekeeper.v1.Live.semaphores:type_name -> gatekeeper.v1.LiveSemaphore
+	4,  // 5: gatekeeper.v1.LiveSemaphore.deadlines:type_name -> gatekeeper.v1.Deadline
+	6,  // 6: gatekeeper.v1.Deadline.expires_in:type_name -> google.protobuf.Duration
+	8,  // 7: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
+	7,  // 8: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
+	9,  // 9: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
+	10, // 10: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
+	11, // 11: gatekeeper.v1.Event.ended:type_name -> gatekeeper.v1.PermitEnd
+	0,  // 12: gatekeeper.v1.WatchService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	1,  // 13: gatekeeper.v1.WatchService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	13, // [13:14] is the sub-list for method output_type
+	12, // [12:13] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_watch_proto_init() }

@@ -66,7 +66,7 @@ export async function call(method, url, { query, body, signal } = {}) {
   let answer = null;
   try {
     response = await fetch(url + search(query), request);
-    answer = await response.json().catch(() => null);
+    answer = response.ok ? await response.json() : await response.json().catch(() => null); // a proxy's error may be HTML
   } catch (error) {
     if (signal?.aborted) throw error;
     failed('The server does not answer.');

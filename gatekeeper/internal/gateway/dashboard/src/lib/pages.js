@@ -1,6 +1,7 @@
 // The definitions that match some filters, of which pages are read as they come into sight.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { get, pace } from './api.js';
+import { ms } from './format.js';
 import { recoveries } from './connection.js';
 import { useStore } from './store.js';
 
@@ -12,14 +13,20 @@ const pagesOf = (from, to) => {
   return out;
 };
 
-// usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), update(records), refresh()}: at(i) is a
-// record, or undefined while it is not read.
+// arrived adds to a record when its holder's permit ends (ms by this clock), and 0 where only the leader knows.
+const arrived = (record) => ({ ...record, deadline: record.holder?.expires_in ? Date.now() + ms(record.holder.expires_in) : 0 });
+
+const changedAt = (record) => Math.max(Number(record.version), Number(record.permit_revision ?? 0));
+
+// usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), since(from, to), update(records), alter(f), refresh()}:
+// at(i) is a record, or undefined while it is not read; since is the revision behind which events may concern these records; alter
+// replaces each record by f of it.
 export function usePages(query) {
   const key = JSON.stringify(query);
   const recovered = useStore(recoveries);
   const [, render] = useState(0);
   const rerender = () => render((n) => n + 1);
-  const state = useMemo(() => ({ pages: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0 }), [key]);
+  const state = useMemo(() => ({ pages: new Map(), revisions: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0 }), [key]);
   const took = useRef(0); // ms, by the last page
   const current = useRef(state);
   current.current = state;
@@ -36,7 +43,12 @@ export function usePages(query) {
         state.asked.delete(page);
         state.error = undefined;
         took.current = performance.now() - begun;
-        state.pages.set(page, answer.records ?? []);
+        const known = new Map((state.pages.get(page) ?? []).map((r) => [r.definition.name, r]));
+        state.pages.set(page, (answer.records ?? []).map((r) => {
+          const k = known.get(r.definition.name); // an event may have been faster than this answer
+          return k && changedAt(k) > Number(answer.revision) ? k : arrived(r);
+        }));
+        state.revisions.set(page, Number(answer.revision));
         state.round++;
         state.total = answer.total ?? (answer.records ?? []).length; // 0 is left out
         rerender();
@@ -79,21 +91,27 @@ export function usePages(query) {
     return () => clearInterval(t);
   }, [key, state.round]);
 
+  const alter = (f) => {
+    let changed = false;
+    for (const list of state.pages.values()) {
+      list.forEach((r, i) => {
+        list[i] = f(r);
+        changed ||= list[i] !== r;
+      });
+    }
+    if (changed) rerender();
+  };
   return {
     at: (i) => state.pages.get(Math.floor(i / size))?.[i % size],
     total: state.total,
     error: state.error,
     want,
+    since: (from, to) => Math.min(...pagesOf(from, to).map((page) => state.revisions.get(page) ?? Infinity)),
     refresh,
+    alter,
     update(records) {
-      const by = new Map(records.map((r) => [r.definition.name, r]));
-      for (const list of state.pages.values()) {
-        list.forEach((r, i) => {
-          const fresh = by.get(r.definition.name);
-          if (fresh) list[i] = fresh;
-        });
-      }
-      rerender();
+      const by = new Map(records.map((r) => [r.definition.name, arrived(r)]));
+      alter((r) => by.get(r.definition.name) ?? r);
     },
   };
 }

@@ -73,18 +73,22 @@ export function useSecond() {
   return useStore(second);
 }
 
-// useSoon returns a function that calls f a moment after it was last called, and at most once in that time.
-export function useSoon(f, delay) {
+// useSoon returns a function that calls f a moment after it was called, however often that was. After burst calls of f in a row it
+// rests in between, so that constant change costs the servers little while a single one is shown at once.
+export function useSoon(f, delay, { rest = delay, burst = 4 } = {}) {
   const newest = useRef(f);
   newest.current = f;
   const timer = useRef(null);
+  const ends = useRef(0); // when the calls made so far count no longer
   useEffect(() => () => clearTimeout(timer.current), []);
   return () => {
     if (timer.current !== null) return;
+    const now = performance.now();
+    ends.current = Math.max(ends.current, now) + rest;
     timer.current = setTimeout(() => {
       timer.current = null;
       newest.current();
-    }, delay);
+    }, Math.max(delay, ends.current - now - burst * rest));
   };
 }
 

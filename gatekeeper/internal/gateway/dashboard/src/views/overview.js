@@ -116,29 +116,28 @@ function Filters({ summary, shown }) {
 
 const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Lets in group'];
 
-// Row is one semaphore. It renders again only when something of it has changed: scrolling moves many of them.
+// Row is one semaphore. It renders again only when its record has changed: scrolling moves many of them.
 class Row extends Component {
   shouldComponentUpdate(next) {
-    const { record, permits, live } = this.props;
-    return next.record !== record || next.permits !== permits || next.live?.waiters !== live?.waiters;
+    return next.record !== this.props.record;
   }
 
-  render({ record, permits, live }) {
-    return html`<${Cells} record=${record} permits=${permits} live=${live} />`;
+  render({ record }) {
+    return html`<${Cells} record=${record} />`;
   }
 }
 
 // Cells keep their places while their numbers change.
-function Cells({ record, permits, live }) {
+function Cells({ record }) {
   if (!record) return html`<span class="row-loading" role="gridcell" aria-colspan=${head.length}>Reading …</span>`;
   const d = record.definition;
-  const permit = permits?.[0];
+  const permit = record.holder;
   const more = (record.holders ?? 0) - 1;
   const why = standing(record)[0];
   const href = `/s/${encodeURIComponent(d.name)}`;
   const used = Number(record.used ?? 0);
   const of = d.permits ?? 0;
-  const waiters = live?.waiters ?? record.waiters ?? 0;
+  const waiters = record.waiters ?? 0;
   return html`
     <span class="c-state" role="gridcell"><${RecordState} record=${record} /></span>
     <span class="c-name" role="rowheader">
@@ -152,11 +151,9 @@ function Cells({ record, permits, live }) {
     <span class="c-holder" role="gridcell">
       ${permit
         ? html`<span class="clip">${who(permit.identity)}</span><span class="sub">for <${Since} at=${permit.granted_at} />${more > 0 && ` and ${count(more)} more`}</span>`
-        : more >= 0
-          ? html`<span class="sub">${plural(more + 1, 'holder', 'holders')}</span>`
-          : html`<span class="faint">–</span>`}
+        : html`<span class="faint">–</span>`}
     </span>
-    <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${permit.deadline} of=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
+    <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${record.deadline} of=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
     <span class="c-queue num" role="gridcell">${waiters ? html`<span class="tag tone-wait">${count(waiters)}</span>` : html`<span class="faint">0</span>`}</span>
     <span class="c-group" role="gridcell"><code class="clip">${d.group_pattern}</code></span>`;
 }
@@ -185,13 +182,8 @@ export function Overview() {
   );
   const counts = useMemo(() => summary.data && new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
-  // Who holds what is on the screen, by semaphore; and what only live reports know.
-  const [permits, setPermits] = useState(new Map());
-  const [live, setLive] = useState(new Map());
-  const [names, setNames] = useState([]);
-  const touched = useRef(new Set());
-  const [againEvery, setAgainEvery] = useState(5_000); // what no event tells: missed work, and callers that are denied
-
+  // The names on the screen are watched, from the revision at which they were read.
+  const [watched, setWatched] = useState({ names: [] });
   const visible = useRef([0, 0]);
   const choose = useSoon(() => {
     const [from, to] = visible.current;
@@ -203,7 +195,7 @@ export function Overview() {
       next.push(name);
       length += name.length + 8;
     }
-    setNames((old) => (old.join('\n') === next.join('\n') ? old : next));
+    setWatched((old) => (old.names.join('\n') === next.join('\n') ? old : { names: next, from_revision: list.since(from, to) + 1 }));
   }, 150);
   const range = (from, to) => {
     visible.current = [from, to];
@@ -212,60 +204,23 @@ export function Overview() {
   };
   useEffect(choose);
 
-  const holders = async (of, signal) => {
-    const at = Date.now();
-    const { items } = await all('/v1/holders', { names: of }, 'permits', signal);
-    const found = new Map(of.map((name) => [name, []]));
-    for (const p of items) {
-      found.get(p.semaphore)?.push({ ...p, deadline: p.expires_in ? at + ms(p.expires_in) : 0 });
-    }
-    setPermits((old) => new Map([...old, ...found]));
-  };
-  const fresh = useSoon(async () => {
-    const of = [...touched.current];
-    touched.current.clear();
-    if (of.length === 0) return;
-    const begun = performance.now();
-    const [answer] = await Promise.all([get('/v1/definitions', { names: of, page_size: 1000 }), holders(of)]).catch(() => []);
-    if (!answer) return;
-    list.update(answer.records ?? []);
-    const took = performance.now() - begun;
-    setAgainEvery(took < 20 ? 5_000 : pace(took));
-  }, 40);
-
-  useEffect(() => {
-    if (names.length === 0) return;
-    const abort = new AbortController();
-    holders(names, abort.signal).catch(() => {});
-    return () => abort.abort();
-  }, [names]);
-  const again = () => {
-    names.forEach((n) => touched.current.add(n));
-    fresh();
-  };
-  useEffect(() => {
-    const t = setInterval(() => document.hidden || again(), againEvery);
-    return () => clearInterval(t);
-  }, [names, againEvery]);
-  useStream(names.length ? '/v1/watch' : null, { names, permits: true, live_every: '1s' }, {
-    open: (was) => was && again(),
-    missed: again,
-    message({ events = [] }) {
-      for (const e of events) if (e.semaphore) touched.current.add(e.semaphore);
-      fresh();
+  useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '1s' }, {
+    open: (again) => again && list.refresh(),
+    missed: list.refresh,
+    message({ events = [], records = [] }) {
+      list.update(records);
+      if (events.some((e) => e.kind === 'EVENT_KIND_DELETED' || !e.semaphore)) list.refresh(); // a cordon is about many
     },
     live(data) {
-      const semaphores = (data.live ?? data).semaphores ?? [];
+      const live = new Map((data.live.semaphores ?? []).map((s) => [s.semaphore, s]));
       const at = Date.now();
-      setLive(new Map(semaphores.map((s) => [s.semaphore, s])));
-      setPermits((old) => {
-        const next = new Map(old);
-        for (const s of semaphores) {
-          const ends = new Map((s.deadlines ?? []).map((d) => [d.token, at + ms(d.expires_in)]));
-          const known = next.get(s.semaphore);
-          if (known) next.set(s.semaphore, known.map((p) => (ends.has(p.token) ? { ...p, deadline: ends.get(p.token) } : p)));
-        }
-        return next;
+      list.alter((r) => {
+        if (!watched.names.includes(r.definition.name)) return r;
+        const s = live.get(r.definition.name);
+        const waiters = s?.waiters ?? 0;
+        const left = s?.deadlines?.find((d) => d.token === r.holder?.token)?.expires_in;
+        const deadline = left ? at + ms(left) : r.deadline;
+        return waiters === (r.waiters ?? 0) && Math.abs(deadline - r.deadline) < 200 ? r : { ...r, waiters, deadline };
       });
     },
   });
@@ -298,11 +253,7 @@ export function Overview() {
             range=${range}
             open=${open}
             head=${head.map((text) => html`<span role="columnheader">${text}</span>`)}
-            row=${(i) => {
-              const r = list.at(i);
-              const name = r?.definition.name;
-              return html`<${Row} record=${r} permits=${permits.get(name)} live=${live.get(name)} />`;
-            }}
+            row=${(i) => html`<${Row} record=${list.at(i)} />`}
           />`}`;
 }
 

@@ -55,13 +55,13 @@ function useSemaphore(name) {
     holders.refresh();
     waiters.refresh();
     setEvents((n) => n + 1);
-  }, 40);
+  }, 40, { rest: 1_000 });
   useStream('/v1/watch', { names: [name], permits: true, live_every: '1s' }, {
     open: (again) => again && read(),
     missed: read,
     message: ({ events = [] }) => events.length && read(),
     live(data) {
-      const mine = ((data.live ?? data).semaphores ?? []).find((s) => s.semaphore === name);
+      const mine = (data.live.semaphores ?? []).find((s) => s.semaphore === name);
       const at = Date.now();
       const ends = new Map((mine?.deadlines ?? []).map((d) => [d.token, at + ms(d.expires_in)]));
       holders.set((list) => list?.map((p) => (ends.has(p.token) ? { ...p, deadline: ends.get(p.token) } : p)));

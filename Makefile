@@ -112,6 +112,12 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 bench: build ## Measure the core against the limits of this machine, the client library, and peers; prints tables and writes JSON; with ARGS no peers
 	@$(call DEPLOY,bench) $(ARGS)
 	@$(if $(ARGS),,$(PEERS) -parts work,tasks)
+	@$(if $(ARGS),,$(MAKE) --no-print-directory bench-dashboard)
+
+.PHONY: bench-dashboard
+bench-dashboard: ## Measure how fast the dashboard is, and what open pages cost a server, in Chromium; into bin/dashboard.json (3 minutes)
+	@mkdir -p bin
+	@go -C deploy test -count=1 -timeout 9m ./browser -run Speed -v -args -speed $(CURDIR)/bin/dashboard.json | grep -v '^ *\(===\|---\)'
 
 .PHONY: bench-peers
 bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and PostgreSQL by turns; prints ratios and writes JSON (6 minutes)
@@ -162,7 +168,8 @@ dashboard: ## Build the dashboard's bundle from its sources with npm and esbuild
 
 .PHONY: screenshots
 screenshots: ## Take the pictures of docs/dashboard.md, of real servers in Chromium, in both themes; look at them before you commit them
-	@go -C deploy test -count=1 ./browser -run Screenshots -args -screenshots ../../docs/images
+	@mkdir -p docs/images
+	@go -C deploy test -count=1 ./browser -run Screenshots -args -screenshots $(CURDIR)/docs/images
 
 .PHONY: verify
 verify: ## Check generated code, protos, go.mod, the docs' commands, licences and known vulnerabilities (GOVULNDB=file:///DIR: by a mirror)

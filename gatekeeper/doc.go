@@ -19,6 +19,7 @@
 //	           and the queue of those who wait
 //	watch      what was applied, to those who asked to hear it
 //	api        gRPC: validate, convert, call, pass on to the leader
+//	gateway    HTTP: JSON, Server-Sent Events, sessions and the dashboard, over the API on a connection in memory
 //	metrics    numbers, health and profiles on the admin port
 //	dump       the whole state as lines of the log
 //

@@ -30,11 +30,15 @@ type page struct {
 	errors []string // what the page wrote to its console as errors, and exceptions that nothing caught
 }
 
-// open opens the dashboard of an HTTP address.
-func open(t *testing.T, address, path string) *page {
+// open opens the dashboard of an HTTP address. Listeners hear what happens in the tab.
+func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 	t.Helper()
 	p := &page{t: t, base: "http://" + address}
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.heard))
+	options := []chromedp.ContextOption{chromedp.WithNewBrowserContext()}
+	for _, listener := range append(listeners, p.heard) {
+		options = append(options, chromedp.WithListener(listener))
+	}
+	ctx, cancel := chromedp.NewContext(browser, options...)
 	t.Cleanup(cancel)
 	p.ctx = ctx
 	t.Cleanup(func() {
@@ -46,7 +50,7 @@ func open(t *testing.T, address, path string) *page {
 		}
 	})
 	// The tab lives as long as the context of the first call, so that one has no time limit.
-	if err := chromedp.Do(ctx, enable(log.Enable), enable(runtime.Enable)); err != nil {
+	if err := chromedp.Do(ctx, enable(log.Enable, cdp.Empty{}), enable(runtime.Enable, cdp.Empty{})); err != nil {
 		t.Fatal(err)
 	}
 	p.size(1280, 900)
@@ -208,9 +212,9 @@ func quote(text string) string {
 }
 
 // enable asks the browser for the events of a domain.
-func enable(domain cdp.Command[cdp.Empty, cdp.Empty]) chromedp.Action[chromedp.Void] {
+func enable[Params any](domain cdp.Command[Params, cdp.Empty], params Params) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, domain, cdp.Empty{})
+		_, err := chromedp.Call(ctx, domain, params)
 		return err
 	})
 }

@@ -23,8 +23,6 @@ var pictured = []struct{ name, path, click, shows string }{
 	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody waits."},
 	{"move", "/move?from=zone-a&to=zone-b&names=orders%2F*", "Preview the move …", "holder must stop"},
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
-	{"cluster", "/cluster", "", "gk3"},
-	{"jobs", "/jobs", "", "thumbnails"},
 }
 
 // The pictures can be taken. Nothing compares them: people look at them before they commit them.

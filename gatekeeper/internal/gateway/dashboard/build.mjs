@@ -1,17 +1,18 @@
-// Builds dist from src. The same sources and the same lock file give the same bytes.
+// Builds dist, or the folder that is named, from src. The same sources and the same lock file give the same bytes.
 import { build } from 'esbuild';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 const limit = 150 * 1024; // of everything that a browser downloads, gzipped, without source maps
-const dist = new URL('dist/', import.meta.url);
+const dist = process.argv[2] ? pathToFileURL(`${process.argv[2]}/`) : new URL('dist/', import.meta.url);
 
 await rm(dist, { recursive: true, force: true });
 await mkdir(new URL('assets/', dist), { recursive: true });
 await build({
   entryPoints: ['src/app.js', 'src/app.css'],
   absWorkingDir: new URL('.', import.meta.url).pathname,
-  outdir: 'dist/assets',
+  outdir: new URL('assets/', dist).pathname,
   bundle: true,
   minify: true,
   sourcemap: true,

@@ -1,0 +1,56 @@
+package browser
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// What is committed and embedded is what make dashboard would build.
+func TestBundle_IsWhatTheSourcesSay(t *testing.T) {
+	const dashboard = "../../gatekeeper/internal/gateway/dashboard"
+	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
+		t.Skip("the packages of the dashboard are not installed here")
+	}
+	// Beside dist, because the source maps have the paths from there to the sources.
+	built, err := os.MkdirTemp(dashboard, ".dist-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(built) })
+	build := exec.CommandContext(t.Context(), "node", "build.mjs", filepath.Base(built))
+	build.Dir = dashboard
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want, got := contents(t, built), contents(t, filepath.Join(dashboard, "dist"))
+	for name := range want {
+		if !bytes.Equal(want[name], got[name]) {
+			t.Errorf("dist/%s is not what src says: run make dashboard", name)
+		}
+		delete(got, name)
+	}
+	for name := range got {
+		t.Errorf("dist/%s is left over: run make dashboard", name)
+	}
+}
+
+// contents are the files below a folder, by their path in it.
+func contents(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files[name], err = os.ReadFile(filepath.Join(folder, name))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

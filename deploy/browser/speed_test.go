@@ -1,0 +1,328 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// speed is where make bench-dashboard wants its figures.
+var speed = flag.String("speed", "", "measure the dashboard for minutes, and write the figures to this file as JSON")
+
+// extent is how much is measured. Without -speed it is so little that the figures mean nothing: the test then only shows that they are there.
+type extent struct {
+	definitions, rows int // for loading and events, and for scrolling
+	loads, events     int
+	quiet             time.Duration // between two events, so that the page does not take them for constant change
+	pages             int
+	window            time.Duration // in which CPU time is measured
+	scroll            time.Duration
+}
+
+// figures are the measured ones, with the targets beside them.
+type figures struct {
+	Definitions int `json:"definitions"`
+	// From the start of the navigation, by load.
+	FirstPaint []float64 `json:"first_paint_ms"` // target: 1000
+	FirstRows  []float64 `json:"first_rows_ms"`
+	// From the call that acquires a permit until the page shows its holder, by event.
+	Shown []float64 `json:"shown_ms"` // target: 200
+	// Of the server, as a share of one core, with five pairs of acquire and release a second: without a page, and by how much more with.
+	Without   float64 `json:"cpu_without_page"`
+	OnePage   float64 `json:"cpu_one_page"`   // target: 0.01
+	Pages     int     `json:"pages"`          //
+	ManyPages float64 `json:"cpu_many_pages"` // target: 0.20
+	// Of scrolling through the rows.
+	Rows      int       `json:"rows"`
+	LongTasks []float64 `json:"long_tasks_ms"` // target: none
+	Frames    float64   `json:"frames_per_second"`
+}
+
+func TestSpeed_OfTheDashboard_IsMeasured(t *testing.T) {
+	if chromium == "" {
+		t.Skip("Chromium is not installed here")
+	}
+	do := extent{
+		definitions: 200, rows: 1000, loads: 1, events: 2, quiet: 100 * time.Millisecond,
+		pages: 3, window: time.Second, scroll: time.Second,
+	}
+	if *speed != "" {
+		do = extent{
+			definitions: 10_000, rows: 100_000, loads: 9, events: 15, quiet: 4 * time.Second,
+			pages: 200, window: 20 * time.Second, scroll: 10 * time.Second,
+		}
+	}
+	f := &figures{Definitions: do.definitions, Pages: do.pages, Rows: do.rows}
+	t.Run("load, events and cost", func(t *testing.T) {
+		s := stocked(t, do.definitions)
+		for range do.loads {
+			f.load(t, s, do.definitions)
+		}
+		p := open(t, s.HTTP, "/")
+		p.shows(shown(do.definitions))
+		f.event(t, s, p, do)
+		p.do(chromedp.Navigate("about:blank"))
+		f.cost(t, s, do)
+	})
+	t.Run("scroll", func(t *testing.T) {
+		s := stocked(t, do.rows)
+		p := open(t, s.HTTP, "/")
+		p.shows(shown(do.rows))
+		f.scroll(p, do)
+	})
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", data)
+	if len(f.FirstPaint) != do.loads || len(f.Shown) != do.events || slices.Min(f.FirstPaint) <= 0 || f.Without <= 0 || f.Frames <= 0 {
+		t.Error("a figure is missing")
+	}
+	if *speed != "" {
+		if err := os.WriteFile(*speed, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func shown(definitions int) string {
+	text := fmt.Sprint(definitions)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text + " semaphores"
+}
+
+// stocked is a server with so many definitions.
+func stocked(t *testing.T, definitions int) *servers.Server {
+	t.Helper()
+	s := cluster(t, 1, "").Servers[0]
+	conn, err := s.Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var edits []*gatekeeperv1.Edit
+	for i := range definitions {
+		def := &gatekeeperv1.Definition{
+			Name: fmt.Sprintf("job-%06d", i), Description: "What runs every night.",
+			Labels: map[string]string{"team": fmt.Sprintf("team-%d", i%10)},
+		}
+		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
+	}
+	for part := range slices.Chunk(edits, 10_000) {
+		request := &gatekeeperv1.BatchEditRequest{Edits: part, Author: "ann"}
+		if _, err := gatekeeperv1.NewDefinitionServiceClient(conn).BatchEdit(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// load measures one load of the overview.
+func (f *figures) load(t *testing.T, s *servers.Server, definitions int) {
+	p := open(t, s.HTTP, "/login")
+	p.do(chromedp.Navigate("about:blank"))
+	p.visit("/")
+	f.FirstRows = append(f.FirstRows, eval[float64](p, `new Promise(resolve => {
+		const look = () => document.querySelector(".grid-row a") ? resolve(performance.now()) : requestAnimationFrame(look);
+		look();
+	})`))
+	p.shows(shown(definitions))
+	f.FirstPaint = append(f.FirstPaint, eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+	p.do(chromedp.Navigate("about:blank"))
+}
+
+// event measures how long a permit takes from its acquirer's call to the page. Browser and acquirer have the same clock.
+func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
+	c := dial(t, []string{s.API}, "zone-a", "host-1")
+	eval[bool](p, `window.seen = {}, new MutationObserver(() => {
+		for (const row of document.querySelectorAll(".grid-row")) {
+			const name = row.querySelector("a")?.innerText;
+			if (name && !seen[name] && row.innerText.includes("host-1 in zone-a")) seen[name] = Date.now();
+		}
+	}).observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
+	for i := range do.events {
+		name := fmt.Sprintf("job-%06d", i%20)
+		<-time.After(do.quiet)
+		eval[bool](p, fmt.Sprintf(`delete seen[%q]`, name))
+		called := time.Now()
+		permit, err := c.Semaphore(name).TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.until("the holder of "+name, fmt.Sprintf(`seen[%q]`, name))
+		f.Shown = append(f.Shown, eval[float64](p, fmt.Sprintf(`seen[%q]`, name))-float64(called.UnixMicro())/1000)
+		if err := permit.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// cost measures the CPU time that open pages take. One page is a real one. What it asks for is written down, and asked for by many more.
+func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	c := dial(t, []string{s.API}, "zone-a", "host-1")
+	running.Go(func() { busyCaller(ctx, c) })
+
+	f.Without = share(t, s, do.window)
+	asked := new(requests)
+	p := open(t, s.HTTP, "/login", asked.heard)
+	p.do(enable(network.Enable, network.EnableParams{}))
+	p.visit("/")
+	p.shows(shown(do.definitions))
+	f.OnePage = share(t, s, do.window) - f.Without
+	asked.mu.Lock()
+	all := slices.Clone(asked.all)
+	asked.mu.Unlock()
+	p.do(chromedp.Navigate("about:blank"))
+
+	begun := all[0].at
+	for i := range do.pages {
+		running.Go(func() { replay(ctx, all, begun, do.window*time.Duration(i)/time.Duration(do.pages)) })
+	}
+	<-time.After(do.window) // until each of them has begun
+	f.ManyPages = share(t, s, do.window) - f.Without
+}
+
+// busyCaller acquires and releases permits of what is on the screen, five times a second.
+func busyCaller(ctx context.Context, c *client.Client) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if p, err := c.Semaphore(fmt.Sprintf("job-%06d", i%10)).TryAcquire(ctx); err == nil {
+			_ = p.Release(ctx)
+		}
+	}
+}
+
+// share is the CPU time of a server within a time, as a share of one core.
+func share(t *testing.T, s *servers.Server, window time.Duration) float64 {
+	t.Helper()
+	cpu := func() float64 {
+		m, err := s.Metrics(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m["process_cpu_seconds_total"]
+	}
+	before, begun := cpu(), time.Now()
+	<-time.After(window)
+	return (cpu() - before) / time.Since(begun).Seconds()
+}
+
+// requests are those that a page makes to the API.
+type requests struct {
+	mu  sync.Mutex
+	all []request
+}
+
+type request struct {
+	url string
+	at  time.Time
+}
+
+func (r *requests) heard(event any) {
+	if e, ok := event.(*network.EventRequestWillBeSent); ok && e.Request.Method == http.MethodGet && strings.Contains(e.Request.URL, "/v1/") {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.all = append(r.all, request{e.Request.URL, time.Now()})
+	}
+}
+
+// replay asks for what a page asked for, at the same times after a delay, and follows the stream of events on and on.
+func replay(ctx context.Context, all []request, begun time.Time, delay time.Duration) {
+	page := &http.Client{Transport: new(http.Transport)}
+	defer page.CloseIdleConnections()
+	shift := time.Since(begun) + delay
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	stop := func() {}
+	defer func() { stop() }()
+	for round := 0; ; round++ {
+		for _, r := range all {
+			if strings.Contains(r.url, "/v1/watch") && round > 0 {
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Until(r.at.Add(shift))):
+			}
+			if !strings.Contains(r.url, "/v1/watch") {
+				ask(ctx, page, r.url)
+				continue
+			}
+			stop() // a page follows one stream, and another when other names come into sight
+			stop = inBackground(ctx, &streams, func(ctx context.Context) { ask(ctx, page, r.url) })
+		}
+		shift += all[len(all)-1].at.Sub(begun)
+	}
+}
+
+func inBackground(ctx context.Context, running *sync.WaitGroup, f func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	running.Go(func() { f(ctx) })
+	return cancel
+}
+
+func ask(ctx context.Context, page *http.Client, url string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return
+	}
+	answer, err := page.Do(r)
+	if err != nil {
+		return
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+}
+
+// scroll scrolls through all rows, at the speed of a thrown wheel, and counts what held the page up.
+func (f *figures) scroll(p *page, do extent) {
+	type result struct {
+		Long   []float64 `json:"long"`
+		Frames float64   `json:"frames"`
+	}
+	p.until("rest", `new Promise(r => requestIdleCallback(() => r(true)))`)
+	r := eval[result](p, fmt.Sprintf(`new Promise(resolve => {
+		const long = [];
+		const observer = new PerformanceObserver(list => long.push(...list.getEntries().map(e => e.duration)));
+		observer.observe({entryTypes: ["longtask"]});
+		const begun = performance.now(), whole = document.documentElement.scrollHeight - innerHeight;
+		let frames = 0;
+		const step = now => {
+			const share = (now - begun) / %d;
+			frames++;
+			scrollTo(0, whole * Math.min(1, share));
+			if (share < 1) requestAnimationFrame(step);
+			else setTimeout(() => { observer.disconnect(); resolve({long, frames: frames / (now - begun) * 1000}); }, 200);
+		};
+		requestAnimationFrame(step);
+	})`, do.scroll.Milliseconds()))
+	f.LongTasks, f.Frames = append([]float64{}, r.Long...), r.Frames
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -26,6 +28,9 @@ const (
 	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how many permits of each.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
+	// collectFor is how long changes are collected for a watcher of records. A person does not notice it, and a busy semaphore is sent ten times
+	// a second at most.
+	collectFor = 100 * time.Millisecond
 )
 
 // watchService serves gatekeeper.v1.WatchService.
@@ -42,7 +47,10 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if err != nil {
 		return err
 	}
-	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), records: m.GetRecords(), send: stream.Send}
+	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
+	if m.GetRecords() {
+		w.changed = &changes{names: make(map[string]bool)}
+	}
 	if every := m.GetLiveEvery(); every != nil {
 		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
 			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
@@ -66,42 +74,118 @@ type watcher struct {
 	api     *API
 	chosen  *selector.Selector
 	permits bool
-	records bool
 	every   time.Duration // between live reports; 0: none
 	send    func(*gatekeeperv1.WatchResponse) error
 	told    uint64 // the revision of the last message
+
+	changed *changes // with records; nil: without
 }
 
+// changes are what a watcher of records is to be sent next.
+type changes struct {
+	names    map[string]bool
+	missed   bool
+	revision uint64
+	due      time.Time // zero: there are none
+}
+
+// run sends events, or the records that they are about, and live reports, until ctx ends.
 func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) error {
-	if w.every == 0 {
-		return w.follow(ctx, subscription)
+	var live time.Time // when the next report is due
+	if w.every > 0 {
+		live = time.Now()
 	}
 	for {
-		if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
-			if err := w.send(&gatekeeperv1.WatchResponse{Revision: w.told, Live: w.live()}); err != nil {
-				return err
+		due := live
+		if w.changed != nil && !w.changed.due.IsZero() && (due.IsZero() || w.changed.due.Before(due)) {
+			due = w.changed.due
+		}
+		batch, err := nextUntil(ctx, subscription, due)
+		switch {
+		case err == nil && w.changed != nil:
+			w.note(&batch)
+		case err == nil:
+			err = w.tell(&batch)
+		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			err = nil
+		}
+		if now := time.Now(); err == nil && w.changed != nil && !w.changed.due.IsZero() && !now.Before(w.changed.due) {
+			err = w.tellChanges()
+		}
+		if now := time.Now(); err == nil && w.every > 0 && !now.Before(live) {
+			live = now.Add(w.every)
+			if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
+				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.told, Live: w.live()})
 			}
 		}
-		until, cancel := context.WithTimeout(ctx, w.every)
-		err := w.follow(until, subscription)
-		cancel()
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-	}
-}
-
-// follow sends events until ctx ends.
-func (w *watcher) follow(ctx context.Context, subscription *watch.Subscription) error {
-	for {
-		batch, err := subscription.Next(ctx)
 		if err != nil {
 			return err
 		}
-		if err := w.tell(&batch); err != nil {
-			return err
+	}
+}
+
+// nextUntil waits for the next batch until an instant; the zero one never comes.
+func nextUntil(ctx context.Context, subscription *watch.Subscription, due time.Time) (watch.Batch, error) {
+	if due.IsZero() {
+		return subscription.Next(ctx)
+	}
+	until, cancel := context.WithDeadline(ctx, due)
+	defer cancel()
+	return subscription.Next(until)
+}
+
+// note collects what a batch changes.
+func (w *watcher) note(batch *watch.Batch) {
+	c := w.changed
+	before := len(c.names)
+	c.missed = c.missed || batch.Missed
+	for i := range batch.Events {
+		e := &batch.Events[i]
+		if !w.wants(e) {
+			continue
+		}
+		if e.Semaphore == "" {
+			c.missed = true
+			continue
+		}
+		c.names[e.Semaphore] = true
+	}
+	c.revision = batch.Revision
+	if c.due.IsZero() && (len(c.names) > before || c.missed || batch.Revision >= w.told+watchQuiet) {
+		c.due = time.Now().Add(collectFor)
+	}
+}
+
+// tellChanges sends the records that were collected. Only the last of several messages has the revision, as in tell.
+func (w *watcher) tellChanges() error {
+	c := w.changed
+	state := w.api.cfg.Machine.State()
+	out := &gatekeeperv1.WatchResponse{Missed: c.missed}
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(c.names)) {
+		stored := state.Definition(name)
+		switch {
+		case stored == nil:
+			out.Undefined = append(out.Undefined, name)
+			size += len(name)
+		case state.HolderCount(name) <= maxLive: // each permit is looked at
+			record := w.api.record(state, stored)
+			out.Records = append(out.Records, record)
+			size += proto.Size(record)
+		}
+		if size > watchBytes {
+			out.Revision = w.told
+			if err := w.send(out); err != nil {
+				return err
+			}
+			out, size = new(gatekeeperv1.WatchResponse), 0
 		}
 	}
+	w.told = c.revision
+	out.Revision = w.told
+	clear(c.names)
+	c.missed, c.due = false, time.Time{}
+	return w.send(out)
 }
 
 // live reports what is in the leader's memory of the watched semaphores.
@@ -132,12 +216,11 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	return out
 }
 
-// tell sends the events of a batch that the watcher wants. Only the last of several messages has the batch's revision: who
-// resumes after the first of them is told all of them again.
+// tell sends the events of a batch that the watcher wants. Only the last of several messages has the batch's revision: a watcher that
+// resumes after the first of them gets all of them again.
 func (w *watcher) tell(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0
-	told := make(map[string]bool) // the semaphores whose records are in the message
 	for i := range batch.Events {
 		e := &batch.Events[i]
 		if !w.wants(e) {
@@ -147,39 +230,21 @@ func (w *watcher) tell(batch *watch.Batch) error {
 		if event == nil {
 			continue
 		}
-		var record *gatekeeperv1.DefinitionRecord
-		if w.records && !told[e.Semaphore] {
-			record = w.record(e.Semaphore)
-		}
-		n := proto.Size(event) + proto.Size(record)
+		n := proto.Size(event)
 		if size+n > watchBytes && size > 0 {
-			if err := w.send(&gatekeeperv1.WatchResponse{Events: out.Events, Records: out.Records, Revision: w.told}); err != nil {
+			if err := w.send(&gatekeeperv1.WatchResponse{Events: out.Events, Revision: w.told}); err != nil {
 				return err
 			}
-			out.Events, out.Records, size = nil, nil, 0
+			out.Events, size = nil, 0
 		}
 		out.Events = append(out.Events, event)
 		size += n
-		if record != nil {
-			out.Records = append(out.Records, record)
-			told[e.Semaphore] = true
-		}
 	}
 	if len(out.Events) == 0 && !out.Missed && batch.Revision < w.told+watchQuiet {
 		return nil
 	}
 	w.told = batch.Revision
 	return w.send(out)
-}
-
-// record is a semaphore as it is now; nil without a definition, and where its permits are too many to look at for each event.
-func (w *watcher) record(name string) *gatekeeperv1.DefinitionRecord {
-	state := w.api.cfg.Machine.State()
-	stored := state.Definition(name)
-	if stored == nil || state.HolderCount(name) > maxLive {
-		return nil
-	}
-	return w.api.record(state, stored)
 }
 
 // wants reports whether the watcher asked for an event.

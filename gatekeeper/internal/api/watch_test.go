@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -176,18 +177,22 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 
 func TestWatch_WithRecords_SendsWhatEventsHaveMade(t *testing.T) {
 	t.Parallel()
-	g := open(t)
-	g.create("pool", "other")
+	g, operator := openOperator(t, "pool", "other")
 	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"pool"}, Permits: true, Records: true})
 	g.grant(t, "other", "host")
 	p := g.grant(t, "pool", "host")
 	r := next(t, stream)
-	if records := r.GetRecords(); len(r.GetEvents()) != 1 || len(records) != 1 || records[0].GetDefinition().GetName() != "pool" ||
+	if records := r.GetRecords(); len(r.GetEvents()) > 0 || len(records) != 1 || records[0].GetDefinition().GetName() != "pool" ||
 		records[0].GetUsed() != 1 || records[0].GetHolder().GetToken() != p.Token || records[0].GetPermitRevision() != r.GetRevision() {
 		t.Fatalf("%v", r)
 	}
-	must(g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "pool", ExpectedVersion: 1}))(t)
-	if r = next(t, stream); len(r.GetEvents()) != 1 || len(r.GetRecords()) != 0 {
+	version := g.keeper.machine.State().Definition("pool").Version
+	must(g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "pool", ExpectedVersion: version}))(t)
+	if r = next(t, stream); len(r.GetRecords()) > 0 || !slices.Equal(r.GetUndefined(), []string{"pool"}) {
 		t.Fatalf("after the deletion: %v", r)
+	}
+	must(operator.Cordon(ctx(t), &gatekeeperv1.CordonRequest{AcquirerPattern: "host-1"}))(t)
+	if r = next(t, stream); !r.GetMissed() {
+		t.Fatalf("after a cordon, which may be about any semaphore: %v", r)
 	}
 }

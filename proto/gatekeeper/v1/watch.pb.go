@@ -35,7 +35,8 @@ type WatchRequest struct {
 	// Also report who waits and when permits expire, at once and then this often: 1 s to 1 min. Absent: never. Such a report covers at
 	// most 1 000 semaphores, by name; of more than that, names or labels must choose.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
-	// Also send the records of the semaphores that events are about.
+	// Instead of events, send the records of the semaphores that they are about, collected over a tenth of a second: for pages that show
+	// how things are. An event about many semaphores, such as a cordon, is sent as missed.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -122,9 +123,10 @@ type WatchResponse struct {
 	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
 	// With live_every, from the leader only: the message has no events, and the revision is that of the message before.
 	Live *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
-	// With records, one for each semaphore of the events that has a definition, as it is when the message is sent. Those with more than
-	// 1 000 permits are left out.
-	Records       []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
+	// With records, the semaphores that have changed, as they are when the message is sent. Those with more than 1 000 permits are left out.
+	Records []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
+	// With records, the names of those that have changed and have no definition.
+	Undefined     []string `protobuf:"bytes,6,rep,name=undefined,proto3" json:"undefined,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -190,6 +192,13 @@ func (x *WatchResponse) GetLive() *Live {
 func (x *WatchResponse) GetRecords() []*DefinitionRecord {
 	if x != nil {
 		return x.Records
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetUndefined() []string {
+	if x != nil {
+		return x.Undefined
 	}
 	return nil
 }
@@ -498,13 +507,14 @@ const file_gatekeeper_v1_watch_proto_rawDesc = "" +
 	"\x06labels\x18\x04 \x01(\tR\x06labels\x128\n" +
 	"\n" +
 	"live_every\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\tliveEvery\x12\x18\n" +
-	"\arecords\x18\x06 \x01(\bR\arecords\"\xd5\x01\n" +
+	"\arecords\x18\x06 \x01(\bR\arecords\"\xf3\x01\n" +
 	"\rWatchResponse\x12,\n" +
 	"\x06events\x18\x01 \x03(\v2\x14.gatekeeper.v1.EventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\bR\x06missed\x12'\n" +
 	"\x04live\x18\x04 \x01(\v2\x13.gatekeeper.v1.LiveR\x04live\x129\n" +
-	"\arecords\x18\x05 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\"X\n" +
+	"\arecords\x18\x05 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\x12\x1c\n" +
+	"\tundefined\x18\x06 \x03(\tR\tundefined\"X\n" +
 	"\x04Live\x12<\n" +
 	"\n" +
 	"semaphores\x18\x01 \x03(\v2\x1c.gatekeeper.v1.LiveSemaphoreR\n" +

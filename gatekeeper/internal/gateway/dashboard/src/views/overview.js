@@ -204,12 +204,12 @@ export function Overview() {
   };
   useEffect(choose);
 
-  useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '1s' }, {
+  useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '2s' }, {
     open: (again) => again && list.refresh(),
     missed: list.refresh,
-    message({ events = [], records = [] }) {
+    message({ records = [], undefined: gone = [] }) {
       list.update(records);
-      if (events.some((e) => e.kind === 'EVENT_KIND_DELETED' || !e.semaphore)) list.refresh(); // a cordon is about many
+      if (gone.length) list.refresh();
     },
     live(data) {
       const live = new Map((data.live.semaphores ?? []).map((s) => [s.semaphore, s]));

@@ -28,9 +28,10 @@ const (
 	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how many permits of each.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
-	// collectFor is how long changes are collected for a watcher of records. A person does not notice it, and a busy semaphore is sent ten times
-	// a second at most.
-	collectFor = 100 * time.Millisecond
+	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it becomes collectBusy, so
+	// that a single change is shown at once, and constant change costs little.
+	collectFor, collectBusy = 100 * time.Millisecond, 500 * time.Millisecond
+	collectBurst            = 4
 )
 
 // watchService serves gatekeeper.v1.WatchService.
@@ -87,6 +88,7 @@ type changes struct {
 	missed   bool
 	revision uint64
 	due      time.Time // zero: there are none
+	paid     time.Time // until when the messages so far pay for their number: each adds collectBusy
 }
 
 // run sends events, or the records that they are about, and live reports, until ctx ends.
@@ -152,7 +154,19 @@ func (w *watcher) note(batch *watch.Batch) {
 	}
 	c.revision = batch.Revision
 	if c.due.IsZero() && (len(c.names) > before || c.missed || batch.Revision >= w.told+watchQuiet) {
-		c.due = time.Now().Add(collectFor)
+		c.schedule(time.Now())
+	}
+}
+
+// schedule says when the next message is due.
+func (c *changes) schedule(now time.Time) {
+	if c.paid.Before(now) {
+		c.paid = now
+	}
+	c.paid = c.paid.Add(collectBusy)
+	c.due = now.Add(collectFor)
+	if earliest := c.paid.Add(-collectBurst * collectBusy); earliest.After(c.due) {
+		c.due = earliest
 	}
 }
 

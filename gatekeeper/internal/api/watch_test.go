@@ -196,3 +196,23 @@ func TestWatch_WithRecords_SendsWhatEventsHaveMade(t *testing.T) {
 		t.Fatalf("after a cordon, which may be about any semaphore: %v", r)
 	}
 }
+
+func TestChanges_ConstantChange_IsSentTwiceASecond(t *testing.T) {
+	t.Parallel()
+	c, begun := new(changes), time.Unix(1000, 0)
+	now, sent := begun, 0
+	for now.Sub(begun) < 10*time.Second { // something changes as soon as a message is sent
+		c.schedule(now)
+		now, sent = c.due, sent+1
+		if sent == 1 && now.Sub(begun) != collectFor {
+			t.Errorf("the first one is sent after %v", now.Sub(begun))
+		}
+	}
+	if want := 10*2 + collectBurst; sent < want-1 || sent > want+1 {
+		t.Errorf("%d messages in 10 seconds, want about %d", sent, want)
+	}
+	later := now.Add(time.Minute)
+	if c.schedule(later); c.due.Sub(later) != collectFor {
+		t.Errorf("after a minute of rest a change is sent after %v", c.due.Sub(later))
+	}
+}

@@ -35,8 +35,8 @@ type WatchRequest struct {
 	// Also report who waits and when permits expire, at once and then this often: 1 s to 1 min. Absent: never. Such a report covers at
 	// most 1 000 semaphores, by name; of more than that, names or labels must choose.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
-	// Instead of events, send the records of the semaphores that they are about, collected over a tenth of a second: for pages that show
-	// how things are. An event about many semaphores, such as a cordon, is sent as missed.
+	// Instead of events, send the records of the semaphores that they are about, for pages that show how things are. They are collected over a
+	// tenth of a second, and over half a second while they keep coming. An event about many semaphores, such as a cordon, is sent as missed.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

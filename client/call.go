@@ -257,6 +257,7 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.WorkService_ListTasks_FullMethodName,
 		gatekeeperv1.WorkService_ListWorkers_FullMethodName,
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+		gatekeeperv1.ClusterService_ListMembers_FullMethodName,
 		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
 		gatekeeperv1.AuthService_CanI_FullMethodName,
 		gatekeeperv1.AuthService_ListBindings_FullMethodName:

@@ -120,6 +120,12 @@ func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m prot
 	return stream.RecvMsg(out.New().Interface())
 }
 
+// ofStatus reports whether each server answers a method for itself.
+func ofStatus(fullMethod string) bool {
+	return fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName ||
+		fullMethod == gatekeeperv1.ClusterService_ListMembers_FullMethodName
+}
+
 func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -130,7 +136,7 @@ func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
 				return // a follower refuses an empty batch before it passes one on, and then the leader asks who it is
 			}
-			if fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName && status.Code(err) == codes.Unavailable {
+			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
 				return // a follower may not know of a binding yet, and sends the caller to the leader
 			}
 			if status.Code(err) != codes.Unauthenticated {
@@ -150,7 +156,8 @@ func TestAccess_APrincipalWithoutRoles_MayCallNothingButWhoAmI(t *testing.T) {
 		each(func(fullMethod string, m protoreflect.MethodDescriptor) {
 			want := codes.PermissionDenied
 			switch fullMethod {
-			case gatekeeperv1.AuthService_WhoAmI_FullMethodName, gatekeeperv1.ClusterService_GetStatus_FullMethodName:
+			case gatekeeperv1.AuthService_WhoAmI_FullMethodName, gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+				gatekeeperv1.ClusterService_ListMembers_FullMethodName:
 				want = codes.OK
 			case gatekeeperv1.AuthService_CanI_FullMethodName:
 				want = codes.InvalidArgument // it names no role
@@ -159,7 +166,7 @@ func TestAccess_APrincipalWithoutRoles_MayCallNothingButWhoAmI(t *testing.T) {
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
 				return // as above
 			}
-			if fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName && status.Code(err) == codes.Unavailable {
+			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
 				return
 			}
 			if status.Code(err) != want {

@@ -226,6 +226,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		},
 
 		members + "GetStatus":          one("of the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
+		members + "ListMembers":        one("of all", &gatekeeperv1.ListMembersRequest{}, codes.OK),
 		members + "AddMember":          one("another server", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
 		members + "RemoveMember":       one("a member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
 		members + "TransferLeadership": one("to a member", &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}, refused),

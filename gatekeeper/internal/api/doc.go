@@ -20,7 +20,7 @@
 // One address behind a load balancer suffices: a server that does not lead passes calls and streams on to the leader, by
 // one hop. The header gatekeeper-hop stops a second one: two servers that each take the other for the leader would
 // otherwise pass a call to and fro. What a call says about the past, Watch, GetStatus and stale reads, each server
-// answers itself.
+// answers itself. ListMembers asks each member for its GetStatus.
 //
 // The time that counts is read on the leader. A call is received when its handler begins there, which is later than the
 // client's send time, whatever hop lies between: later is the safe side for all who count from it.

@@ -35,7 +35,7 @@ func (e *hopError) Error() string {
 type misdirectedError struct{ meant, reached string }
 
 func (e *misdirectedError) Error() string {
-	return fmt.Sprintf("this call was passed on to the leader %s, but its address leads to %s: check what the members advertise, and the names in it", e.meant, e.reached)
+	return fmt.Sprintf("this call was passed on to %s, but its address leads to %s: check what the members advertise, and the names in it", e.meant, e.reached)
 }
 
 // wrongClusterError refuses a call that was meant for another cluster. Nothing happened.

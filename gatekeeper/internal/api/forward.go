@@ -63,12 +63,13 @@ type forwarder struct {
 	// leader alone: this server's bindings may be older.
 	standing func(ctx context.Context, fullMethod string) (context.Context, func())
 
-	mu     sync.Mutex // guards hop and closed
-	hop    *hop
-	closed bool
+	mu      sync.Mutex // guards hop, members and closed
+	hop     *hop
+	members map[string]*hop // the ways to members, by id, for what each answers alone
+	closed  bool
 }
 
-// hop is the way to one leader.
+// hop is the way to one leader, or to another member: then leader has that member's id, address and name.
 type hop struct {
 	leader consensus.Leader
 	conn   *grpc.ClientConn
@@ -77,7 +78,7 @@ type hop struct {
 }
 
 func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods map[string]*method) *forwarder {
-	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods}
+	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods, members: make(map[string]*hop)}
 	f.audited = func(context.Context, string, any, any, error) {}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
@@ -280,6 +281,38 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	case f.hop != nil && (f.hop.leader == leader || f.hop.leader.Term > leader.Term):
 		return f.hop, nil
 	}
+	h, err := f.connect(leader)
+	if err != nil {
+		return nil, err
+	}
+	f.drop()
+	f.hop = h
+	return h, nil
+}
+
+// toMember returns the way to a member, whether or not it leads. It stays until the member has another address or name.
+func (f *forwarder) toMember(m consensus.Member) (*hop, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	to := consensus.Leader{ID: m.ID, APIAddress: m.APIAddress, Name: m.Name}
+	old := f.members[m.ID]
+	switch {
+	case f.closed:
+		return nil, ErrShuttingDown
+	case old != nil && old.leader == to:
+		return old, nil
+	}
+	h, err := f.connect(to)
+	if err != nil {
+		return nil, err
+	}
+	old.close()
+	f.members[m.ID] = h
+	return h, nil
+}
+
+// connect makes the way to a server.
+func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	// passthrough: the name is resolved anew at each dial.
 	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress, append(slices.Clip(f.dial),
 		grpc.WithTransportCredentials(f.creds),
@@ -295,10 +328,8 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	if err != nil {
 		return nil, &unreachableError{leader, err}
 	}
-	f.drop()
 	h := &hop{leader: leader, conn: conn}
 	h.over, h.cut = context.WithCancel(context.Background())
-	f.hop = h
 	return h, nil
 }
 
@@ -314,12 +345,17 @@ func (f *forwarder) follow(leader consensus.Leader) {
 
 // drop closes the way. The caller holds mu.
 func (f *forwarder) drop() {
-	if f.hop == nil {
+	f.hop.close()
+	f.hop = nil
+}
+
+// close ends the calls that are under way, and the connection. A nil hop has none.
+func (h *hop) close() {
+	if h == nil {
 		return
 	}
-	f.hop.cut()
-	_ = f.hop.conn.Close() // its only error is that it was closed before
-	f.hop = nil
+	h.cut()
+	_ = h.conn.Close() // its only error is that it was closed before
 }
 
 func (f *forwarder) close() {
@@ -327,6 +363,9 @@ func (f *forwarder) close() {
 	defer f.mu.Unlock()
 	f.closed = true
 	f.drop()
+	for _, h := range f.members {
+		h.close()
+	}
 }
 
 // outgoing is the context of a call passed on: deadline and headers of the caller, the hop header, and the end of the

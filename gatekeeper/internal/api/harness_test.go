@@ -43,6 +43,8 @@ type fakeConsensus struct {
 	name    string
 	ready   error
 	members []consensus.Member
+	role    consensus.Role // zero: it leads
+	applied uint64         // zero: 11
 
 	addMember, removeMember, transfer func(id string) error
 }
@@ -71,10 +73,10 @@ func (c *fakeConsensus) Ready() error {
 	return c.ready
 }
 
-func (c *fakeConsensus) Role() consensus.Role { return consensus.RoleLeader }
+func (c *fakeConsensus) Role() consensus.Role { return cmp.Or(c.role, consensus.RoleLeader) }
 func (c *fakeConsensus) Term() uint64         { return c.Leader().Term }
 func (c *fakeConsensus) CommitIndex() uint64  { return 12 }
-func (c *fakeConsensus) AppliedIndex() uint64 { return 11 }
+func (c *fakeConsensus) AppliedIndex() uint64 { return cmp.Or(c.applied, 11) }
 func (c *fakeConsensus) Writes() consensus.Writes {
 	return consensus.Writes{Count: 3, Median: time.Millisecond, Longest: time.Second}
 }

@@ -116,6 +116,8 @@ func traitsOf(fullMethod string) traits {
 		return traits{kind: admission.Vital, changesNothing: true}
 	case gatekeeperv1.ClusterService_GetStatus_FullMethodName:
 		return traits{kind: admission.Vital, local: true}
+	case gatekeeperv1.ClusterService_ListMembers_FullMethodName:
+		return traits{kind: admission.Operator, local: true, changesNothing: true}
 	case gatekeeperv1.PermitService_Release_FullMethodName,
 		gatekeeperv1.PermitService_Cancel_FullMethodName,
 		healthpb.Health_Check_FullMethodName,

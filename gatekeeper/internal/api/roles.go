@@ -18,6 +18,11 @@ type entitlement struct {
 	member bool
 	// open lets in every caller that has come this far, also one without a binding.
 	open bool
+	// vouched: another member that passes the call on has let its caller in, so this server does not ask again.
+	vouched bool
+	// stranded lets in callers with a certificate while this server knows of no bindings: one that cannot catch up, because
+	// a majority is lost, still says so.
+	stranded bool
 }
 
 // entitlements name every method. One that is not named is refused.
@@ -98,7 +103,8 @@ var entitlements = func() map[string]entitlement {
 	add(entitlement{anyOf: []access.Role{access.Admin}, member: true},
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.AuthService_BindAdministrator_FullMethodName) // its handler refuses all but members
-	add(entitlement{member: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
+	add(entitlement{member: true, vouched: true, stranded: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
+	add(entitlement{stranded: true}, gatekeeperv1.ClusterService_ListMembers_FullMethodName)
 	add(needs(), // any principal
 		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
 		gatekeeperv1.AuthService_CanI_FullMethodName,
@@ -119,10 +125,10 @@ func (a *API) entitled(ctx context.Context, fullMethod string) error {
 	switch {
 	case !known:
 		return &forbiddenError{c.credential.String(), access.Admin, "to call a method that nobody may call"}
-	case e.open, c.member && e.member:
+	case e.open, c.member && e.member, c.via != "" && e.vouched:
 		return nil
-	case fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName && c.verified && a.cfg.Machine.State().AccessRevision() == 0:
-		return nil // a server that cannot catch up, because a majority is lost, still says so
+	case e.stranded && c.verified && a.cfg.Machine.State().AccessRevision() == 0:
+		return nil
 	case fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && !a.forward.leading():
 		return nil // its handler passes it on, and the leader asks
 	}

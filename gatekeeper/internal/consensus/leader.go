@@ -28,6 +28,8 @@ type Member struct {
 	PeerAddress string
 	// APIAddress is what the member said in the peer handshake; empty until it has.
 	APIAddress string
-	Voter      bool
-	Leader     bool
+	// Name is the member's, see Node.Name; empty until it was met.
+	Name   string
+	Voter  bool
+	Leader bool
 }

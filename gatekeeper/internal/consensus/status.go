@@ -101,6 +101,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 			ID:          string(s.ID),
 			PeerAddress: string(s.Address),
 			APIAddress:  n.apiAddressOf(string(s.ID)),
+			Name:        n.cfg.Folder.nameOf(string(s.ID)),
 			Voter:       s.Suffrage == raft.Voter,
 			Leader:      s.ID == leader,
 		}

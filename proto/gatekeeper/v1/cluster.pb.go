@@ -970,6 +970,169 @@ func (x *GetStatusResponse) GetInsecure() bool {
 	return false
 }
 
+type ListMembersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMembersRequest) Reset() {
+	*x = ListMembersRequest{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMembersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMembersRequest) ProtoMessage() {}
+
+func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMembersRequest.ProtoReflect.Descriptor instead.
+func (*ListMembersRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+}
+
+type ListMembersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One entry for each member of the latest configuration that the answering server knows, by id.
+	Members []*MemberStatus `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	// The answering server.
+	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMembersResponse) Reset() {
+	*x = ListMembersResponse{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMembersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMembersResponse) ProtoMessage() {}
+
+func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMembersResponse.ProtoReflect.Descriptor instead.
+func (*ListMembersResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListMembersResponse) GetMembers() []*MemberStatus {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *ListMembersResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// MemberStatus is a member with its own answer, or with the reason why it has not answered.
+type MemberStatus struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How the answering server knows it.
+	Member *Member `protobuf:"bytes,1,opt,name=member,proto3" json:"member,omitempty"`
+	// Its own answer, which leaves out what the caller may not see. Absent when it did not answer.
+	Status *GetStatusResponse `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	// Why it did not answer, for a person. Empty when it did.
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// How many entries it has yet to apply of those that the leader has committed. Absent when it or the leader did not answer.
+	Lag           *uint64 `protobuf:"varint,4,opt,name=lag,proto3,oneof" json:"lag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemberStatus) Reset() {
+	*x = MemberStatus{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemberStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemberStatus) ProtoMessage() {}
+
+func (x *MemberStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemberStatus.ProtoReflect.Descriptor instead.
+func (*MemberStatus) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *MemberStatus) GetMember() *Member {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *MemberStatus) GetStatus() *GetStatusResponse {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *MemberStatus) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *MemberStatus) GetLag() uint64 {
+	if x != nil && x.Lag != nil {
+		return *x.Lag
+	}
+	return 0
+}
+
 // SemaphoreWork sums up the jobs of a semaphore.
 type SemaphoreWork struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -986,7 +1149,7 @@ type SemaphoreWork struct {
 
 func (x *SemaphoreWork) Reset() {
 	*x = SemaphoreWork{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +1161,7 @@ func (x *SemaphoreWork) String() string {
 func (*SemaphoreWork) ProtoMessage() {}
 
 func (x *SemaphoreWork) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +1174,7 @@ func (x *SemaphoreWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SemaphoreWork.ProtoReflect.Descriptor instead.
 func (*SemaphoreWork) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SemaphoreWork) GetSemaphore() string {
@@ -1062,7 +1225,7 @@ type LogWrites struct {
 
 func (x *LogWrites) Reset() {
 	*x = LogWrites{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1074,7 +1237,7 @@ func (x *LogWrites) String() string {
 func (*LogWrites) ProtoMessage() {}
 
 func (x *LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1087,7 +1250,7 @@ func (x *LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogWrites.ProtoReflect.Descriptor instead.
 func (*LogWrites) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LogWrites) GetCount() uint32 {
@@ -1125,7 +1288,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +1300,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +1313,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Snapshot) GetIndex() uint64 {
@@ -1188,7 +1351,7 @@ type Certificate struct {
 
 func (x *Certificate) Reset() {
 	*x = Certificate{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1363,7 @@ func (x *Certificate) String() string {
 func (*Certificate) ProtoMessage() {}
 
 func (x *Certificate) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1376,7 @@ func (x *Certificate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Certificate.ProtoReflect.Descriptor instead.
 func (*Certificate) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Certificate) GetPort() CertificatePort {
@@ -1256,7 +1419,7 @@ type MemberClock struct {
 
 func (x *MemberClock) Reset() {
 	*x = MemberClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1431,7 @@ func (x *MemberClock) String() string {
 func (*MemberClock) ProtoMessage() {}
 
 func (x *MemberClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1444,7 @@ func (x *MemberClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberClock.ProtoReflect.Descriptor instead.
 func (*MemberClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MemberClock) GetId() string {
@@ -1313,7 +1476,7 @@ type HostClock struct {
 
 func (x *HostClock) Reset() {
 	*x = HostClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1488,7 @@ func (x *HostClock) String() string {
 func (*HostClock) ProtoMessage() {}
 
 func (x *HostClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1501,7 @@ func (x *HostClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostClock.ProtoReflect.Descriptor instead.
 func (*HostClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HostClock) GetGroup() string {
@@ -1384,7 +1547,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1559,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1572,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -1451,7 +1614,7 @@ type AddMemberResponse struct {
 
 func (x *AddMemberResponse) Reset() {
 	*x = AddMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1626,7 @@ func (x *AddMemberResponse) String() string {
 func (*AddMemberResponse) ProtoMessage() {}
 
 func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1639,7 @@ func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberResponse.ProtoReflect.Descriptor instead.
 func (*AddMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AddMemberResponse) GetClusterId() string {
@@ -1506,7 +1669,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1518,7 +1681,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1531,7 +1694,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -1571,7 +1734,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1746,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1759,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RemoveMemberResponse) GetMembers() []*Member {
@@ -1637,7 +1800,7 @@ type TransferLeadershipRequest struct {
 
 func (x *TransferLeadershipRequest) Reset() {
 	*x = TransferLeadershipRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1812,7 @@ func (x *TransferLeadershipRequest) String() string {
 func (*TransferLeadershipRequest) ProtoMessage() {}
 
 func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1825,7 @@ func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TransferLeadershipRequest) GetId() string {
@@ -1682,7 +1845,7 @@ type TransferLeadershipResponse struct {
 
 func (x *TransferLeadershipResponse) Reset() {
 	*x = TransferLeadershipResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1694,7 +1857,7 @@ func (x *TransferLeadershipResponse) String() string {
 func (*TransferLeadershipResponse) ProtoMessage() {}
 
 func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1707,7 +1870,7 @@ func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TransferLeadershipResponse) GetLeaderId() string {
@@ -1725,7 +1888,7 @@ type SaveSnapshotRequest struct {
 
 func (x *SaveSnapshotRequest) Reset() {
 	*x = SaveSnapshotRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +1900,7 @@ func (x *SaveSnapshotRequest) String() string {
 func (*SaveSnapshotRequest) ProtoMessage() {}
 
 func (x *SaveSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +1913,7 @@ func (x *SaveSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SaveSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{23}
 }
 
 type SaveSnapshotResponse struct {
@@ -1763,7 +1926,7 @@ type SaveSnapshotResponse struct {
 
 func (x *SaveSnapshotResponse) Reset() {
 	*x = SaveSnapshotResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +1938,7 @@ func (x *SaveSnapshotResponse) String() string {
 func (*SaveSnapshotResponse) ProtoMessage() {}
 
 func (x *SaveSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +1951,7 @@ func (x *SaveSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SaveSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SaveSnapshotResponse) GetData() []byte {
@@ -1895,7 +2058,17 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x0emax_work_bytes\x18\x1d \x01(\x04R\fmaxWorkBytes\x127\n" +
 	"\x18max_semaphore_work_bytes\x18\x1e \x01(\x04R\x15maxSemaphoreWorkBytes\x120\n" +
 	"\x04work\x18\x1f \x03(\v2\x1c.gatekeeper.v1.SemaphoreWorkR\x04work\x12\x1a\n" +
-	"\binsecure\x18  \x01(\bR\binsecure\"\x85\x01\n" +
+	"\binsecure\x18  \x01(\bR\binsecure\"\x14\n" +
+	"\x12ListMembersRequest\"\\\n" +
+	"\x13ListMembersResponse\x125\n" +
+	"\amembers\x18\x01 \x03(\v2\x1b.gatekeeper.v1.MemberStatusR\amembers\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"\xac\x01\n" +
+	"\fMemberStatus\x12-\n" +
+	"\x06member\x18\x01 \x01(\v2\x15.gatekeeper.v1.MemberR\x06member\x128\n" +
+	"\x06status\x18\x02 \x01(\v2 .gatekeeper.v1.GetStatusResponseR\x06status\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x12\x15\n" +
+	"\x03lag\x18\x04 \x01(\x04H\x00R\x03lag\x88\x01\x01B\x06\n" +
+	"\x04_lag\"\x85\x01\n" +
 	"\rSemaphoreWork\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
 	"\x04jobs\x18\x02 \x01(\rR\x04jobs\x12\x18\n" +
@@ -1957,9 +2130,10 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x0fCertificatePort\x12 \n" +
 	"\x1cCERTIFICATE_PORT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CERTIFICATE_PORT_API\x10\x01\x12\x19\n" +
-	"\x15CERTIFICATE_PORT_PEER\x10\x022\xfb\x04\n" +
+	"\x15CERTIFICATE_PORT_PEER\x10\x022\xd1\x05\n" +
 	"\x0eClusterService\x12N\n" +
-	"\tGetStatus\x12\x1f.gatekeeper.v1.GetStatusRequest\x1a .gatekeeper.v1.GetStatusResponse\x12N\n" +
+	"\tGetStatus\x12\x1f.gatekeeper.v1.GetStatusRequest\x1a .gatekeeper.v1.GetStatusResponse\x12T\n" +
+	"\vListMembers\x12!.gatekeeper.v1.ListMembersRequest\x1a\".gatekeeper.v1.ListMembersResponse\x12N\n" +
 	"\tAddMember\x12\x1f.gatekeeper.v1.AddMemberRequest\x1a .gatekeeper.v1.AddMemberResponse\x12W\n" +
 	"\fRemoveMember\x12\".gatekeeper.v1.RemoveMemberRequest\x1a#.gatekeeper.v1.RemoveMemberResponse\x12i\n" +
 	"\x12TransferLeadership\x12(.gatekeeper.v1.TransferLeadershipRequest\x1a).gatekeeper.v1.TransferLeadershipResponse\x12T\n" +
@@ -1981,7 +2155,7 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_cluster_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(ServerRole)(0),                    // 0: gatekeeper.v1.ServerRole
 	(CertificatePort)(0),               // 1: gatekeeper.v1.CertificatePort
@@ -1993,76 +2167,84 @@ var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*Member)(nil),                     // 7: gatekeeper.v1.Member
 	(*GetStatusRequest)(nil),           // 8: gatekeeper.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),          // 9: gatekeeper.v1.GetStatusResponse
-	(*SemaphoreWork)(nil),              // 10: gatekeeper.v1.SemaphoreWork
-	(*LogWrites)(nil),                  // 11: gatekeeper.v1.LogWrites
-	(*Snapshot)(nil),                   // 12: gatekeeper.v1.Snapshot
-	(*Certificate)(nil),                // 13: gatekeeper.v1.Certificate
-	(*MemberClock)(nil),                // 14: gatekeeper.v1.MemberClock
-	(*HostClock)(nil),                  // 15: gatekeeper.v1.HostClock
-	(*AddMemberRequest)(nil),           // 16: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 17: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 18: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 19: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 20: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 21: gatekeeper.v1.TransferLeadershipResponse
-	(*SaveSnapshotRequest)(nil),        // 22: gatekeeper.v1.SaveSnapshotRequest
-	(*SaveSnapshotResponse)(nil),       // 23: gatekeeper.v1.SaveSnapshotResponse
-	(*durationpb.Duration)(nil),        // 24: google.protobuf.Duration
-	(*Confirmation)(nil),               // 25: gatekeeper.v1.Confirmation
-	(*DeniedCaller)(nil),               // 26: gatekeeper.v1.DeniedCaller
-	(*timestamppb.Timestamp)(nil),      // 27: google.protobuf.Timestamp
+	(*ListMembersRequest)(nil),         // 10: gatekeeper.v1.ListMembersRequest
+	(*ListMembersResponse)(nil),        // 11: gatekeeper.v1.ListMembersResponse
+	(*MemberStatus)(nil),               // 12: gatekeeper.v1.MemberStatus
+	(*SemaphoreWork)(nil),              // 13: gatekeeper.v1.SemaphoreWork
+	(*LogWrites)(nil),                  // 14: gatekeeper.v1.LogWrites
+	(*Snapshot)(nil),                   // 15: gatekeeper.v1.Snapshot
+	(*Certificate)(nil),                // 16: gatekeeper.v1.Certificate
+	(*MemberClock)(nil),                // 17: gatekeeper.v1.MemberClock
+	(*HostClock)(nil),                  // 18: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 19: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 20: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 21: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 22: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 23: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 24: gatekeeper.v1.TransferLeadershipResponse
+	(*SaveSnapshotRequest)(nil),        // 25: gatekeeper.v1.SaveSnapshotRequest
+	(*SaveSnapshotResponse)(nil),       // 26: gatekeeper.v1.SaveSnapshotResponse
+	(*durationpb.Duration)(nil),        // 27: google.protobuf.Duration
+	(*Confirmation)(nil),               // 28: gatekeeper.v1.Confirmation
+	(*DeniedCaller)(nil),               // 29: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 30: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	24, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
-	24, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
-	24, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
+	27, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
+	27, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
+	27, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
 	2,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 5: gatekeeper.v1.SetSettingsRequest.expected:type_name -> gatekeeper.v1.Settings
 	2,  // 6: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
 	2,  // 7: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
-	25, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	28, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 9: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
 	7,  // 10: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	24, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	24, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	15, // 13: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	14, // 14: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	26, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	24, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	11, // 17: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
-	12, // 18: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
-	13, // 19: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
-	10, // 20: gatekeeper.v1.GetStatusResponse.work:type_name -> gatekeeper.v1.SemaphoreWork
-	24, // 21: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
-	24, // 22: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
-	27, // 23: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
-	1,  // 24: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
-	27, // 25: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
-	24, // 26: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	24, // 27: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	27, // 28: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	7,  // 29: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	7,  // 30: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	8,  // 31: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	16, // 32: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	18, // 33: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	20, // 34: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	3,  // 35: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
-	5,  // 36: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
-	22, // 37: gatekeeper.v1.ClusterService.SaveSnapshot:input_type -> gatekeeper.v1.SaveSnapshotRequest
-	9,  // 38: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	17, // 39: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	19, // 40: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	21, // 41: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	4,  // 42: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
-	6,  // 43: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
-	23, // 44: gatekeeper.v1.ClusterService.SaveSnapshot:output_type -> gatekeeper.v1.SaveSnapshotResponse
-	38, // [38:45] is the sub-list for method output_type
-	31, // [31:38] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	27, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	27, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	18, // 13: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	17, // 14: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	29, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	27, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	14, // 17: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
+	15, // 18: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
+	16, // 19: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
+	13, // 20: gatekeeper.v1.GetStatusResponse.work:type_name -> gatekeeper.v1.SemaphoreWork
+	12, // 21: gatekeeper.v1.ListMembersResponse.members:type_name -> gatekeeper.v1.MemberStatus
+	7,  // 22: gatekeeper.v1.MemberStatus.member:type_name -> gatekeeper.v1.Member
+	9,  // 23: gatekeeper.v1.MemberStatus.status:type_name -> gatekeeper.v1.GetStatusResponse
+	27, // 24: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
+	27, // 25: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
+	30, // 26: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
+	1,  // 27: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
+	30, // 28: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
+	27, // 29: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	27, // 30: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	30, // 31: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	7,  // 32: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	7,  // 33: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	8,  // 34: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	10, // 35: gatekeeper.v1.ClusterService.ListMembers:input_type -> gatekeeper.v1.ListMembersRequest
+	19, // 36: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	21, // 37: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	23, // 38: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	3,  // 39: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
+	5,  // 40: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
+	25, // 41: gatekeeper.v1.ClusterService.SaveSnapshot:input_type -> gatekeeper.v1.SaveSnapshotRequest
+	9,  // 42: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	11, // 43: gatekeeper.v1.ClusterService.ListMembers:output_type -> gatekeeper.v1.ListMembersResponse
+	20, // 44: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	22, // 45: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	24, // 46: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	4,  // 47: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	6,  // 48: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	26, // 49: gatekeeper.v1.ClusterService.SaveSnapshot:output_type -> gatekeeper.v1.SaveSnapshotResponse
+	42, // [42:50] is the sub-list for method output_type
+	34, // [34:42] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -2073,13 +2255,14 @@ func file_gatekeeper_v1_cluster_proto_init() {
 	file_gatekeeper_v1_operator_proto_init()
 	file_gatekeeper_v1_permit_proto_init()
 	file_gatekeeper_v1_cluster_proto_msgTypes[0].OneofWrappers = []any{}
+	file_gatekeeper_v1_cluster_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   22,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

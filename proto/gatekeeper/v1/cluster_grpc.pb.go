@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ClusterService_GetStatus_FullMethodName          = "/gatekeeper.v1.ClusterService/GetStatus"
+	ClusterService_ListMembers_FullMethodName        = "/gatekeeper.v1.ClusterService/ListMembers"
 	ClusterService_AddMember_FullMethodName          = "/gatekeeper.v1.ClusterService/AddMember"
 	ClusterService_RemoveMember_FullMethodName       = "/gatekeeper.v1.ClusterService/RemoveMember"
 	ClusterService_TransferLeadership_FullMethodName = "/gatekeeper.v1.ClusterService/TransferLeadership"
@@ -36,6 +37,9 @@ const (
 type ClusterServiceClient interface {
 	// GetStatus describes the cluster as the answering server sees it; it is never forwarded.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
+	// ListMembers describes every member as that member sees itself. The answering server asks all others for their
+	// GetStatus at once, and waits 2 seconds at most. The call is never forwarded.
+	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
 	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason WOULD_LOSE_QUORUM,
@@ -64,6 +68,16 @@ func (c *clusterServiceClient) GetStatus(ctx context.Context, in *GetStatusReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetStatusResponse)
 	err := c.cc.Invoke(ctx, ClusterService_GetStatus_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *clusterServiceClient) ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListMembersResponse)
+	err := c.cc.Invoke(ctx, ClusterService_ListMembers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +161,9 @@ type ClusterService_SaveSnapshotClient = grpc.ServerStreamingClient[SaveSnapshot
 type ClusterServiceServer interface {
 	// GetStatus describes the cluster as the answering server sees it; it is never forwarded.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
+	// ListMembers describes every member as that member sees itself. The answering server asks all others for their
+	// GetStatus at once, and waits 2 seconds at most. The call is never forwarded.
+	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
 	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason WOULD_LOSE_QUORUM,
@@ -173,6 +190,9 @@ type UnimplementedClusterServiceServer struct{}
 
 func (UnimplementedClusterServiceServer) GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStatus not implemented")
+}
+func (UnimplementedClusterServiceServer) ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMembers not implemented")
 }
 func (UnimplementedClusterServiceServer) AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddMember not implemented")
@@ -227,6 +247,24 @@ func _ClusterService_GetStatus_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ClusterServiceServer).GetStatus(ctx, req.(*GetStatusRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ClusterService_ListMembers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMembersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServiceServer).ListMembers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ClusterService_ListMembers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServiceServer).ListMembers(ctx, req.(*ListMembersRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -342,6 +380,10 @@ var ClusterService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetStatus",
 			Handler:    _ClusterService_GetStatus_Handler,
+		},
+		{
+			MethodName: "ListMembers",
+			Handler:    _ClusterService_ListMembers_Handler,
 		},
 		{
 			MethodName: "AddMember",

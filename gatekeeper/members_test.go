@@ -1,0 +1,89 @@
+package gatekeeper
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Every server shows all of them, by TLS and with roles: each answers the caller of the one that asks.
+func TestListMembers_OneServerIsDown_TheOthersSayHowTheyAreAndWhyItDoesNot(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t, nil)
+	s.bind("wall", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_VIEWER, "mine-*"))
+	s.named(0, "client").try(t, "secret", "host-1") // no such definition: viewers of everything see that
+	list := func(server int, name string) (answer *gatekeeperv1.ListMembersResponse) {
+		t.Helper()
+		eventually(t, func() bool { // a follower may not know the binding yet, and a server not the address of another one
+			var err error
+			answer, err = s.named(server, name).ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
+			for _, m := range answer.GetMembers() {
+				if m.GetError() != "" && strings.Contains(m.GetError(), "not known") {
+					return false
+				}
+			}
+			return err == nil
+		})
+		return answer
+	}
+	for i := range s.servers {
+		leaders := 0
+		all := list(i, "wall")
+		if !strings.Contains(all.String(), "secret") {
+			t.Errorf("server %d leaves out what the leader knows: %v", i, all)
+		}
+		for _, m := range all.GetMembers() {
+			status := m.GetStatus()
+			own := status.GetId() == m.GetMember().GetId() && len(status.GetCertificates()) == 2
+			if m.GetError() != "" || !own || m.Lag == nil {
+				t.Errorf("server %d shows %v", i, m)
+			}
+			if status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER {
+				leaders++
+			}
+		}
+		if leaders != 1 {
+			t.Errorf("server %d shows %d leaders", i, leaders)
+		}
+		if seen := list(i, "app").String(); strings.Contains(seen, "secret") {
+			t.Errorf("server %d shows a caller what it may not see: %s", i, seen)
+		}
+		for name, c := range map[string]caller{"stranger": s.named(i, "stranger"), "without a certificate": s.named(i, "")} {
+			if a, err := c.ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest)); err == nil {
+				t.Errorf("server %d shows %s %v", i, name, a)
+			}
+		}
+	}
+	leader, _ := s.leader()
+	down := -1
+	for i, server := range s.servers {
+		if server != leader {
+			down = i
+		}
+	}
+	id := s.servers[down].cfg.ID
+	closeServer(t, s.servers[down])
+	for i := range s.servers {
+		if i == down {
+			continue
+		}
+		for _, m := range list(i, "wall").GetMembers() {
+			if m.GetMember().GetId() != id {
+				if m.GetError() != "" || m.Lag == nil {
+					t.Errorf("server %d shows %v", i, m)
+				}
+			} else if m.Status != nil || m.Lag != nil || !strings.Contains(m.GetError(), "refused") {
+				t.Errorf("server %d shows %v", i, m)
+			}
+		}
+		_, err := s.named(i, "stranger").ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
+		if code := status.Code(err); code != codes.Unauthenticated && code != codes.Unavailable { // of a follower
+			t.Errorf("server %d answers a stranger: %v", i, err)
+		}
+	}
+}

@@ -4,6 +4,9 @@ import { recoveries } from './connection.js';
 import { store, useStore } from './store.js';
 import { stream } from './stream.js';
 
+// A read that takes longer than this (ms) is given up when the next one is due.
+const patience = 10_000;
+
 // useData reads by load(signal) when its component appears, when deps change, when the cluster answers again after an outage, and,
 // with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh}. After an error the data of before
 // stays. Data of other deps is not shown, unless keep is set.
@@ -14,18 +17,25 @@ export function useData(load, deps, { every = 0, keep = false } = {}) {
   const key = JSON.stringify(deps);
   const newest = useRef(load);
   newest.current = load;
+  const began = useRef(0); // the read that is under way; 0: none is
   useEffect(() => {
     if (load === null) return;
     const abort = new AbortController();
+    const ended = (change) => {
+      if (abort.signal.aborted) return;
+      began.current = 0;
+      setState(change);
+    };
+    began.current = Date.now();
     newest.current(abort.signal).then(
-      (data) => abort.signal.aborted || setState({ data, key }),
-      (error) => abort.signal.aborted || setState((s) => ({ ...s, error, failed: key })),
+      (data) => ended({ data, key }),
+      (error) => ended((s) => ({ ...s, error, failed: key })),
     );
     return () => abort.abort();
   }, [key, round, recovered, load === null]);
   useEffect(() => {
     if (!every) return;
-    const t = setInterval(() => document.hidden || setRound((n) => n + 1), every);
+    const t = setInterval(() => document.hidden || Date.now() - began.current < patience || setRound((n) => n + 1), every);
     return () => clearInterval(t);
   }, [every]);
   const mine = state.key === key;

@@ -5,10 +5,11 @@ import { html } from '../lib/html.js';
 import { useSecond } from '../lib/use.js';
 import { Empty } from './feedback.js';
 
-// Table shows rows. columns are [heading, cell(row), class]; the first is the row's heading.
-export function Table({ caption, columns, rows, rowKey, empty, note }) {
+// Table shows rows. columns are [heading, cell(row), class]; the first is the row's heading. A wide table scrolls in its panel where there is
+// no room for all of its columns.
+export function Table({ caption, columns, rows, rowKey, empty, note, wide }) {
   if (!rows?.length) return empty ?? html`<${Empty} title="Nothing here." />`;
-  return html`<div class="table-wrap">
+  return html`<div class=${wide ? 'table-wrap wide' : 'table-wrap'}>
     <table>
       <caption class="sr-only">${caption}</caption>
       <thead><tr>${columns.map(([heading, , name]) => html`<th scope="col" class=${name}>${heading}</th>`)}</tr></thead>

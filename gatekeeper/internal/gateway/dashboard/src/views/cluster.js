@@ -1,15 +1,16 @@
-// The cluster as this server sees it: members, the leader, how far behind, disks, certificates and clocks.
+// The cluster: every server as it sees itself, certificates, clocks, and what jobs store.
 import { useState } from 'preact/hooks';
-import { get, now, post } from '../lib/api.js';
-import { brief, bytes, count, duration, ms, plural, when } from '../lib/format.js';
+import { get, post } from '../lib/api.js';
+import { brief, bytes, count, duration, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useTitle } from '../lib/router.js';
 import { useData } from '../lib/use.js';
-import { who, word } from '../lib/words.js';
+import { who } from '../lib/words.js';
 import { Action, Dialog } from '../ui/controls.js';
 import { Empty, Failure, Read, notify } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 import { Bar, Facts, Since, Table } from '../ui/table.js';
+import { Certificates, ahead, leaderOf, memberColumns } from './cluster/members.js';
 import { Cordons } from './cordons.js';
 
 function TransferDialog({ member, onClose, onDone }) {
@@ -31,19 +32,17 @@ function TransferDialog({ member, onClose, onDone }) {
   <//>`;
 }
 
-function Members({ status, onChange }) {
+function Members({ of, id, clocks, onChange }) {
   const [to, setTo] = useState(null);
   return html`<section class="panel">
     <h2>Members</h2>
     <${Table}
       caption="Members"
-      rows=${status.members}
+      rows=${of}
       rowKey=${(m) => m.id}
+      wide
       columns=${[
-        ['Server', (m) => html`${m.id}${m.id === status.id && html`<span class="faint"> (answers you)</span>`}`, 'name'],
-        ['Role', (m) => (m.leader ? html`<strong class="tone-run">leader</strong>` : m.voter ? 'follower' : 'non-voter')],
-        ['API', (m) => m.api_address || '–', 'name'],
-        ['Peers', (m) => m.peer_address || '–', 'name'],
+        ...memberColumns(id, clocks),
         ['', (m) => m.voter && !m.leader && html`<${Action} role="ROLE_ADMIN" onClick=${() => setTo(m)}>Let it lead …<//>`, 'end'],
       ]}
     />
@@ -51,40 +50,17 @@ function Members({ status, onChange }) {
   </section>`;
 }
 
-function Certificates({ of }) {
-  return html`<section class="panel">
-    <h2>Certificates</h2>
-    <${Table}
-      caption="Certificates of this server"
-      rows=${of}
-      empty=${html`<${Empty} title="This server uses no TLS." />`}
-      columns=${[
-        ['Port', (c) => word(c.port, 'CERTIFICATE_PORT_')],
-        ['Subject', (c) => c.subject || '–', 'name'],
-        ['Ends', (c) => {
-          if (c.error) return html`<span class="tone-deny">${c.error}</span>`;
-          const left = Date.parse(c.not_after) - now();
-          return html`<span class=${left < 7 * 86_400_000 ? 'tone-deny' : left < 30 * 86_400_000 ? 'tone-wait' : ''}>${when(c.not_after)}, ${left > 0 ? `in ${brief(left)}` : 'it has ended'}</span>`;
-        }],
-      ]}
-    />
-  </section>`;
-}
-
-const ahead = (d) => (ms(d) < 0 ? `${duration(-ms(d))} behind` : `${duration(ms(d))} ahead`);
-
-function Clocks({ status }) {
+function Clocks({ leader }) {
   const rows = [
-    ...(status.member_clocks ?? []).map((c) => ({ name: `server ${c.id}`, ahead: c.ahead })),
-    ...(status.host_clocks ?? []).map((c) => ({ name: who(c), ahead: c.ahead, seen: c.seen })),
+    ...(leader?.member_clocks ?? []).map((c) => ({ name: `server ${c.id}`, ahead: c.ahead })),
+    ...(leader?.host_clocks ?? []).map((c) => ({ name: who(c), ahead: c.ahead, seen: c.seen })),
   ];
-  const leads = status.role === 'SERVER_ROLE_LEADER';
   return html`<section class="panel">
     <h2>Clocks</h2>
     <${Table}
       caption="Clocks that are off"
       rows=${rows.slice(0, 100)}
-      empty=${html`<${Empty} title=${leads ? 'No clock is off.' : 'Only the leader compares clocks.'} />`}
+      empty=${html`<${Empty} title=${leader ? 'No clock is off.' : 'Only the leader compares clocks, and it does not answer.'} />`}
       columns=${[
         ['Whose', (c) => c.name, 'name'],
         ['Off by', (c) => html`<span class="tone-stop">${ahead(c.ahead)}</span>`, 'num'],
@@ -129,43 +105,40 @@ function Settings() {
 
 export function Cluster() {
   useTitle('Cluster');
-  const status = useData((signal) => get('/v1/status', {}, signal), ['status'], { every: 2_000, keep: true });
+  const members = useData((signal) => get('/v1/members', {}, signal), ['members'], { every: 3_000, keep: true });
   return html`<${Title}>Cluster<//>
     <${Cordons} />
-    <${Read} of=${status} what="Asking this server">
-      ${(s) => {
-        const lag = Number(s.commit_index ?? 0) - Number(s.applied_index ?? 0);
+    <${Read} of=${members} what="Asking the servers">
+      ${(data) => {
+        const all = data.members.map((m) => ({ ...m.member, ...m }));
+        const leader = leaderOf(all);
+        const s = leader ?? all.find((m) => m.id === data.id)?.status ?? all.find((m) => m.status)?.status ?? {};
+        const insecure = all.filter((m) => m.status?.insecure).map((m) => m.id);
         return html`<div class="stack">
           ${!s.leader_id && html`<p class="failure" role="alert">There is no leader. Nothing is granted until a majority of the servers is there.</p>`}
           ${s.recovery_wait && html`<p class="note">Nothing is granted for another ${brief(ms(s.recovery_wait))}: a recovery is being waited out.</p>`}
-          ${s.insecure && html`<p class="note">This server was started with --insecure: its ports may be reached without TLS and authentication.</p>`}
+          ${insecure.length > 0 &&
+          html`<p class="note">Started with --insecure: ${insecure.join(', ')}. The ports may be reached without TLS and authentication.</p>`}
           ${s.denied_semaphores > 0 &&
           html`<div class="note"><p>${plural(s.denied_semaphores, 'semaphore is', 'semaphores are')} asked for in vain:</p>
             <ul>${s.denied.map((d) => html`<li key=${d.semaphore}><a href=${`/s/${encodeURIComponent(d.semaphore)}`}>${d.semaphore}</a>: ${d.text || d.message}</li>`)}</ul></div>`}
           <section class="panel">
-            <h2>Server ${s.id}</h2>
+            <h2>State</h2>
             <${Facts} of=${[
               ['Cluster', html`<code>${s.cluster_id}</code>`],
-              ['Leader', s.leader_id || 'none'],
-              ['This server is', word(s.role, 'SERVER_ROLE_') || 'stopping'],
-              ['Term', s.term],
+              ['Leader', s.leader_id ? html`${s.leader_id}${!leader && html`<span class="tone-deny"> (does not answer)</span>`}` : 'none'],
+              ['Servers', `${count(all.filter((m) => m.status).length)} of ${count(all.length)} answer`],
               ['Revision', s.revision],
-              ['Applied', html`${s.applied_index}${lag > 0 && html`<span class="tone-wait"> (${count(lag)} behind)</span>`}`],
               ['Definitions', count(s.definitions)],
               ['Permits', count(s.permits)],
-              ['Waiters', s.role === 'SERVER_ROLE_LEADER' ? count(s.waiters) : 'the leader knows'],
-              ['Log writes', s.log_writes && html`<span>${duration(ms3(s.log_writes.median))} median, ${duration(ms3(s.log_writes.longest))} longest, of ${count(s.log_writes.count)}</span>`],
-              ['Last snapshot', s.last_snapshot ? html`${s.last_snapshot.taken_at ? html`<${Since} at=${s.last_snapshot.taken_at} /> ago` : `index ${s.last_snapshot.index}`}, ${bytes(s.last_snapshot.bytes)}` : 'none yet'],
+              ['Waiters', leader ? count(s.waiters) : 'only the leader knows'],
               ['Smallest safe duration', s.smallest_duration && duration(ms(s.smallest_duration))],
-              ['Version', s.version],
-              ['Feature level', s.feature_level],
-              ['Up for', s.uptime && brief(ms(s.uptime))],
             ]} />
           </section>
+          <${Members} of=${all} id=${data.id} clocks=${leader && (leader.member_clocks ?? [])} onChange=${members.refresh} />
           <div class="panels">
-            <${Members} status=${s} onChange=${status.refresh} />
-            <${Certificates} of=${s.certificates} />
-            <${Clocks} status=${s} />
+            <${Certificates} of=${all} />
+            <${Clocks} leader=${leader} />
             <${Work} status=${s} />
           </div>
           <${Settings} />
@@ -173,6 +146,3 @@ export function Cluster() {
       }}
     <//>`;
 }
-
-// ms3 keeps microseconds: a write to a disk is often shorter than a millisecond.
-const ms3 = (d) => +(parseFloat(d ?? '0') * 1000).toFixed(2);

@@ -1,0 +1,86 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A viewer sees every server at any of them, and every certificate. A server that is killed is named, with the reason.
+func TestCluster_ServerKilled_IsNamedBesideTheOthers(t *testing.T) {
+	secure, err := servers.NewSecure(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, servers.Options{Count: 3, Secure: secure}, definitions)
+	leader, err := c.Leader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at, down *servers.Server
+	for _, s := range c.Servers {
+		switch {
+		case s == leader:
+		case at == nil:
+			at = s
+		default:
+			down = s
+		}
+	}
+	p := open(t, at.HTTP, "/cluster")
+	p.shows("Log in to Gatekeeper")
+	p.fill("Bearer token", viewerToken(t, leader))
+	p.click("Log in")
+	p.until("the page that was asked for", `location.pathname === "/cluster"`)
+
+	for _, s := range c.Servers { // its certificates are good for 7 days, and a bit of that is over
+		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate ends in 6 days")`)
+		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in step")`)
+		p.until("the end of its certificate", row("Certificates of the servers", s.ID)+`.includes("ends in 6 days")`)
+	}
+	p.until("the leader's role", row("Members", leader.ID)+`.includes("leader")`)
+	p.until("who answers", row("Members", at.ID)+`.includes("(answers you)")`)
+	p.shows("3 of 3 answer")
+
+	down.Kill()
+	p.until("the killed server to be named", fmt.Sprintf("/does not answer: .*refused/.test(%s)", row("Members", down.ID)))
+	p.shows("2 of 3 answer")
+	p.shows("Those of " + down.ID + " are not known.")
+	for _, s := range []*servers.Server{at, leader} {
+		p.until(s.ID+" to stay", fmt.Sprintf("!%[1]s.includes('does not answer') && %[1]s.includes('in step')", row("Members", s.ID)))
+	}
+	for _, width := range []int64{360, 800, 1280} {
+		p.size(width, 900)
+		p.until("the width to settle", "innerWidth > 0")
+		if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+			t.Errorf("at %d px the page is %.0f px too wide: %s", width, wide, eval[string](p, widest))
+		}
+	}
+}
+
+// viewerToken makes a token of a principal that may look, and no more.
+func viewerToken(t *testing.T, at *servers.Server) string {
+	t.Helper()
+	conn, err := at.Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth := gatekeeperv1.NewAuthServiceClient(conn)
+	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
+	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {
+		t.Fatal(err)
+	}
+	created, err := auth.CreateToken(t.Context(), &gatekeeperv1.CreateTokenRequest{Binding: "watcher"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.GetSecret()
+}
+
+// row is an expression for the text of a server's row in the table of that caption.
+func row(caption, id string) string {
+	return fmt.Sprintf(`[...[...document.querySelectorAll("table")].find(t => t.caption.innerText === %s)?.querySelectorAll("tbody tr") ?? []]
+		.find(r => r.querySelector("th").innerText.startsWith(%s))?.innerText`, quote(caption), quote(id))
+}

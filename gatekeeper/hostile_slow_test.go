@@ -1,0 +1,94 @@
+package gatekeeper
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
+	"github.com/gatekeeperd/gatekeeper/internal/authority/authoritytest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Connections to the HTTP and the admin port that never become a request are closed after a time, and meanwhile others are served. A byte
+// now and then wins no time.
+func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
+	t.Parallel()
+	s := newSecuredWeb(t)
+	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	pair := authoritytest.Pair(t, s.a.api.Issue(authority.Leaf{Name: "viewer", Client: true}))
+	known := &tls.Config{RootCAs: s.a.api.Pool(), Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}
+	for port, address := range map[string]string{"HTTP": s.servers[0].HTTPAddress(), "admin": s.servers[0].AdminAddress()} {
+		t.Run(port, func(t *testing.T) {
+			t.Parallel()
+			_, number, err := net.SplitHostPort(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			address := net.JoinHostPort("127.0.0.1", number)
+			var slow []net.Conn
+			keep := func(c net.Conn, err error) net.Conn {
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Close() })
+				slow = append(slow, c)
+				return c
+			}
+			for range 32 { // nothing, and not a whole handshake
+				keep(net.Dial("tcp", address))
+				_, _ = io.WriteString(keep(net.Dial("tcp", address)), "\x16\x03\x01\x02\x00\x01")
+			}
+			for range 8 { // through with TLS, and not with a request
+				_, _ = io.WriteString(keep(tls.Dial("tcp", address, known)), "GET /metrics HTTP/1.1\r\nHost: ")
+			}
+			drip := keep(tls.Dial("tcp", address, known))
+			dripped := make(chan struct{})
+			go func() {
+				defer close(dripped)
+				for {
+					if _, err := io.WriteString(drip, "a"); err != nil {
+						return
+					}
+					select {
+					case <-t.Context().Done():
+						return
+					case <-time.After(50 * time.Millisecond):
+					}
+				}
+			}()
+			good := &http.Client{Transport: &http.Transport{TLSClientConfig: known}}
+			defer good.CloseIdleConnections()
+			ask := func(when string) {
+				r, err := http.NewRequestWithContext(bounded(t), http.MethodGet, "https://"+address+"/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer, err := good.Do(r)
+				if err != nil {
+					t.Errorf("a good caller %s: %v", when, err)
+					return
+				}
+				answer.Body.Close()
+				if answer.StatusCode != http.StatusOK {
+					t.Errorf("a good caller %s: %s", when, answer.Status)
+				}
+			}
+			ask("meanwhile")
+			for _, c := range slow {
+				if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+				_, err := io.Copy(io.Discard, c)
+				if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // as net returns it
+					t.Fatal("the server does not close the connection")
+				}
+			}
+			<-dripped
+			ask("afterwards")
+		})
+	}
+}

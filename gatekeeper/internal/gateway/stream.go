@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -238,7 +239,8 @@ func (s *streamRoute) event(out *bytes.Buffer, request proto.Message, next recei
 			kind, id, data = "error", "", problemOf(err).body()
 		}
 	}
-	if id != "" {
+	// An id of a caller could end its line and add fields and events to the stream; browsers ignore an id with a zero byte.
+	if id != "" && !strings.ContainsAny(id, "\r\n\x00") {
 		fmt.Fprintf(out, "id: %s\n", id)
 	}
 	fmt.Fprintf(out, "event: %s\ndata: %s\n", kind, data) // the data has a line break

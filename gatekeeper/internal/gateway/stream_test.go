@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,4 +42,27 @@ func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 			t.Errorf("%q, then %q", first, answer.Body)
 		}
 	})
+}
+
+// The id of an event of :acquire is the request_id of its caller, which may have any text.
+func TestEvent_IDThatWouldBreakItsLine_IsLeftOut(t *testing.T) {
+	t.Parallel()
+	i := slices.IndexFunc(streamRoutes(), func(s streamRoute) bool {
+		return s.method == gatekeeperv1.PermitService_Acquire_FullMethodName
+	})
+	acquire := &streamRoutes()[i]
+	for id, want := range map[string]string{
+		"r1":                           "id: r1\nevent: message\ndata: {}\n\n",
+		"r1\n\nevent: error\ndata: {}": "event: message\ndata: {}\n\n",
+		"r1\rretry: 1":                 "event: message\ndata: {}\n\n",
+		"r1\r\nid: 2":                  "event: message\ndata: {}\n\n",
+		"r1\x00":                       "event: message\ndata: {}\n\n",
+	} {
+		var out bytes.Buffer
+		request := &gatekeeperv1.AcquireRequest{RequestId: id}
+		acquire.event(&out, request, received{message: new(gatekeeperv1.AcquireResponse)})
+		if out.String() != want {
+			t.Errorf("with the request_id %q: %q", id, out.String())
+		}
+	}
 }

@@ -51,7 +51,7 @@ func (s *Server) openWeb() error {
 		return err
 	}
 	handler, err := gateway.New(gateway.Config{
-		API: conn, Caller: api.GatewayCaller, Authenticate: s.cfg.authenticates(), Secure: l != s.listeners.HTTP,
+		API: conn, Caller: api.GatewayCaller, Source: api.GatewaySource, Authenticate: s.cfg.authenticates(), Secure: l != s.listeners.HTTP,
 	})
 	if err != nil {
 		return err

@@ -71,6 +71,9 @@ func GatewayCaller(r *http.Request) metadata.MD {
 	return md
 }
 
+// GatewaySource is the address of a request at the gateway, as limits of single addresses count it.
+func GatewaySource(r *http.Request) netip.Prefix { return guessing.SourceOf(addressOf(r.RemoteAddr)) }
+
 // fromGateway reports whether a call was made by the gateway of this server.
 func fromGateway(ctx context.Context) bool {
 	p, ok := peer.FromContext(ctx)

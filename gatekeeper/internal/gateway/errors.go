@@ -42,10 +42,11 @@ type httpError struct {
 
 func (e *httpError) Error() string { return e.message }
 
-// reasonInvalidField and reasonTooLarge are those of the API.
+// These reasons are those of the API.
 const (
 	reasonInvalidField = "INVALID_FIELD"
 	reasonTooLarge     = "TOO_LARGE"
+	reasonNotAppended  = "NOT_APPENDED"
 )
 
 // invalid refuses a field of a request, or all of it.

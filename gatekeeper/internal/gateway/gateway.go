@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -22,6 +23,8 @@ type Config struct {
 	API grpc.ClientConnInterface
 	// Caller is the metadata by which the API learns who has sent a request. The gateway adds the bearer token.
 	Caller func(*http.Request) metadata.MD
+	// Source is the address of a request, as limits of single addresses count it.
+	Source func(*http.Request) netip.Prefix
 	// Authenticate says that the API asks each caller for a credential.
 	Authenticate bool
 	// Secure says that the port is served by TLS.
@@ -30,11 +33,12 @@ type Config struct {
 
 // Gateway is the handler of the HTTP port. It may be used from any goroutine.
 type Gateway struct {
-	cfg   Config
-	api   api
-	mux   *runtime.ServeMux
-	files files
-	cross *http.CrossOriginProtection
+	cfg    Config
+	api    api
+	mux    *runtime.ServeMux
+	files  files
+	cross  *http.CrossOriginProtection
+	bodies bodies
 }
 
 //go:embed openapi.swagger.json
@@ -83,6 +87,9 @@ func New(cfg Config) (*Gateway, error) {
 // ServeHTTP answers a request.
 func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	w := newWriter(plain)
+	body := &countedBody{ReadCloser: r.Body, in: &g.bodies, source: g.cfg.Source(r)}
+	defer body.free()
+	r.Body = body
 	r, err := g.admit(w, r)
 	if err != nil {
 		writeError(w, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // maxBody is the most bytes of a body, as of a message to the API.
@@ -77,6 +78,9 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return &httpError{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "the body is larger than 4 MiB"}
+	}
+	if status.Code(err) == codes.ResourceExhausted {
+		return err // of countedBody
 	}
 	if err != nil {
 		return &httpError{http.StatusBadRequest, codes.InvalidArgument, "the body ended early: " + err.Error()}

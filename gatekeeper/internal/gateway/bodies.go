@@ -1,0 +1,90 @@
+package gateway
+
+import (
+	"io"
+	"net/netip"
+	"sync"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+const (
+	// maxBodies is the most bytes that the bodies of all requests under way may have together. Bodies are read before their callers are known,
+	// so without it anybody who reaches the port could fill the memory.
+	maxBodies = 64 << 20
+	// maxBodiesOfOne is the part of it that one address can take, so that one address does not lock out the others.
+	maxBodiesOfOne = maxBodies / 4
+	// bodiesRetry is when a refused request may come again: a body that is read slowly holds its bytes for seconds.
+	bodiesRetry = 2 * time.Second
+)
+
+// bodies counts the bytes that bodies of requests hold. Its zero value is ready.
+type bodies struct {
+	mu  sync.Mutex // guards the others
+	all int
+	of  map[netip.Prefix]int // by address
+}
+
+// take counts n more bytes from an address, and reports whether they fit.
+func (b *bodies) take(source netip.Prefix, n int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.all+n > maxBodies || b.of[source]+n > maxBodiesOfOne {
+		return false
+	}
+	if b.of == nil {
+		b.of = make(map[netip.Prefix]int)
+	}
+	b.all += n
+	b.of[source] += n
+	return true
+}
+
+func (b *bodies) free(source netip.Prefix, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all -= n
+	if b.of[source] -= n; b.of[source] == 0 {
+		delete(b.of, source)
+	}
+}
+
+// countedBody is a body whose bytes count from when they are read until free is called.
+type countedBody struct {
+	io.ReadCloser
+	in     *bodies
+	source netip.Prefix
+	held   int
+}
+
+// Read fails with RESOURCE_EXHAUSTED when there are too many bytes of bodies already.
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 && !b.in.take(b.source, n) {
+		return 0, errBodies()
+	}
+	b.held += n
+	return n, err
+}
+
+func (b *countedBody) free() {
+	if b.held > 0 {
+		b.in.free(b.source, b.held)
+	}
+}
+
+func errBodies() error {
+	text := "the bodies of the requests under way are too large together: send this request again in a moment"
+	s, err := status.New(codes.ResourceExhausted, text).WithDetails(
+		&errdetails.ErrorInfo{Reason: reasonNotAppended},
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(bodiesRetry)},
+	)
+	if err != nil {
+		return status.Error(codes.ResourceExhausted, text)
+	}
+	return s.Err()
+}

@@ -32,19 +32,19 @@ func TestBinding_Validate_NamesTheFieldThatBreaksARule(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(b *Binding){
-		"name":     func(b *Binding) { b.Name = "" },
-		"globs":    func(b *Binding) { b.Name = "ops*" },
-		"twice":    func(b *Binding) { b.Subjects = []string{"cert:ann", "cert:ann"} },
-		"cert:":    func(b *Binding) { b.Subjects = []string{"ann"} },
-		"oidc:":    func(b *Binding) { b.Subjects = []string{"oidc:sub="} },
-		"CLAIM=":   func(b *Binding) { b.Subjects = []string{"oidc:=ann"} },
-		"spiffe:":  func(b *Binding) { b.Subjects = []string{"cert:"} },
-		"UTF-8":    func(b *Binding) { b.Subjects = []string{"cert:a\nb"} },
-		"2048":     func(b *Binding) { b.Subjects = []string{"cert:" + strings.Repeat("a", MaxSubject)} },
-		"role":     func(b *Binding) { b.Grants[0].Role = 7 },
-		"no scope": func(b *Binding) { b.Grants[0].Role = Admin },
-		"64 globs": func(b *Binding) { b.Grants[0].Semaphores = make([]string, MaxGlobs+1) },
-		"64 sub":   func(b *Binding) { b.Subjects = make([]string, MaxSubjects+1) },
+		"name":                      func(b *Binding) { b.Name = "" },
+		"globs":                     func(b *Binding) { b.Name = "ops*" },
+		"twice":                     func(b *Binding) { b.Subjects = []string{"cert:ann", "cert:ann"} },
+		"cert:":                     func(b *Binding) { b.Subjects = []string{"ann"} },
+		"oidc:":                     func(b *Binding) { b.Subjects = []string{"oidc:sub="} },
+		"CLAIM=":                    func(b *Binding) { b.Subjects = []string{"oidc:=ann"} },
+		"spiffe:":                   func(b *Binding) { b.Subjects = []string{"cert:"} },
+		"UTF-8":                     func(b *Binding) { b.Subjects = []string{"cert:a\nb"} },
+		"2048":                      func(b *Binding) { b.Subjects = []string{"cert:" + strings.Repeat("a", MaxSubject)} },
+		"grants[0].role \"role 7\"": func(b *Binding) { b.Grants[0].Role = 7 },
+		"no scope":                  func(b *Binding) { b.Grants[0].Role = Admin },
+		"grants[0].semaphores \"65": func(b *Binding) { b.Grants[0].Semaphores = make([]string, MaxGlobs+1) },
+		"64 sub":                    func(b *Binding) { b.Subjects = make([]string, MaxSubjects+1) },
 	} {
 		b := good
 		b.Grants = []Grant{good.Grants[0]}

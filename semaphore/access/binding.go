@@ -2,6 +2,7 @@ package access
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -137,7 +138,7 @@ func (b *Binding) Validate() error {
 		}
 	}
 	for i := range b.Grants {
-		if err := b.Grants[i].validate(); err != nil {
+		if err := b.Grants[i].validate("grants[" + strconv.Itoa(i) + "]"); err != nil {
 			return err
 		}
 	}
@@ -165,14 +166,14 @@ func ValidSubject(s string) error {
 	return nil
 }
 
-func (g *Grant) validate() error {
+func (g *Grant) validate(field string) error {
 	switch {
 	case g.Role < Viewer || g.Role > Admin:
-		return semaphore.Invalid("grants", g.Role.String(), "must have a role: viewer, acquirer, verifier, operator, editor or admin")
+		return semaphore.Invalid(field+".role", g.Role.String(), "must be viewer, acquirer, verifier, operator, editor or admin")
 	case len(g.Semaphores) > MaxGlobs:
-		return semaphore.Invalid("grants", g.Role.String(), "must have at most 64 globs of semaphores")
+		return semaphore.Invalid(field+".semaphores", strconv.Itoa(len(g.Semaphores))+" globs", "must be at most 64 globs")
 	case g.Role == Admin && !g.Everywhere():
-		return semaphore.Invalid("grants", "admin", "must have no scope: an administrator can grant itself everything anyway")
+		return semaphore.Invalid(field+".role", "admin", "must have no scope: an administrator can grant itself everything anyway")
 	}
 	return nil
 }

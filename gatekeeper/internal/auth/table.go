@@ -159,6 +159,9 @@ func Check(b *access.Binding) error {
 func compile(i int, from *access.Grant) (g grant, err error) {
 	path := "grants[" + strconv.Itoa(i) + "]"
 	g = grant{role: from.Role, scope: &from.Scope}
+	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil { // which selectors call names
+		return grant{}, err
+	}
 	if g.chosen, err = selector.Parse(path, from.Semaphores, from.Labels); err != nil {
 		return grant{}, err
 	}

@@ -11,36 +11,19 @@ import (
 // A viewer logs in with a token, sees everything, and hears of each button why it cannot be used, and who can. When the token is revoked, the
 // page leads to the login, and from there back.
 func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
-	secure, err := servers.NewSecure(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := start(t, servers.Options{Secure: secure}, definitions)
-	conn, err := c.Servers[0].Conn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	auth := gatekeeperv1.NewAuthServiceClient(conn)
+	c, auth := secured(t, 1)
 	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
 	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {
 		t.Fatal(err)
 	}
-	token := func() *gatekeeperv1.CreateTokenResponse {
-		created, err := auth.CreateToken(t.Context(), &gatekeeperv1.CreateTokenRequest{Binding: "watcher"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return created
-	}
-	first, second := token(), token()
+	first, second := token(t, auth, "watcher"), token(t, auth, "watcher")
 
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule")
 	p.shows("Log in to Gatekeeper")
 	p.fill("Bearer token", "gk_wrong")
 	p.click("Log in")
 	p.shows("The servers do not know this token.")
-	p.fill("Bearer token", first.GetSecret())
-	p.click("Log in")
+	p.logIn(first.GetSecret())
 	p.until("the page that was asked for", `location.pathname === "/s/nightly-export" && location.search === "?tab=rule"`)
 	p.shows("watcher")
 	for _, text := range []string{"Pause …", "Edit", "Delete …"} {
@@ -54,11 +37,50 @@ func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
 	if _, err := auth.RevokeToken(t.Context(), &gatekeeperv1.RevokeTokenRequest{Id: first.GetToken().GetId()}); err != nil {
 		t.Fatal(err)
 	}
-	p.shows("Log in to Gatekeeper")
-	p.fill("Bearer token", second.GetSecret())
-	p.click("Log in")
+	p.logIn(second.GetSecret())
 	p.until("the page of before", `location.pathname === "/s/nightly-export" && document.body.innerText.includes("Rule")`)
 	p.clickAt(`document.querySelector(".who")`)
 	p.click("Log out")
 	p.shows("Log in to Gatekeeper")
+}
+
+// secured is a cluster that authenticates its callers, and its bindings.
+func secured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServiceClient) {
+	t.Helper()
+	secure, err := servers.NewSecure(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, servers.Options{Secure: secure, Count: count}, definitions)
+	conn, err := c.Servers[0].Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, gatekeeperv1.NewAuthServiceClient(conn)
+}
+
+func token(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding string) *gatekeeperv1.CreateTokenResponse {
+	t.Helper()
+	created, err := auth.CreateToken(t.Context(), &gatekeeperv1.CreateTokenRequest{Binding: binding})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// loggedIn opens a page in the browser of somebody who has logged in with a new token of a binding.
+func loggedIn(t *testing.T, c *servers.Cluster, auth gatekeeperv1.AuthServiceClient, binding, path string) *page {
+	t.Helper()
+	p := open(t, c.Servers[0].HTTP, path)
+	p.logIn(token(t, auth, binding).GetSecret())
+	p.until("the view of "+path, `document.querySelector("h1") && !document.querySelector(".loading, .login")`)
+	p.forget() // the answers of before the login
+	return p
+}
+
+func (p *page) logIn(secret string) {
+	p.t.Helper()
+	p.shows("Log in to Gatekeeper")
+	p.fill("Bearer token", secret)
+	p.click("Log in")
 }

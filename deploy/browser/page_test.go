@@ -89,6 +89,13 @@ func (p *page) console() []string {
 	return append([]string(nil), p.errors...)
 }
 
+// forget drops what the page has written so far.
+func (p *page) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.errors = nil
+}
+
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)

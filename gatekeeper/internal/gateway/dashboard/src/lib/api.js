@@ -99,6 +99,8 @@ export const pace = (took) => (took < 40 ? 10_000 : took < 300 ? 30_000 : 60_000
 
 export const get = (url, query, signal) => call('GET', url, { query, signal });
 export const post = (url, body, signal) => call('POST', url, { body, signal });
+export const put = (url, body, signal) => call('PUT', url, { body, signal });
+export const del = (url, query) => call('DELETE', url, { query });
 
 // login shows the login page, which leads back here.
 export function login() {

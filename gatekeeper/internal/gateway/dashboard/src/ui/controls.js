@@ -23,7 +23,8 @@ export function Action({ role, semaphore, group, acquirer, why, kind = '', child
 }
 
 // Dialog is a modal dialog: the browser keeps the focus inside, and Escape closes it. The focus then goes back to where it was.
-export function Dialog({ title, onClose, wide, children }) {
+// A firm one has what must not be lost, so a click beside it does not close it.
+export function Dialog({ title, onClose, wide, firm, children }) {
   const ref = useRef(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -40,7 +41,7 @@ export function Dialog({ title, onClose, wide, children }) {
     class=${wide ? 'wide' : ''}
     aria-labelledby=${id}
     onCancel=${(e) => (e.preventDefault(), onClose())}
-    onMouseDown=${(e) => e.target === ref.current && onClose()}
+    onMouseDown=${(e) => !firm && e.target === ref.current && onClose()}
   >
     <div class="dialog-body">
       <header class="dialog-head">
@@ -73,8 +74,8 @@ export function Text({ label, help, error, value, onInput, area, class: name, ..
   <//>`;
 }
 
-export function Select({ label, help, value, options, onChange, class: name }) {
-  return html`<${Field} label=${label} help=${help} class=${name}>
+export function Select({ label, help, error, value, options, onChange, class: name }) {
+  return html`<${Field} label=${label} help=${help} error=${error} class=${name}>
     ${(attributes) => html`<select value=${value} onChange=${(e) => onChange(e.target.value)} ...${attributes}>
       ${options.map(([v, text]) => html`<option value=${v} selected=${v === value}>${text}</option>`)}
     </select>`}

@@ -21,13 +21,13 @@ export function problem(f) {
   }
 }
 
-export function EndFields({ value, set, without = 'It stays until somebody ends it.' }) {
+export function EndFields({ value, set, without = 'It stays until somebody ends it.', error }) {
   return html`<${Text}
       label="For"
       placeholder="2h"
       value=${value.lasts ?? ''}
       onInput=${(lasts) => set({ ...value, lasts, until: '' })}
-      error=${problem(() => seconds(value.lasts ?? ''))}
+      error=${problem(() => seconds(value.lasts ?? '')) || error}
       help=${`As 30m or 2h. ${without}`}
     />
     <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''} onInput=${(until) => set({ ...value, until, lasts: '' })} />`;

@@ -16,9 +16,13 @@ import { Failure, Read, notify } from './feedback.js';
 //   nothing(preview)    why there is nothing to do, if so
 //   deps                what the preview depends on, if the children let a person change it
 //   extra(preview)      more to show of it
-//   onError(error)      true when the caller deals with it, and the dialog closes
+//   show(preview)       what to show in place of the effects on semaphores
+//   onError(error)      true closes the dialog; 'shown' keeps it, and the children show the error
+//   undoable            false for changes that undo does not take back
+//   journal             false for changes that the journal does not have, so they have no reason
 export function Review(props) {
   const { title, verb, kind, preview, run, done, onClose, onDone, onError, role, semaphore, nothing, deps, extra, children } = props;
+  const { show = (data) => html`<${Effects} of=${data} />`, undoable = true, journal = true } = props;
   const [round, setRound] = useState(0);
   const shown = useData(preview, [title, round, deps], { keep: true });
   const pending = shown.loading || shown.error;
@@ -28,7 +32,7 @@ export function Review(props) {
   const draw = useRef(null); // the same for each attempt, so that a repeat does nothing twice
   const why = shown.data && nothing?.(shown.data);
   useEffect(() => {
-    if (shown.error && onError?.(shown.error)) onClose();
+    if (shown.error && onError?.(shown.error) === true) onClose();
   }, [shown.error]);
   useEffect(() => {
     draw.current = null; // another change
@@ -48,26 +52,28 @@ export function Review(props) {
     try {
       const answer = await run({ reason, ...byline(), ...draw.current }, shown.data);
       const change = answer.revision ?? answer.change;
-      const undo = change && change !== '0' ? { text: 'Undo', run: () => openUndo(change) } : undefined;
+      const undo = undoable && change && change !== '0' ? { text: 'Undo', run: () => openUndo(change) } : undefined;
       notify(done(answer), { action: undo });
       onDone?.(answer, shown.data);
       onClose();
     } catch (e) {
       if (e.code !== 'UNAVAILABLE') draw.current = null;
-      setError(e);
       setRunning(false);
-      if (onError?.(e)) onClose();
+      const dealt = onError?.(e);
+      if (dealt === true) onClose();
+      else if (dealt !== 'shown') setError(e);
     }
   }
 
-  return html`<${Dialog} title=${title} onClose=${onClose} wide>
+  return html`<${Dialog} title=${title} onClose=${onClose} wide firm=${Boolean(children)}>
     <form onSubmit=${act}>
       ${children}
       <${Read} of=${shown} what="Asking what this would do">
-        ${(data) => html`${extra?.(data)}<${Effects} of=${data} />${data.notes?.length > 0 && html`<ul>${data.notes.map((n) => html`<li>${n}</li>`)}</ul>`}
+        ${(data) => html`${extra?.(data)}${show(data)}${data.notes?.length > 0 && html`<ul>${data.notes.map((n) => html`<li>${n}</li>`)}</ul>`}
         ${why && html`<p class="lead">${why}</p>`}`}
       <//>
-      <${Text} label="Reason" help="For the journal: why you do this." value=${reason} onInput=${setReason} maxlength="1024" />
+      ${journal &&
+      html`<${Text} label="Reason" help="For the journal: why you do this." value=${reason} onInput=${setReason} maxlength="1024" />`}
       ${error && html`<${Failure} error=${error} retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
       <p class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>

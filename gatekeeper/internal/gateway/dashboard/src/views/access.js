@@ -1,27 +1,20 @@
 // Who one is to the servers, what one may do, and, for administrators, who else may.
 import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
-import { when } from '../lib/format.js';
+import { count, when } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useTitle } from '../lib/router.js';
 import { session } from '../lib/session.js';
 import { useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
 import { grantText } from '../lib/words.js';
-import { Select, Text } from '../ui/controls.js';
-import { Empty, Failure, Loading } from '../ui/feedback.js';
+import { Action, Select, Text } from '../ui/controls.js';
+import { Empty, Failure, Loading, Read } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 import { Facts, Table } from '../ui/table.js';
-
-// The roles, as gkctl auth roles has them.
-const roles = [
-  ['viewer', '–', 'see definitions, permits, queues, history, jobs and status'],
-  ['acquirer', 'viewer', 'acquire, keep and release permits, take over, verify, submit jobs and work on them'],
-  ['verifier', '–', 'verify permits, for a guarded resource'],
-  ['operator', 'viewer', 'pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these'],
-  ['editor', 'viewer', 'create, replace and delete definitions; undo that'],
-  ['admin', 'all', 'everything, also change members, settings, bindings and tokens'],
-];
+import { BindingDialog, RemoveBindingDialog } from './access/binding.js';
+import { roleOptions, roles } from './access/roles.js';
+import { RevokeTokenDialog, TokenDialog } from './access/token.js';
 
 function CanI() {
   const [o, set] = useState({ role: 'ROLE_OPERATOR', semaphore: '' });
@@ -34,7 +27,7 @@ function CanI() {
   return html`<section class="panel stack">
     <h2>May I?</h2>
     <form class="form" onSubmit=${submit}>
-      <${Select} label="Role" value=${o.role} onChange=${(role) => set({ ...o, role })} options=${roles.map(([name]) => [`ROLE_${name.toUpperCase()}`, name])} />
+      <${Select} label="Role" value=${o.role} onChange=${(role) => set({ ...o, role })} options=${roleOptions} />
       <${Text} label="On semaphore" value=${o.semaphore} onInput=${(semaphore) => set({ ...o, semaphore })} help="Empty: anywhere." />
       <p class="row full"><button class="primary">Ask</button></p>
     </form>
@@ -45,28 +38,52 @@ function CanI() {
   </section>`;
 }
 
-function Bindings() {
-  const bindings = useData((signal) => get('/v1/bindings', {}, signal), ['bindings']);
-  if (bindings.error) {
-    return bindings.error.code === 'PERMISSION_DENIED'
-      ? html`<${Empty} title="Only administrators see who may do what." />`
-      : html`<${Failure} error=${bindings.error} retry=${bindings.refresh} />`;
-  }
-  if (!bindings.data) return html`<${Loading} what="Reading the bindings" />`;
-  return html`<${Table}
-      caption="Bindings"
-      rows=${bindings.data.bindings}
-      rowKey=${(b) => b.name}
-      empty=${html`<${Empty} title="There are no bindings." />`}
-      columns=${[
-        ['Name', (b) => b.name, 'name'],
-        ['Subjects', (b) => (b.subjects ?? []).join(', ') || '–', 'name'],
-        ['May', (b) => html`<ul class="changes">${(b.grants ?? []).map((g) => html`<li>${grantText(g)}</li>`)}</ul>`],
-        ['Tokens', (b) => (b.tokens ?? []).map((t) => `${t.id}${t.expires_at ? ` until ${when(t.expires_at)}` : ''}`).join(', ') || '–'],
-        ['Changed', (b) => `${when(b.updated_at)}${b.updated_by ? ` by ${b.updated_by}` : ''}`, 'num'],
-      ]}
-    />
-    <p class="faint">Change them with <code>gkctl auth bind</code>, <code>unbind</code> and <code>token</code>.</p>`;
+// most is how many bindings are shown at once.
+const most = 200;
+
+function Bindings({ session: s }) {
+  const bindings = useData((signal) => get('/v1/bindings', {}, signal), ['bindings'], { keep: true });
+  const [dialog, setDialog] = useState(null); // [which, binding, token]
+  const [words, setWords] = useState('');
+  if (bindings.error?.code === 'PERMISSION_DENIED') return html`<${Empty} title="Only administrators see who may do what." />`;
+  const why = s?.authenticates === false ? 'These servers do not authenticate callers, so bindings would mean nothing.' : '';
+  const button = (text, kind, ...of) =>
+    html`<${Action} role="ROLE_ADMIN" why=${why} kind=${kind} onClick=${() => setDialog(of)}>${text}<//>`;
+  const close = { onClose: () => setDialog(null), onDone: bindings.refresh };
+  const [which, binding, token] = dialog ?? [];
+  return html`<div class="title"><h2>Who may do what</h2>${button('Create a binding …', 'primary', 'edit')}</div>
+    <${Read} of=${bindings} what="Reading the bindings">
+      ${({ bindings: all = [] }) => {
+        const found = all.filter((b) => words.toLowerCase().split(/\s+/).every((w) => JSON.stringify(b).toLowerCase().includes(w)));
+        return html`${(all.length > 10 || words) &&
+          html`<${Text} label="Find" value=${words} onInput=${setWords} help="Words of names, subjects, grants and tokens." />`}
+        <${Table}
+          caption="Bindings"
+          rows=${found.slice(0, most)}
+          rowKey=${(b) => b.name}
+          empty=${html`<${Empty} title=${words ? 'No binding has these words.' : 'There are no bindings.'} />`}
+          note=${found.length > most && `and ${count(found.length - most)} more: find them by words`}
+          columns=${[
+            ['Name', (b) => b.name, 'name'],
+            ['Subjects', (b) => html`<ul class="changes">${(b.subjects ?? []).map((t) => html`<li>${t}</li>`)}</ul>`, 'name'],
+            ['May', (b) => html`<ul class="changes">${(b.grants ?? []).map((g) => html`<li>${grantText(g)}</li>`)}</ul>`],
+            ['Tokens', (b) => html`<ul class="changes">
+              ${(b.tokens ?? []).map((t) => html`<li class="row">
+                <span><code>${t.id}</code>${t.expires_at && ` until ${when(t.expires_at)}`}</span>${button('Revoke …', '', 'revoke', b, t)}
+              </li>`)}
+            </ul>`],
+            ['Changed', (b) => `${when(b.updated_at)}${b.updated_by ? ` by ${b.updated_by}` : ''}`],
+            ['', (b) => html`<span class="row end">
+              ${button('Edit …', '', 'edit', b)}${button('Create a token …', '', 'token', b)}${button('Remove …', 'danger', 'remove', b)}
+            </span>`, 'end'],
+          ]}
+        />`;
+      }}
+    <//>
+    ${which === 'edit' && html`<${BindingDialog} binding=${binding} ...${close} />`}
+    ${which === 'remove' && html`<${RemoveBindingDialog} binding=${binding} ...${close} />`}
+    ${which === 'token' && html`<${TokenDialog} binding=${binding.name} ...${close} />`}
+    ${which === 'revoke' && html`<${RevokeTokenDialog} binding=${binding.name} token=${token} ...${close} />`}`;
 }
 
 export function Access() {
@@ -93,6 +110,6 @@ export function Access() {
           <${Table} caption="Roles" rows=${roles} columns=${[['Role', (r) => r[0]], ['Includes', (r) => r[1]], ['May', (r) => r[2]]]} />
         </section>
       </div>
-      <section class="panel"><h2>Who may do what</h2><${Bindings} /></section>
+      <section class="panel"><${Bindings} session=${s} /></section>
     </div>`;
 }

@@ -1,0 +1,128 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// An administrator binds a new caller and gives it a token, and somebody logs in with that.
+func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
+	c, auth := secured(t, 1)
+	p := loggedIn(t, c, auth, "admin", "/access")
+	p.click("Create a binding …")
+	p.fill("Name", "night")
+	p.fill("Subjects", "bob")
+	p.fill("Semaphores", "nightly-*")
+	p.fill("Group", "(")
+	p.click("Create")
+	p.until("the rule beside the subjects", beside("Subjects", "must be cert:NAME"))
+	p.fill("Subjects", "cert:bob")
+	p.click("Create")
+	p.until("the rule beside the group", beside("Group", "missing closing"))
+	p.fill("Group", "zone-a")
+	p.shows("grant viewer on nightly-* in group zone-a")
+	p.fill("Reason", "the night shift")
+	p.click("Create")
+	p.shows("Binding night is created.")
+
+	p.clickInRow("night", "Create a token …")
+	p.fill("For", "soon")
+	p.shows("“soon” is not a duration")
+	p.fill("For", "2h")
+	p.click("Create it")
+	p.shows("shown only this once")
+	secret := eval[string](p, field("Token")+".value")
+	if address := eval[string](p, "location.href"); eval[bool](p, `document.activeElement.value !== `+quote(secret)) || len(secret) < 20 {
+		t.Errorf("the token %q has no focus, at %s", secret, address)
+	}
+	p.click("Done")
+	p.until("the token to be gone", `!document.documentElement.outerHTML.includes(`+quote(secret)+`) && !location.href.includes(`+quote(secret)+`)`)
+
+	bob := open(t, c.Servers[0].HTTP, "/")
+	bob.logIn(secret)
+	bob.shows("nightly-export")
+	bob.shows("night")
+	if eval[bool](bob, `document.body.innerText.includes("pool/images")`) {
+		t.Error("the binding shows more than its scope")
+	}
+
+	p.clickInRow("night", "Revoke …")
+	p.shows("refused at once")
+	p.click("Revoke it")
+	p.shows("is revoked.")
+	bob.shows("Log in to Gatekeeper")
+	p.until("the token to be gone from the list", "!("+inRow("night", "Revoke …")+")")
+
+	p.clickInRow("night", "Remove …")
+	p.shows("These subjects may do nothing any more:")
+	p.click("Remove it")
+	p.shows("Binding night is removed.")
+	p.until("the binding to be gone from the list", "!("+inRow("night", "Remove …")+")")
+	p.clickInRow("admin", "Remove …")
+	p.click("Remove it")
+	p.shows("Nobody would administer the cluster any more")
+	if list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{}); err != nil || len(list.GetBindings()) != 1 {
+		t.Errorf("bindings %v, %v", list, err)
+	}
+}
+
+// Two administrators edit one binding: the second one sees what the first one saved, and chooses. It needs no mouse.
+func TestAccess_SomebodyElseWasFaster_IsShown(t *testing.T) {
+	c, auth := secured(t, 1)
+	bound := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a"}, Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
+	set, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := loggedIn(t, c, auth, "admin", "/access")
+	edit := inRow("shop", "Edit …")
+	p.until("the binding", edit)
+	eval[any](p, edit+".focus()")
+	p.keys(kb.Enter)
+	p.shows("Edit binding shop")
+	p.fill("Subjects", "cert:b")
+	bound.Subjects = []string{"cert:c"}
+	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound, ExpectedRevision: set.GetBinding().GetRevision()}); err != nil {
+		t.Fatal(err)
+	}
+	eval[any](p, field("Reason")+".focus()")
+	p.keys(kb.Enter)
+	p.shows("while you edited it")
+	p.shows("subject cert:c")
+	eval[any](p, control("Keep my values")+".focus()")
+	p.keys(kb.Enter)
+	p.until("what is lost", `[...document.querySelectorAll("dialog del")].some(e => e.innerText === "subject cert:c")`)
+	p.click("Save")
+	p.shows("Binding shop is saved.")
+	list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{})
+	if err != nil || list.GetBindings()[1].GetSubjects()[0] != "cert:b" {
+		t.Errorf("bindings %v, %v", list, err)
+	}
+	p.until("the focus to be back", edit+" === document.activeElement")
+	p.keys(kb.Enter)
+	p.shows("Edit binding shop")
+	p.keys(kb.Escape)
+	p.until("the dialog to be closed", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
+}
+
+// beside is whether a text stands with the field of a label, as what is wrong with it.
+func beside(label, text string) string {
+	return `(() => { const e = ` + field(label) + `; const ids = (e?.getAttribute("aria-describedby") ?? "").split(" ");
+		return e?.getAttribute("aria-invalid") === "true" &&
+			ids.some(id => document.getElementById(id)?.innerText.includes(` + quote(text) + `)); })()`
+}
+
+// inRow is the button of a text in a row of a table that a name begins.
+func inRow(name, text string) string {
+	return `[...document.querySelectorAll("tr button")].find(b => b.innerText.trim() === ` + quote(text) +
+		` && b.closest("tr").querySelector("th").innerText.trim() === ` + quote(name) + ` && b.getAttribute("aria-disabled") !== "true")`
+}
+
+func (p *page) clickInRow(name, text string) {
+	p.t.Helper()
+	p.until(text+" of "+name, inRow(name, text))
+	p.clickAt(inRow(name, text))
+}

@@ -1,0 +1,186 @@
+// The form of a binding, and what its removal takes away.
+import { useMemo, useState } from 'preact/hooks';
+import { del, get, path, put } from '../../lib/api.js';
+import { when } from '../../lib/format.js';
+import { html } from '../../lib/html.js';
+import { grantText } from '../../lib/words.js';
+import { Select, Text } from '../../ui/controls.js';
+import { Review } from '../../ui/review.js';
+import { roleOptions } from './roles.js';
+
+const lines = (text) => text.split('\n').map((l) => l.trim()).filter(Boolean);
+
+const grantDraft = (g) => ({
+  role: g.role,
+  semaphores: (g.semaphores ?? []).join('\n'),
+  labels: g.labels ?? '',
+  group: g.group ?? '',
+  acquirer: g.acquirer ?? '',
+});
+
+const toDraft = (b) => ({
+  name: b?.name ?? '',
+  subjects: (b?.subjects ?? []).join('\n'),
+  grants: (b?.grants ?? [{ role: 'ROLE_VIEWER' }]).map(grantDraft),
+});
+
+const fromDraft = (d) => ({
+  name: d.name.trim(),
+  subjects: lines(d.subjects),
+  grants: d.grants.map((g) => ({
+    role: g.role,
+    semaphores: lines(g.semaphores),
+    labels: g.labels.trim(),
+    group: g.group,
+    acquirer: g.acquirer,
+  })),
+});
+
+const texts = (b) => [
+  ...(b?.subjects ?? []).map((s) => `subject ${s}`),
+  ...(b?.grants ?? []).map((g) => `grant ${grantText(g)}`),
+];
+
+// Difference is what callers get and lose, a line each.
+function Difference({ was, is }) {
+  const [before, after] = [texts(was), texts(is)];
+  const added = after.filter((t) => !before.includes(t));
+  const removed = before.filter((t) => !after.includes(t));
+  if (added.length + removed.length === 0) return null;
+  return html`<ul class="changes">
+    ${added.map((t) => html`<li><span class="sr-only">adds </span><ins>${t}</ins></li>`)}
+    ${removed.map((t) => html`<li><span class="sr-only">removes </span><del>${t}</del></li>`)}
+  </ul>
+  ${removed.length > 0 && html`<p>Callers lose what is removed at once.</p>`}`;
+}
+
+function Grant({ number, value, set, remove, error }) {
+  const change = (field) => (text) => set({ ...value, [field]: text });
+  return html`<fieldset class="grant">
+    <legend>Grant ${number}</legend>
+    <div class="form">
+      <${Select} label="Role" value=${value.role} options=${roleOptions} onChange=${change('role')}
+        error=${error('role')} />
+      <${Text} label="Semaphores" area=${2} value=${value.semaphores} onInput=${change('semaphores')}
+        error=${error('semaphores')} help="Names or globs, one on each line. Empty: all." />
+      <${Text} label="Labels" value=${value.labels} onInput=${change('labels')} error=${error('labels')}
+        help="A selector, as team=data. Empty: any." />
+      <${Text} label="Group" value=${value.group} onInput=${change('group')} error=${error('group')}
+        help="A pattern of the groups as which callers may act. Empty: any." />
+      <${Text} label="Acquirer" value=${value.acquirer} onInput=${change('acquirer')} error=${error('acquirer')}
+        help="The same for acquirers." />
+    </div>
+    <p class="row end"><button type="button" onClick=${remove}>Remove grant ${number}</button></p>
+  </fieldset>`;
+}
+
+// useRejected keeps what the server says about fields. error(field) is the rule that the field breaks, and take(error, known)
+// reports whether the form shows all that the error says.
+export function useRejected() {
+  const [fields, setFields] = useState([]);
+  const of = (field) => (f) => f.field === field || f.field.startsWith(`${field}[`);
+  return {
+    error: (field) => fields.find(of(field))?.rule,
+    clear: () => setFields([]),
+    take(error, known) {
+      setFields(error.fields);
+      return error.fields.length > 0 && error.fields.every((f) => known.some((field) => of(field)(f)));
+    },
+  };
+}
+
+// BindingDialog edits a binding, or creates one. It names the revision that it began with, so that no change of somebody else is lost.
+export function BindingDialog({ binding, onClose, onDone }) {
+  const [base, setBase] = useState(binding);
+  const [draft, setDraft] = useState(() => toDraft(binding));
+  const [theirs, setTheirs] = useState(null);
+  const rejected = useRejected();
+  const next = fromDraft(draft);
+  const original = useMemo(() => JSON.stringify(fromDraft(toDraft(base))), [base]);
+  const change = (values) => {
+    rejected.clear();
+    setDraft({ ...draft, ...values });
+  };
+  const setGrant = (i) => (g) => change({ grants: draft.grants.map((old, n) => (n === i ? g : old)) });
+  const known = ['binding.name', 'binding.subjects'];
+  draft.grants.forEach((g, i) => known.push(...Object.keys(g).map((key) => `binding.grants[${i}].${key}`)));
+
+  const failed = (error) => {
+    if (error.reason !== 'STALE_VERSION') return rejected.take(error, known) && 'shown';
+    get('/v1/bindings').then((a) => setTheirs(a.bindings.find((b) => b.name === next.name)), () => {});
+    return undefined;
+  };
+  const begin = (mine) => {
+    setBase(theirs);
+    if (!mine) setDraft(toDraft(theirs));
+    setTheirs(null);
+  };
+  return html`<${Review}
+    title=${binding ? `Edit binding ${binding.name}` : 'Create a binding'}
+    verb=${base ? 'Save' : 'Create'}
+    role="ROLE_ADMIN"
+    deps=${[next, base?.revision]}
+    preview=${async () => ({})}
+    show=${() => html`<${Difference} was=${base} is=${next} />`}
+    nothing=${() => {
+      if (theirs) return 'Choose what becomes of the change of somebody else.';
+      if (!next.name) return 'It needs a name.';
+      return base && original === JSON.stringify(next) ? 'Nothing was changed.' : '';
+    }}
+    run=${({ reason }) => put(path`/v1/bindings/${next.name}`, { binding: next, expected_revision: base?.revision, reason })}
+    done=${() => `Binding ${next.name} is ${base ? 'saved' : 'created'}.`}
+    onError=${failed}
+    onClose=${onClose}
+    onDone=${onDone}
+  >
+    ${theirs &&
+    html`<div class="note" role="alert">
+      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${when(theirs.updated_at)}, while you edited it. It is now:</p>
+      <ul>${texts(theirs).map((t) => html`<li>${t}</li>`)}</ul>
+      <p class="row">
+        <button type="button" onClick=${() => begin(true)}>Keep my values</button>
+        <button type="button" onClick=${() => begin(false)}>Take these values</button>
+      </p>
+    </div>`}
+    <div class="form">
+      ${!binding &&
+      html`<${Text} label="Name" value=${draft.name} onInput=${(name) => change({ name })} error=${rejected.error('binding.name')}
+        help="The principal: the author of changes, and the owner of permits." autofocus />`}
+      <${Text} label="Subjects" area=${3} value=${draft.subjects} onInput=${(subjects) => change({ subjects })}
+        error=${rejected.error('binding.subjects')}
+        help="One on each line: cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE. None: only bearer tokens." />
+    </div>
+    ${draft.grants.map(
+      (g, i) => html`<${Grant} key=${i} number=${i + 1} value=${g} set=${setGrant(i)}
+        remove=${() => change({ grants: draft.grants.filter((_, n) => n !== i) })}
+        error=${(field) => rejected.error(`binding.grants[${i}].${field}`)} />`,
+    )}
+    <p><button type="button" onClick=${() => change({ grants: [...draft.grants, grantDraft({ role: 'ROLE_VIEWER' })] })}>Add a grant</button></p>
+  <//>`;
+}
+
+export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
+  const subjects = b.subjects ?? [];
+  const tokens = b.tokens ?? [];
+  return html`<${Review}
+    title=${`Remove binding ${b.name}`}
+    verb="Remove it"
+    kind="danger"
+    role="ROLE_ADMIN"
+    undoable=${false}
+    preview=${async () => ({})}
+    show=${() => html`
+      ${subjects.length + tokens.length === 0 && html`<p>The binding has no subject and no token, so nobody loses access.</p>`}
+      ${subjects.length > 0 &&
+      html`<p>These subjects may do nothing any more:</p><ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
+      ${tokens.length > 0 &&
+      html`<p>These tokens end:</p>
+        <ul>${tokens.map((t) => html`<li><code>${t.id}</code>${t.created_by && `, created by ${t.created_by}`}</li>`)}</ul>`}
+      <p>Streams of ${b.name} end within a second. Its permits live until they expire.</p>`}
+    run=${({ reason }) => del(path`/v1/bindings/${b.name}`, { expected_revision: b.revision, reason })}
+    done=${() => `Binding ${b.name} is removed.`}
+    onError=${(error) => void (error.reason === 'STALE_VERSION' && onDone())}
+    onClose=${onClose}
+    onDone=${onDone}
+  />`;
+}

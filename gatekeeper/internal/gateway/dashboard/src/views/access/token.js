@@ -1,0 +1,100 @@
+// Bearer tokens of a binding: one is created, and one is revoked.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { now, path, post } from '../../lib/api.js';
+import { ms, when } from '../../lib/format.js';
+import { html } from '../../lib/html.js';
+import { Action, Dialog, Text } from '../../ui/controls.js';
+import { Failure } from '../../ui/feedback.js';
+import { EndFields, end, problem } from '../../ui/options.js';
+import { Review } from '../../ui/review.js';
+
+// expiry is {expires_at} of a request, by what somebody typed; {} when the token does not end.
+function expiry(o) {
+  const { lasts, until } = end(o);
+  if (lasts) return { expires_at: new Date(now() + ms(lasts)).toISOString() };
+  return until ? { expires_at: until } : {};
+}
+
+// Secret shows a token. It is in this component only, and gone with it.
+function Secret({ of, binding, onClose }) {
+  const field = useRef(null);
+  const [copied, setCopied] = useState('');
+  useEffect(() => field.current.querySelector('input').select(), []);
+  const copy = async () => {
+    field.current.querySelector('input').select();
+    try {
+      await navigator.clipboard.writeText(of.secret);
+      setCopied('Copied.');
+    } catch {
+      setCopied('The browser does not allow it: copy the selected text with Ctrl-C.');
+    }
+  };
+  const ends = of.token.expires_at ? `until ${when(of.token.expires_at)}` : 'until it is revoked';
+  return html`<div class="stack" ref=${field}>
+    <p class="note" role="alert">Copy the token now. It is shown only this once: the servers keep a hash of it.</p>
+    <${Text} label="Token" value=${of.secret} onInput=${() => {}} readonly />
+    <p>A caller that shows it acts as ${binding}, ${ends}. Its id is <code>${of.token.id}</code>.</p>
+    <p class="row end">
+      <span class="grow" role="status">${copied}</span>
+      <button type="button" onClick=${copy}>Copy</button>
+      <button type="button" class="primary" onClick=${onClose}>Done</button>
+    </p>
+  </div>`;
+}
+
+export function TokenDialog({ binding, onClose, onDone }) {
+  const [o, set] = useState({ lasts: '30d', until: '' });
+  const [reason, setReason] = useState('');
+  const [created, setCreated] = useState(null);
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const wrong = problem(() => expiry(o));
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy || wrong) return;
+    setBusy(true);
+    setError(null);
+    try {
+      setCreated(await post('/v1/tokens', { binding, reason, ...expiry(o) }));
+      onDone();
+    } catch (e) {
+      setError(e.offline ? { message: 'It is not known whether the token was created. If the list has a new one, revoke it.' } : e);
+      if (e.offline) onDone();
+    }
+    setBusy(false);
+  };
+  const rule = error?.fields?.find((f) => f.field === 'expires_at')?.rule;
+  return html`<${Dialog} title=${`${created ? 'Token' : 'Create a token'} of ${binding}`} onClose=${onClose} firm>
+    ${created
+      ? html`<${Secret} of=${created} binding=${binding} onClose=${onClose} />`
+      : html`<form onSubmit=${submit}>
+          <p>A caller that shows the token may do all that the binding grants.</p>
+          <div class="form">
+            <${EndFields} value=${o} set=${(v) => (set(v), setError(null))} without="Empty: until it is revoked." error=${rule} />
+          </div>
+          <${Text} label="Reason" help="For the journal: why you do this." value=${reason} onInput=${setReason} maxlength="1024" />
+          ${error && !rule && html`<${Failure} error=${error} />`}
+          <p class="row end">
+            <button type="button" onClick=${onClose}>Cancel</button>
+            <${Action} role="ROLE_ADMIN" type="submit" kind="primary" why=${wrong}>${busy ? 'Working …' : 'Create it'}<//>
+          </p>
+        </form>`}
+  <//>`;
+}
+
+export function RevokeTokenDialog({ binding, token, onClose, onDone }) {
+  return html`<${Review}
+    title=${`Revoke token ${token.id}`}
+    verb="Revoke it"
+    kind="danger"
+    role="ROLE_ADMIN"
+    undoable=${false}
+    preview=${async () => ({})}
+    show=${() => html`<p>Callers with this token of ${binding} are refused at once, and its streams end within a second. Permits live
+      until they expire.</p>`}
+    run=${({ reason }) => post(path`/v1/tokens/${token.id}:revoke`, { reason })}
+    done=${() => `Token ${token.id} is revoked.`}
+    onClose=${onClose}
+    onDone=${onDone}
+  />`;
+}

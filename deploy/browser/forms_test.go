@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -106,6 +107,52 @@ func TestAccess_SomebodyElseWasFaster_IsShown(t *testing.T) {
 	p.shows("Edit binding shop")
 	p.keys(kb.Escape)
 	p.until("the dialog to be closed", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
+}
+
+// The dialogs of these forms are as sound as the views are, also with errors in them.
+func TestForms_EverySizeAndTheme_AreSound(t *testing.T) {
+	axe := axe(t)
+	c, auth := secured(t, 1)
+	long := "oidc:sub=system:serviceaccount:a-namespace-whose-name-nobody-would-call-short:an-account-whose-name-is-not-shorter"
+	bound := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a", long}, Grants: []*gatekeeperv1.AccessGrant{
+		{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"orders-*", "nightly-export"}, Labels: "team=data", Group: "prod"},
+		{Role: gatekeeperv1.Role_ROLE_VIEWER},
+	}}
+	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {
+		t.Fatal(err)
+	}
+	token(t, auth, "shop")
+	p := loggedIn(t, c, auth, "admin", "/access")
+	p.until("the bindings", inRow("shop", "Edit …"))
+	p.sound(axe)
+	for text, shown := range map[string]string{
+		"Edit …": "Add a grant", "Remove …": "These tokens end:", "Create a token …": "Create it", "Revoke …": "refused at once",
+	} {
+		p.clickInRow("shop", text)
+		p.shows(shown)
+		p.sound(axe)
+		p.keys(kb.Escape)
+		p.until("the dialog to be closed", `!document.querySelector("dialog[open]")`)
+	}
+	p.clickInRow("shop", "Create a token …")
+	p.click("Create it")
+	p.shows("shown only this once")
+	p.sound(axe)
+	p.click("Done")
+	p.visit("/cluster")
+	p.clickInMember(c.Servers[0].ID, "Remove …")
+	p.shows("last voter cannot be removed")
+	p.sound(axe)
+	p.visit("/cluster?edit=settings")
+	p.fill("max_duration", "2h")
+	p.click("Review and save …")
+	p.shows("Settings that change")
+	p.sound(axe)
+	for _, text := range p.console() {
+		if !strings.Contains(text, "members:remove") { // the browser writes down each answer that is an error
+			t.Error(text)
+		}
+	}
 }
 
 // beside is whether a text stands with the field of a label, as what is wrong with it.

@@ -62,27 +62,14 @@ func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
 		"job":               "/jobs/holiday",
 		"no such job":       "/jobs/none",
 		"cluster":           "/cluster",
+		"settings":          "/cluster?edit=settings",
 		"access":            "/access",
 		"login":             "/login",
 	}
 	for name, path := range views {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, c.Servers[0].HTTP, path)
-			for _, theme := range []string{"light", "dark"} {
-				for _, size := range [][2]int64{{360, 740}, {1280, 900}, {2560, 1440}} {
-					p.theme(theme)
-					p.size(size[0], size[1])
-					p.until("the width to settle", "innerWidth > 0")
-					if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-						t.Errorf("at %d px the page is %.0f px too wide: %s", size[0], wide, eval[string](p, widest))
-					}
-					if size[0] != 2560 {
-						for _, violation := range eval[[]string](p, axe) {
-							t.Errorf("%s at %d px: %s", theme, size[0], violation)
-						}
-					}
-				}
-			}
+			p.sound(axe)
 			for _, text := range p.console() {
 				if strings.Contains(text, "404") && strings.Contains(name, "no such") {
 					continue // the browser writes down every answer of that kind
@@ -93,6 +80,26 @@ func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
 				t.Errorf("the title is %q", title)
 			}
 		})
+	}
+}
+
+// sound checks what the page shows in both themes and at each size.
+func (p *page) sound(axe string) {
+	p.t.Helper()
+	for _, theme := range []string{"light", "dark"} {
+		for _, size := range [][2]int64{{360, 740}, {1280, 900}, {2560, 1440}} {
+			p.theme(theme)
+			p.size(size[0], size[1])
+			p.until("the width to settle", "innerWidth > 0")
+			if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+				p.t.Errorf("at %d px the page is %.0f px too wide: %s", size[0], wide, eval[string](p, widest))
+			}
+			if size[0] != 2560 {
+				for _, violation := range eval[[]string](p, axe) {
+					p.t.Errorf("%s at %d px: %s", theme, size[0], violation)
+				}
+			}
+		}
 	}
 }
 

@@ -44,18 +44,22 @@ export function Stopped({ effects }) {
   </section>`;
 }
 
+// Cautions are what a person must agree to, and what to know of a change: {confirm, warnings}.
+export function Cautions({ of }) {
+  const { confirm = [], warnings = [] } = of;
+  return html`${confirm.length > 0 && html`<ul class="confirm">${confirm.map((c) => html`<li>${c.text}</li>`)}</ul>`}
+    ${warnings.length > 0 && html`<ul class="warnings">${warnings.slice(0, 20).map((w) => html`<li>${w}</li>`)}</ul>`}`;
+}
+
 // Effects is the preview of a change: {effects, warnings, confirm}.
 export function Effects({ of }) {
   const effects = of.effects ?? [];
   const rules = effects.filter((e) => e.total_admitted || e.total_shut_out || !e.before !== !e.after || changes(e.before, e.after).length);
-  const warnings = warningsOf(effects, of.warnings);
   const held = effects.flatMap((e) => e.held ?? []);
   const tasks = effects.filter((e) => Number(e.waiting_tasks));
   return html`<div class="effects">
     <p class="lead">${stopText(effects)}</p>
-    ${of.confirm?.length > 0 &&
-    html`<ul class="confirm">${of.confirm.map((c) => html`<li>${c.text}</li>`)}</ul>`}
-    ${warnings.length > 0 && html`<ul class="warnings">${warnings.slice(0, 20).map((w) => html`<li>${w}</li>`)}</ul>`}
+    <${Cautions} of=${{ confirm: of.confirm, warnings: warningsOf(effects, of.warnings) }} />
     ${rules.length > 0 &&
     html`<section>
       <h3>${plural(rules.length, 'semaphore changes', 'semaphores change')}</h3>

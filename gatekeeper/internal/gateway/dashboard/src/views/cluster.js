@@ -11,6 +11,8 @@ import { Empty, Failure, Read, notify } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 import { Bar, Facts, Since, Table } from '../ui/table.js';
 import { Certificates, ahead, leaderOf, memberColumns } from './cluster/members.js';
+import { RemoveDialog, openRemoval } from './cluster/remove.js';
+import { Settings } from './cluster/settings.js';
 import { Cordons } from './cordons.js';
 
 function TransferDialog({ member, onClose, onDone }) {
@@ -44,6 +46,7 @@ function Members({ of, id, clocks, onChange }) {
       columns=${[
         ...memberColumns(id, clocks),
         ['', (m) => m.voter && !m.leader && html`<${Action} role="ROLE_ADMIN" onClick=${() => setTo(m)}>Let it lead …<//>`, 'end'],
+        ['', (m) => html`<${Action} role="ROLE_ADMIN" kind="danger" onClick=${() => openRemoval(m, onChange)}>Remove …<//>`, 'end'],
       ]}
     />
     ${to && html`<${TransferDialog} member=${to} onClose=${() => setTo(null)} onDone=${onChange} />`}
@@ -91,18 +94,6 @@ function Work({ status }) {
   </section>`;
 }
 
-function Settings() {
-  const settings = useData((signal) => get('/v1/settings', { stale: true }, signal), ['settings']);
-  const text = (name, v) => (typeof v === 'string' && /s$/.test(v) ? duration(ms(v)) : /bytes/.test(name) ? bytes(v) : count(v));
-  return html`<section class="panel">
-    <h2>Settings</h2>
-    <${Read} of=${settings} what="Reading the settings">
-      ${(data) => html`<${Facts} of=${Object.entries(data.settings ?? {}).map(([name, v]) => [name, text(name, v)])} />
-        <p class="faint">Change them with <code>gkctl cluster settings NAME=VALUE</code>.</p>`}
-    <//>
-  </section>`;
-}
-
 export function Cluster() {
   useTitle('Cluster');
   const members = useData((signal) => get('/v1/members', {}, signal), ['members'], { every: 3_000, keep: true });
@@ -142,6 +133,7 @@ export function Cluster() {
             <${Work} status=${s} />
           </div>
           <${Settings} />
+          <${RemoveDialog} />
         </div>`;
       }}
     <//>`;

@@ -1,0 +1,88 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The settings are changed after a look at what that does. A rule that the servers name stands beside its field, and a change of somebody
+// else in between is not lost.
+func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
+	c := cluster(t, 1, "")
+	conn, err := c.Servers[0].Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := gatekeeperv1.NewClusterServiceClient(conn)
+	p := open(t, c.Servers[0].HTTP, "/cluster")
+	p.clickAt(inSection("Settings", "Edit"))
+	p.until("the form in the link", `location.search === "?edit=settings"`)
+	p.fill("journal_total", "0")
+	p.fill("max_duration", "2h")
+	p.keys(kb.Enter)
+	p.until("the rule beside its field", beside("journal_total", "must be 1 or more"))
+	p.fill("journal_total", "5000")
+	p.keys(kb.Enter)
+	p.shows("5,000")
+	p.shows("entries of the journal beyond the new bound are lost")
+	set := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{RequestsKept: proto.Uint32(77)}}
+	if _, err := api.SetSettings(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	p.fill("Reason", "nightly exports take long")
+	p.click("Save")
+	p.shows("CHANGED_SINCE")
+	p.click("Try again")
+	p.until("the error to be gone", `!document.querySelector("dialog .failure")`)
+	p.click("Save")
+	p.shows("2 settings are changed, as change")
+	r, err := api.GetSettings(t.Context(), &gatekeeperv1.GetSettingsRequest{})
+	if s := r.GetSettings(); err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
+		t.Errorf("settings %v, %v", s, err)
+	}
+	p.until("the form to be closed", `location.search === "" && document.body.innerText.includes("5,000")`)
+}
+
+// A removal says first what it leaves. One that would stop the cluster cannot be made, and neither can that of the last server.
+func TestRemoveMember_SaysWhatItLeaves(t *testing.T) {
+	c := cluster(t, 3, "")
+	c.Servers[2].Kill()
+	gone, other := c.Servers[2].ID, c.Servers[1].ID
+	p := open(t, c.Servers[0].HTTP, "/cluster")
+	p.clickInMember(other, "Remove …")
+	p.shows("would leave 2 voters, of which 2 must answer")
+	p.until("the button to be off", `document.querySelector("dialog button.danger").getAttribute("aria-disabled") === "true"`)
+	p.keys(kb.Escape)
+	p.clickInMember(gone, "Remove …")
+	p.shows("2 voters are left: ")
+	p.shows("The cluster needs 2 of them: it stops when a voter is away.")
+	p.click("Remove " + gone)
+	p.shows(gone + " is removed. 2 members are left.")
+
+	alone := cluster(t, 1, "")
+	p = open(t, alone.Servers[0].HTTP, "/cluster")
+	p.clickInMember(alone.Servers[0].ID, "Remove …")
+	p.shows("last voter cannot be removed")
+}
+
+// inMember is the button of a text in the row of a member.
+func inMember(id, text string) string {
+	return `[...document.querySelectorAll("tr button")].find(b => b.innerText.trim() === ` + quote(text) +
+		` && b.closest("tr").querySelector("th").innerText.trim().startsWith(` + quote(id) + `))`
+}
+
+func (p *page) clickInMember(id, text string) {
+	p.t.Helper()
+	p.until(text+" of "+id, inMember(id, text))
+	p.clickAt(inMember(id, text))
+}
+
+// inSection is the button of a text in the section of a heading.
+func inSection(heading, text string) string {
+	return `[...document.querySelectorAll("section button")].find(b => b.innerText.trim() === ` + quote(text) +
+		` && b.closest("section").querySelector("h2").innerText.trim() === ` + quote(heading) + `)`
+}

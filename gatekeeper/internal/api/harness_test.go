@@ -449,8 +449,13 @@ func (k *fakeKeeper) QueueLength(sem string) (n int) {
 	return n
 }
 
-func (k *fakeKeeper) DeniesAll(_ *fsm.State, sem string) bool {
-	return slices.ContainsFunc(k.deniesAll, func(v keeper.DeniedCaller) bool { return v.Semaphore == sem })
+func (k *fakeKeeper) DeniesAll(_ *fsm.State, sem string) (all, byCordon bool) {
+	for _, v := range k.deniesAll {
+		if v.Semaphore == sem {
+			return true, v.Reason == semaphore.Cordoned
+		}
+	}
+	return false, false
 }
 
 func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }

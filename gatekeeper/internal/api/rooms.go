@@ -45,7 +45,7 @@ type reader interface {
 	FirstWorker(sem string) (weight uint32, ahead int, ok bool)
 	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 	Match(pattern, name string) bool
-	DeniesAll(state *fsm.State, sem string) bool
+	DeniesAll(state *fsm.State, sem string) (all, byCordon bool)
 }
 
 type permitKeeper interface {

@@ -21,6 +21,7 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 		}
 	}
 	_, isMissed := a.reader.Missed(name)
+	denied, cordoned := a.reader.DeniesAll(state, name)
 	for i, is := range []bool{
 		running,
 		state.HolderCount(name) == 0,
@@ -29,8 +30,9 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 		stopping,
 		held,
 		isMissed,
-		a.reader.DeniesAll(state, name),
+		denied,
 		a.reader.Disabled(stored) != "",
+		cordoned,
 	} {
 		if is {
 			states = append(states, gatekeeperv1.DefinitionState(i+1))

@@ -12,31 +12,34 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 	t.Parallel()
 	g := open(t)
-	for name, group := range map[string]string{"idle": ".*", "run": "prod", "wait": "drc", "missed": "prod|drc", "denied": "prod"} {
+	for name, group := range map[string]string{"idle": ".*", "run": "prod", "wait": "drc", "missed": "prod|drc", "denied": "prod", "away": "prod"} {
 		d := &gatekeeperv1.Definition{Name: name, GroupPattern: &group}
 		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}))(t)
 	}
 	g.grant(t, "run", "host")
 	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wait", Place: 1}, {Semaphore: "idle", Worker: true}}
 	g.keeper.missed = map[string]missed.Report{"missed": {}}
-	var denied keeper.DeniedCaller
+	var denied, cordoned keeper.DeniedCaller
 	denied.Semaphore = "denied"
-	g.keeper.deniesAll = []keeper.DeniedCaller{denied}
+	cordoned.Semaphore, cordoned.Reason = "away", semaphore.Cordoned
+	g.keeper.deniesAll = []keeper.DeniedCaller{denied, cordoned}
 	for _, c := range []struct {
 		group  string
 		states string
 		want   string
 	}{
-		{"", "", "denied idle missed run wait"},
+		{"", "", "away denied idle missed run wait"},
 		{"", "RUNNING", "run"},
-		{"", "IDLE", "denied idle missed wait"},
+		{"", "IDLE", "away denied idle missed wait"},
 		{"", "WAITING MISSED", "missed wait"},
-		{"", "DENIED", "denied"},
+		{"", "DENIED", "away denied"},
+		{"", "CORDONED", "away"},
 		{"", "PAUSED", ""},
 		{"", "HELD STOPPING DISABLED", ""},
 		{"drc", "", "idle missed wait"},

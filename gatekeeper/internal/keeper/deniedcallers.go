@@ -107,10 +107,17 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 	return k.judged(state, slices.DeleteFunc(last, func(d denials.Denial) bool { return served[d.Semaphore] }))
 }
 
-// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts.
-func (k *Keeper) DeniesAll(state *fsm.State, name string) bool {
+// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts. byCordon: cordons are the
+// only reason, so that all of these callers would be let in without them.
+func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	of := k.denials.Of(name, k.cfg.WallClock())
-	return len(of) > 0 && !slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) })
+	if len(of) == 0 || slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) }) {
+		return false, false
+	}
+	return true, !slices.ContainsFunc(of, func(d denials.Denial) bool {
+		facts := k.facts(state, &AcquireCall{Request: d.Request})
+		return semaphore.Decide(&d.Request, &facts).Reason != semaphore.Cordoned
+	})
 }
 
 // serves reports whether a denial shows that somebody gets permits of the semaphore, or that no operator needs to act.

@@ -295,6 +295,43 @@ func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 	})
 }
 
+func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		op := context.Background()
+		want := func(wantAll, wantCordon bool) {
+			t.Helper()
+			if all, byCordon := w.DeniesAll(w.machine.State(), "job"); all != wantAll || byCordon != wantCordon {
+				t.Errorf("denies all: %t, by cordons: %t; want %t, %t", all, byCordon, wantAll, wantCordon)
+			}
+		}
+		cordon := func(id, acquirer string) {
+			t.Helper()
+			if _, err := w.Cordon(op, fsm.SetCordon{ID: id, AcquirerPattern: acquirer}, Ending{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
+		want(false, false)
+		cordon("a", "app1")
+		w.denied(ask("app1", ""), semaphore.Cordoned)
+		want(true, true)
+		w.denied(as(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
+		want(true, false) // that one would be denied without the cordon
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" }); err != nil {
+			t.Fatal(err)
+		}
+		want(false, false) // the other one would be let in
+		cordon("b", "b")
+		want(true, true)
+		for _, id := range []string{"a", "b"} {
+			if _, err := w.Uncordon(op, fsm.Uncordon{ID: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want(false, false)
+	})
+}
+
 func TestMisspellings_NameLikeOneThatIsDefined(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("nightly-export", nil)

@@ -186,7 +186,8 @@ func (Misfire) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
-// DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED and DENIED.
+// DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED, DENIED and
+// CORDONED.
 type DefinitionState int32
 
 const (
@@ -208,21 +209,24 @@ const (
 	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
 	// A pattern cannot be used: see disabled.
 	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
+	// It is DENIED, and cordons are the only reason.
+	DefinitionState_DEFINITION_STATE_CORDONED DefinitionState = 10
 )
 
 // Enum value maps for DefinitionState.
 var (
 	DefinitionState_name = map[int32]string{
-		0: "DEFINITION_STATE_UNSPECIFIED",
-		1: "DEFINITION_STATE_RUNNING",
-		2: "DEFINITION_STATE_IDLE",
-		3: "DEFINITION_STATE_WAITING",
-		4: "DEFINITION_STATE_PAUSED",
-		5: "DEFINITION_STATE_STOPPING",
-		6: "DEFINITION_STATE_HELD",
-		7: "DEFINITION_STATE_MISSED",
-		8: "DEFINITION_STATE_DENIED",
-		9: "DEFINITION_STATE_DISABLED",
+		0:  "DEFINITION_STATE_UNSPECIFIED",
+		1:  "DEFINITION_STATE_RUNNING",
+		2:  "DEFINITION_STATE_IDLE",
+		3:  "DEFINITION_STATE_WAITING",
+		4:  "DEFINITION_STATE_PAUSED",
+		5:  "DEFINITION_STATE_STOPPING",
+		6:  "DEFINITION_STATE_HELD",
+		7:  "DEFINITION_STATE_MISSED",
+		8:  "DEFINITION_STATE_DENIED",
+		9:  "DEFINITION_STATE_DISABLED",
+		10: "DEFINITION_STATE_CORDONED",
 	}
 	DefinitionState_value = map[string]int32{
 		"DEFINITION_STATE_UNSPECIFIED": 0,
@@ -235,6 +239,7 @@ var (
 		"DEFINITION_STATE_MISSED":      7,
 		"DEFINITION_STATE_DENIED":      8,
 		"DEFINITION_STATE_DISABLED":    9,
+		"DEFINITION_STATE_CORDONED":    10,
 	}
 )
 
@@ -2859,7 +2864,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x13MISFIRE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMISFIRE_SKIP\x10\x01\x12\x10\n" +
 	"\fMISFIRE_ONCE\x10\x02\x12\x10\n" +
-	"\fMISFIRE_EACH\x10\x03*\xba\x02\n" +
+	"\fMISFIRE_EACH\x10\x03*\xd9\x02\n" +
 	"\x0fDefinitionState\x12 \n" +
 	"\x1cDEFINITION_STATE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18DEFINITION_STATE_RUNNING\x10\x01\x12\x19\n" +
@@ -2870,7 +2875,9 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x15DEFINITION_STATE_HELD\x10\x06\x12\x1b\n" +
 	"\x17DEFINITION_STATE_MISSED\x10\a\x12\x1b\n" +
 	"\x17DEFINITION_STATE_DENIED\x10\b\x12\x1d\n" +
-	"\x19DEFINITION_STATE_DISABLED\x10\t*\x9b\x01\n" +
+	"\x19DEFINITION_STATE_DISABLED\x10\t\x12\x1d\n" +
+	"\x19DEFINITION_STATE_CORDONED\x10\n" +
+	"*\x9b\x01\n" +
 	"\n" +
 	"MissedKind\x12\x1b\n" +
 	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +

@@ -214,6 +214,9 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	if r.GetDisabled() != "" {
 		states = append(states, "disabled: "+r.GetDisabled())
 	}
+	if slices.Contains(r.GetStates(), gatekeeperv1.DefinitionState_DEFINITION_STATE_CORDONED) {
+		states = append(states, "cordoned")
+	}
 	for _, text := range []string{draining.heldText(), draining.text()} {
 		if text != "" {
 			states = append(states, text)

@@ -10,6 +10,7 @@ export function word(value, prefix) {
 // The states of a definition, the most urgent first. tone is a colour of tokens.css.
 export const states = [
   { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny', help: 'A pattern cannot be used: nobody is let in.' },
+  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Cordons alone keep its callers out.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny', help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
   { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop', help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Expected work is missed: it is silent.' },

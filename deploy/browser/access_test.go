@@ -28,7 +28,7 @@ func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
 	p.shows("watcher")
 	for _, text := range []string{"Pause …", "Edit", "Delete …"} {
 		p.until("why "+text+" cannot be used", `[...document.querySelectorAll("button[aria-disabled=true]")].some(b => b.innerText.trim() === `+quote(text)+
-			` && document.getElementById(b.getAttribute("aria-describedby")).textContent.includes("It needs the role"))`)
+			` && document.getElementById(b.getAttribute("aria-describedby")).textContent.includes("lacks the role"))`)
 	}
 	if cookie := eval[string](p, "document.cookie"); strings.Contains(cookie, "gatekeeper") {
 		t.Error("a script can read the cookie of the session")

@@ -56,6 +56,11 @@ export const typed = (d) => (d === undefined || d === null ? '' : duration(ms(d)
 
 export const ago = (at) => (at ? brief(now() - Date.parse(at)) : '');
 
+export const sentence = (text = '') => {
+  const s = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(s) ? s : `${s}.`;
+};
+
 const pad = (n) => String(n).padStart(2, '0');
 
 // when is a local date and time.

@@ -1,6 +1,7 @@
 // Who the servers see, and what it may do. The servers decide; this only asks them, to say why a button would be refused.
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post } from './api.js';
+import { sentence } from './format.js';
 import { remembered, store, useStore } from './store.js';
 
 // session is null until it is known; then WhoAmIResponse, with authenticates: whether the servers authenticate callers at all.
@@ -41,15 +42,8 @@ export function canI(query) {
   return known.answer;
 }
 
-// Who can instead, by role.
-const others = {
-  ROLE_OPERATOR: 'It needs the role operator there.',
-  ROLE_EDITOR: 'It needs the role editor there.',
-  ROLE_ADMIN: 'It needs the role admin.',
-  ROLE_ACQUIRER: 'It needs the role acquirer there.',
-};
-
-// useCan says why the caller may not do something; empty when it may, or when that is not known: then the servers will say.
+// useCan says why the caller may not do something, as the servers say it: which role it lacks where, and who can grant it. It is empty when
+// the caller may, or when that is not known.
 export function useCan(role, semaphore = '', group = '', acquirer = '') {
   const s = useStore(session);
   const [why, setWhy] = useState('');
@@ -57,7 +51,7 @@ export function useCan(role, semaphore = '', group = '', acquirer = '') {
     if (!role || !s?.authenticated) return setWhy('');
     let gone = false;
     canI({ role, semaphore, group, acquirer }).then(
-      (a) => gone || setWhy(a.allowed ? '' : `You may not: ${a.reason}. ${others[role]} An administrator can grant it.`),
+      (a) => gone || setWhy(a.allowed ? '' : sentence(a.reason)),
       () => gone || setWhy(''),
     );
     return () => (gone = true);

@@ -1,7 +1,7 @@
 // What a view shows when it has nothing yet, nothing at all, or nothing but an error; and the notices below.
 import { useEffect } from 'preact/hooks';
 import { connection } from '../lib/connection.js';
-import { clock } from '../lib/format.js';
+import { clock, sentence } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { store, useStore } from '../lib/store.js';
 import { useSecond } from '../lib/use.js';
@@ -14,18 +14,13 @@ export function Empty({ title, children }) {
   return html`<div class="empty"><p class="empty-title">${title}</p>${children && html`<p>${children}</p>`}</div>`;
 }
 
-const advice = {
-  PERMISSION_DENIED: 'An administrator can grant you the role.',
-  UNAUTHENTICATED: 'Log in again.',
-};
-
 // Failure shows an error, what to do next, and a way to try again.
 export function Failure({ error, retry }) {
   if (!error) return null;
   const fields = error.fields ?? [];
   return html`<div class="failure" role="alert">
     <p class="failure-text">${sentence(error.message)}</p>
-    ${advice[error.code] && html`<p>${advice[error.code]}</p>`}
+    ${error.code === 'UNAUTHENTICATED' && html`<p>Log in again.</p>`}
     ${fields.length > 0 && html`<ul>${fields.map((f) => html`<li><code>${f.field}</code>: ${f.rule}</li>`)}</ul>`}
     ${error.offline && html`<p>Whether a change was made is then not known. The activity page shows it. The same button again does nothing twice.</p>`}
     <p class="row">
@@ -34,11 +29,6 @@ export function Failure({ error, retry }) {
     </p>
   </div>`;
 }
-
-export const sentence = (text = '') => {
-  const s = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?…]$/.test(s) ? s : `${s}.`;
-};
 
 // Read shows the children when data is there, and otherwise why it is not. Data that is there stays when reading it again fails.
 export function Read({ of, what, children }) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -58,7 +59,10 @@ func FuzzRequest(f *testing.F) {
 	api := new(closedAPI)
 	gateways := make(map[bool]*Gateway)
 	for _, authenticate := range []bool{false, true} {
-		g, err := New(Config{API: api, Caller: func(*http.Request) metadata.MD { return from.Copy() }, Authenticate: authenticate, Secure: authenticate})
+		g, err := New(Config{
+			API: api, Caller: func(*http.Request) metadata.MD { return from.Copy() }, Source: func(*http.Request) netip.Prefix { return netip.Prefix{} },
+			Authenticate: authenticate, Secure: authenticate,
+		})
 		if err != nil {
 			f.Fatal(err)
 		}

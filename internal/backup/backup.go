@@ -74,7 +74,7 @@ type Backup struct {
 	Header
 	State    *fsm.State
 	Bytes    int64
-	Checksum string // the SHA-256 at the end of the file, in hexadecimal
+	Checksum string // the SHA-256 of the whole file in hexadecimal, as sha256sum prints it
 }
 
 // Read reads the file at path, and checks that it is whole and that this version can restore it. Errors: ErrNot, ErrDamaged, fsm.ErrNewer,
@@ -145,7 +145,7 @@ func readHeader(file io.Reader) (header []byte, begin int64, err error) {
 	return header, int64(len(first) + len(header)), nil
 }
 
-// verify compares the checksum at the end of the file with that of its content.
+// verify compares the checksum at the end of the file with that of its content, and returns that of the whole file.
 func verify(file *os.File, content *io.SectionReader) (string, error) {
 	stated := make([]byte, sha256.Size)
 	if _, err := file.ReadAt(stated, content.Size()); err != nil {
@@ -158,7 +158,8 @@ func verify(file *os.File, content *io.SectionReader) (string, error) {
 	if !bytes.Equal(sum.Sum(nil), stated) {
 		return "", fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
 	}
-	return hex.EncodeToString(stated), nil
+	sum.Write(stated)
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // Summary is what may be shown of a backup: where it comes from and how much it holds, and neither secrets nor payloads.

@@ -43,7 +43,8 @@ There are two authorities. One signs the servers and clients of the API, the oth
 client never opens the peer port. Their keys, ca.key and peer-ca.key, make everybody who reads them an operator or a member: keep
 them where the certificates are made, and copy them to no server.
 
-A certificate is renewed by the same command with --force. Servers and clients read their files again at each handshake.`,
+The same command with --force renews a certificate. Further names, a SPIFFE id and the acquirer of the old one are kept unless others are
+given. Servers and clients read their files again at each handshake.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}

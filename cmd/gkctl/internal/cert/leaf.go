@@ -1,7 +1,9 @@
 package cert
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"slices"
 	"strings"
@@ -35,7 +37,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 		o.args = args
 		return run(o)
 	}
-	o.folder.register(cmd, "replace the certificate, to renew it or to change what is in it")
+	o.folder.register(cmd, "replace the certificate, and keep its further names unless others are given")
 	o.lifetime.register(cmd, authority.LeafLife, "it is")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd, o
@@ -108,6 +110,10 @@ func (o *leafOptions) run() error {
 	if err := o.free("the certificate", name); err != nil {
 		return err
 	}
+	notes, err := o.renew(&leaf, files)
+	if err != nil {
+		return err
+	}
 	now := time.Now()
 	pair, err := a.Issue(leaf, now)
 	if ui.Is[*authority.ExpiredError](err) {
@@ -119,11 +125,43 @@ func (o *leafOptions) run() error {
 	if err := pair.Write(files); err != nil {
 		return err
 	}
-	next := o.next(files)
+	next := append(notes, o.next(files)...)
 	if pair.Cert.NotAfter.Before(now.Add(o.life).Truncate(time.Second)) {
 		next = append([]string{"It ends with its authority, at " + pair.Cert.NotAfter.Local().Format(time.DateTime) + "."}, next...)
 	}
 	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
+}
+
+// renew looks at the certificate that is replaced. Names that nothing was said about are kept: clients may need them, and a pinned acquirer
+// must not become free by the way. Of names that were given others for, it says which are gone.
+func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes []string, err error) {
+	old, err := readCerts(files.Cert)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return []string{"Nothing was kept of the certificate that was there: " + err.Error() + "."}, nil //nolint:nilerr // it is replaced
+	}
+	hosts := slices.Clone(old[0].DNSNames)
+	for _, ip := range old[0].IPAddresses {
+		hosts = append(hosts, ip.String())
+	}
+	if o.kind == "server" && len(o.args) == 1 {
+		leaf.Hosts = distinct(append(leaf.Hosts, hosts...))
+	}
+	if o.kind == "client" && o.spiffe == "" && o.acquirer == "" {
+		leaf.URIs = old[0].URIs
+	}
+	gone := slices.DeleteFunc(hosts, func(h string) bool { return slices.Contains(leaf.Hosts, h) })
+	for _, u := range old[0].URIs {
+		if !slices.ContainsFunc(leaf.URIs, func(is *url.URL) bool { return is.String() == u.String() }) {
+			gone = append(gone, u.String())
+		}
+	}
+	if len(gone) > 0 {
+		notes = append(notes, "No longer in it: "+strings.Join(gone, ", ")+".")
+	}
+	return notes, nil
 }
 
 // leaf is what the arguments describe.

@@ -27,13 +27,9 @@ func newShow(f *conn.Factory) *cobra.Command {
 			l := listing()
 			var items []shown
 			for _, file := range args {
-				data, err := os.ReadFile(file)
+				certs, err := readCerts(file)
 				if err != nil {
 					return err
-				}
-				certs, err := authority.ParseCerts(data)
-				if err != nil {
-					return fmt.Errorf("%s: %w", file, err)
 				}
 				for _, c := range certs {
 					s := describe(file, c)
@@ -47,6 +43,18 @@ func newShow(f *conn.Factory) *cobra.Command {
 	}
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
+}
+
+func readCerts(file string) ([]*x509.Certificate, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	certs, err := authority.ParseCerts(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return certs, nil
 }
 
 // shown is what is said of a certificate.

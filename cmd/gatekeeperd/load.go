@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/knadh/koanf/parsers/yaml"
@@ -120,7 +121,18 @@ func suggestion(unknown string, known []string) string {
 func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	switch v := value.(type) {
 	case string:
+		if _, err := strconv.ParseBool(v); err != nil && f.Value.Type() == "bool" {
+			return fmt.Errorf("must be true or false, not %q", v)
+		}
 		return flags.Set(f.Name, v)
+	case bool:
+		if f.Value.Type() == "bool" {
+			return flags.Set(f.Name, strconv.FormatBool(v))
+		}
+	case int:
+		if strings.Contains(f.Value.Type(), "int") {
+			return flags.Set(f.Name, strconv.Itoa(v))
+		}
 	case []any:
 		list, ok := f.Value.(pflag.SliceValue)
 		if !ok {

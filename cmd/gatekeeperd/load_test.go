@@ -79,6 +79,18 @@ func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
 	}
 }
 
+func TestLoad_SwitchesAndNumbers_AreYAMLs(t *testing.T) {
+	for _, config := range []string{"bearer-tokens: true\nmax-calls: 100\n", "bearer-tokens: \"true\"\nmax-calls: '100'\n"} {
+		o, err := loaded(t, environment{variables: []string{"GATEKEEPER_CONFIG=" + configFile(t, config)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !o.bearerTokens || o.maxCalls != 100 {
+			t.Errorf("%q: %v, %d", config, o.bearerTokens, o.maxCalls)
+		}
+	}
+}
+
 func TestLoad_Faults_AreNamedWithTheNearestKnown(t *testing.T) {
 	for name, test := range map[string]struct {
 		config    string
@@ -90,6 +102,9 @@ func TestLoad_Faults_AreNamedWithTheNearestKnown(t *testing.T) {
 		"config in the file":   {config: "config: other\n", want: `: unknown key "config"`},
 		"key unlike any":       {config: "colour: red\n", want: `: unknown key "colour": known are id, cluster-name,`},
 		"wrong type":           {config: "id: 1\n", want: ": id: must be text: put 1 into quotes"},
+		"text for a switch":    {config: "insecure: yes\n", want: `: insecure: must be true or false, not "yes"`},
+		"bad switch":           {variables: []string{"GATEKEEPER_INSECURE=on"}, want: `GATEKEEPER_INSECURE: must be true or false, not "on"`},
+		"text for a number":    {config: "max-calls: many\n", want: ": max-calls: "},
 		"wrong type in list":   {config: "join: [1]\n", want: ": join: must be a list of texts: put 1 into quotes"},
 		"list for text":        {config: "id: [a]\n", want: ": id: must be one value, not a list"},
 		"map for text":         {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},

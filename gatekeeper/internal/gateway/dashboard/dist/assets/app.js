@@ -333,7 +333,7 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       <div class="panels">
         <${zs} />
         <section class="panel"><h2>Roles</h2>
-          <${H} caption="Roles" rows=${Dn} columns=${[["Role",t=>t[0]],["Includes",t=>t[1]],["May",t=>t[2]]]} />
+          <${H} caption="Roles" rows=${Dn} columns=${[["Role",t=>t[0],"num"],["Includes",t=>t[1]],["May",t=>t[2]]]} />
         </section>
       </div>
       <section class="panel"><${Vs} session=${e} /></section>

@@ -107,7 +107,7 @@ export function Access() {
       <div class="panels">
         <${CanI} />
         <section class="panel"><h2>Roles</h2>
-          <${Table} caption="Roles" rows=${roles} columns=${[['Role', (r) => r[0]], ['Includes', (r) => r[1]], ['May', (r) => r[2]]]} />
+          <${Table} caption="Roles" rows=${roles} columns=${[['Role', (r) => r[0], 'num'], ['Includes', (r) => r[1]], ['May', (r) => r[2]]]} />
         </section>
       </div>
       <section class="panel"><${Bindings} session=${s} /></section>

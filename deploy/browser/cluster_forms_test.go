@@ -59,7 +59,7 @@ func TestRemoveMember_SaysWhatItLeaves(t *testing.T) {
 	p.keys(kb.Escape)
 	p.clickInMember(gone, "Remove …")
 	p.shows("2 voters are left: ")
-	p.shows("The cluster needs 2 of them: it stops when a voter is away.")
+	p.shows("The cluster needs 2 of them: it stops when one is away.")
 	p.click("Remove " + gone)
 	p.shows(gone + " is removed. 2 members are left.")
 

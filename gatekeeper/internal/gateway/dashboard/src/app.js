@@ -31,7 +31,8 @@ const routes = [
 
 function Missing() {
   useTitle('No such page');
-  return html`<${Title}>No such page<//><${Empty} title="There is nothing at this address."><a href="/">Go to the overview</a><//>`;
+  return html`<${Title}>No such page<//><${Empty} title="There is nothing at this address.">
+    <a href="/">Go to the overview</a><//>`;
 }
 
 function App() {
@@ -43,7 +44,8 @@ function App() {
     if (path !== '/login' && !session.get()) loadSession().catch(() => {}).then(() => setAsked(true));
   }, [path === '/login', recovered]);
   if (path === '/login') return html`<${Shell} bare><${Login} /><//>`;
-  if (!known && !asked) return html`<${Shell} bare><${Loading} what="Asking who you are" /><//>`; // or every call is refused at once
+  if (!known && !asked) return html`<${Shell} bare>
+    <${Loading} what="Asking who you are" /><//>`; // or every call is refused at once
   const [View, names] = match(path, routes) ?? [Missing, []];
   return html`<${Shell}><${View} key=${path} name=${names[0]} /><//>`;
 }

@@ -4,14 +4,16 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     <p class="failure-text">${gt(e.message)}</p>
     ${e.code==="UNAUTHENTICATED"&&a`<p>Log in again.</p>`}
     ${n.length>0&&a`<ul>${n.map(o=>a`<li><code>${o.field}</code>: ${o.rule}</li>`)}</ul>`}
-    ${e.offline&&a`<p>Whether a change was made is then not known. The activity page shows it. The same button again does nothing twice.</p>`}
+    ${e.offline&&a`<p>Whether a change was made is then not known. The activity page shows it. The same button
+      again does nothing twice.</p>`}
     <p class="row">
       ${t&&a`<button type="button" onClick=${t}>Try again</button>`}
       ${(e.reason||e.code)&&a`<span class="faint">${e.reason||e.code}</span>`}
     </p>
   </div>`}function U({of:e,what:t,children:n}){return e.data===void 0?e.error&&!e.error.offline?a`<${W} error=${e.error} retry=${e.refresh} />`:a`<${_e} what=${t} />`:a`${e.error&&!e.error.offline&&a`<${W} error=${e.error} retry=${e.refresh} />`}${n(e.data)}`}function Fo(){let e=K(Ee);return Le(),e.online?a`<div role="status" class="sr-only"></div>`:a`<div class="offline" role="status">
     <strong>${gt(e.message)}</strong>
-    <span> What is shown is as of ${Pt(new Date(e.since))}. This page asks again every second, and recovers without you.</span>
+    <span> What is shown is as of ${Pt(new Date(e.since))}. This page asks again every second, and
+    recovers without you.</span>
   </div>`}var _t=ce([]),Ss=0;function be(e,{tone:t="run",action:n}={}){_t.set([..._t.get().slice(-2),{id:++Ss,text:e,tone:t,action:n}])}var yn=e=>_t.set(_t.get().filter(t=>t.id!==e));function Cs({id:e,text:t,tone:n,action:o}){return D(()=>{let s=setTimeout(()=>yn(e),o?3e4:12e3);return()=>clearTimeout(s)},[e]),a`<div class="notice tone-${n}">
     <span>${t}</span>
     ${o&&a`<button type="button" onClick=${()=>(yn(e),o.run())}>${o.text}</button>`}
@@ -46,13 +48,16 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     ${t&&a`<p class="help" id="${r}-help">${t}</p>`}
     ${n&&a`<p class="error" id="${r}-error" role="alert">${n}</p>`}
   </div>`}function R({label:e,help:t,error:n,value:o,onInput:s,area:r,class:i,...l}){return a`<${qo} label=${e} help=${t} error=${n} class=${i}>
-    ${u=>r?a`<textarea rows=${r} value=${o} onInput=${d=>s(d.target.value)} ...${u} ...${l}></textarea>`:a`<input value=${o} onInput=${d=>s(d.target.value)} autocomplete="off" spellcheck=${!1} ...${u} ...${l} />`}
+    ${u=>r?a`<textarea rows=${r} value=${o} onInput=${d=>s(d.target.value)} ...${u}
+          ...${l}></textarea>`:a`<input value=${o} onInput=${d=>s(d.target.value)} autocomplete="off" spellcheck=${!1}
+          ...${u} ...${l} />`}
   <//>`}function ve({label:e,help:t,error:n,value:o,options:s,onChange:r,class:i}){return a`<${qo} label=${e} help=${t} error=${n} class=${i}>
     ${l=>a`<select value=${o} onChange=${u=>r(u.target.value)} ...${l}>
       ${s.map(([u,d])=>a`<option value=${u} selected=${u===o}>${d}</option>`)}
     </select>`}
   <//>`}function ue({label:e,help:t,checked:n,onChange:o}){let s=dt();return a`<div class="check">
-    <input type="checkbox" id=${s} checked=${n} aria-describedby=${t?`${s}-help`:void 0} onChange=${r=>o(r.target.checked)} />
+    <input type="checkbox" id=${s} checked=${n} aria-describedby=${t?`${s}-help`:void 0}
+      onChange=${r=>o(r.target.checked)} />
     <label for=${s}>${e}</label>
     ${t&&a`<span class="help" id="${s}-help">${t}</span>`}
   </div>`}function st({of:e,query:t="tab",label:n}){let[o]=P(),s=o.get(t)??e[0][0],r=i=>{let l=new URLSearchParams(o);i===e[0][0]?l.delete(t):l.set(t,i);let u=l.toString();return location.pathname+(u?`?${u}`:"")};return a`<nav class="tabs" aria-label=${n}>
@@ -75,7 +80,8 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
   </span>`}function Kt({at:e,of:t,what:n="expires unless it is refreshed"}){if(Le(),!e)return a`<span class="faint">–</span>`;let o=Math.max(0,e-Date.now()),s=t&&o/t<.34;return a`<span class="deadline" title=${n}>
     ${t>0&&a`<${ye} share=${o/t} tone=${s?"wait":"run"} label="${ot(o)} left" />`}
     <span class="num">${ot(o)}</span>
-  </span>`}function ie({at:e}){return Le(),e?a`<time class="num" datetime=${e} title=${new Date(e).toLocaleString()}>${ot(We()-Date.parse(e))}</time>`:"–"}function Yo({parts:e,total:t,label:n}){let o=0;return a`<svg class="segments" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${n}>
+  </span>`}function ie({at:e}){return Le(),e?a`<time class="num" datetime=${e}
+    title=${new Date(e).toLocaleString()}>${ot(We()-Date.parse(e))}</time>`:"–"}function Yo({parts:e,total:t,label:n}){let o=0;return a`<svg class="segments" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${n}>
     <rect class="track" x="0" y="0" width="1000" height="10" />
     ${e.filter(([s])=>s>0).map(([s,r])=>{let i=t?1e3*s/t:0,l=a`<rect class="fill-${r}" x=${o} y="0" width=${i} height="10" />`;return o+=i,l})}
   </svg>`}var Ve=50;function xn({before:e,after:t}){if(!e&&!t)return null;if(!e)return a`<span>created</span>`;if(!t)return a`<span>deleted</span>`;let n=wn(e,t);return n.length===0?a`<span class="faint">–</span>`:a`<ul class="changes">
@@ -108,9 +114,11 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     </section>`}
     <${Ns} effects=${t} />
     ${o.length>0&&a`<section><h3>Held for an operator</h3>
-      <ul>${o.slice(0,Ve).map(r=>a`<li>${r.semaphore}: the permit of ${F(r.identity)} (token ${r.token}) expired. Its slot stays taken until it is cleared.</li>`)}</ul>
+      <ul>${o.slice(0,Ve).map(r=>a`<li>${r.semaphore}: the permit of ${F(r.identity)} (token ${r.token}) expired. Its slot stays taken until
+          it is cleared.</li>`)}</ul>
     </section>`}
-    ${s.length>0&&a`<ul>${s.slice(0,Ve).map(r=>a`<li>${r.semaphore}: ${C(r.waiting_tasks,"task waits","tasks wait")} for a worker${r.tasks_run?`; after this change, ${r.tasks_run}`:""}.</li>`)}</ul>`}
+    ${s.length>0&&a`<ul>${s.slice(0,Ve).map(r=>a`<li>${r.semaphore}: ${C(r.waiting_tasks,"task waits","tasks wait")} for a
+        worker${r.tasks_run?`; after this change, ${r.tasks_run}`:""}.</li>`)}</ul>`}
   </div>`}function Z(e){let{title:t,verb:n,kind:o,preview:s,run:r,done:i,onClose:l,onDone:u,onError:d,role:c,semaphore:$,nothing:f,deps:p,extra:m,children:h}=e,{show:g=Ce=>a`<${Xo} of=${Ce} />`,undoable:b=!0,journal:w=!0}=e,[E,O]=_(0),k=S(s,[t,E,p],{keep:!0}),I=k.loading||k.error,[q,Q]=_(""),[B,z]=_(!1),[J,ee]=_(null),v=V(null),pe=k.data&&f?.(k.data);D(()=>{k.error&&d?.(k.error)===!0&&l()},[k.error]),D(()=>{v.current=null},[JSON.stringify(p)]);let se=()=>{v.current=null,ee(null),O(E+1)};async function Ae(Ce){if(Ce.preventDefault(),!(B||I||pe)){z(!0),ee(null),v.current??=Lt();try{let de=await r({reason:q,...$e(),...v.current},k.data),tt=de.revision??de.change,as=b&&tt&&tt!=="0"?{text:"Undo",run:()=>et(tt)}:void 0;be(i(de),{action:as}),u?.(de,k.data),l()}catch(de){de.code!=="UNAVAILABLE"&&(v.current=null),z(!1);let tt=d?.(de);tt===!0?l():tt!=="shown"&&ee(de)}}}return a`<${ae} title=${t} onClose=${l} wide firm=${!!h}>
     <form onSubmit=${Ae}>
       ${h}
@@ -118,11 +126,14 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         ${Ce=>a`${m?.(Ce)}${g(Ce)}${Ce.notes?.length>0&&a`<ul>${Ce.notes.map(de=>a`<li>${de}</li>`)}</ul>`}
         ${pe&&a`<p class="lead">${pe}</p>`}`}
       <//>
-      ${w&&a`<${R} label="Reason" help="For the journal: why you do this." value=${q} onInput=${Q} maxlength="1024" />`}
-      ${J&&a`<${W} error=${J} retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(J.reason)?se:void 0} />`}
+      ${w&&a`<${R} label="Reason" help="For the journal: why you do this." value=${q}
+        onInput=${Q} maxlength="1024" />`}
+      ${J&&a`<${W} error=${J}
+        retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(J.reason)?se:void 0} />`}
       <p class="row end">
         <button type="button" onClick=${l}>Cancel</button>
-        <${L} role=${c} semaphore=${$} type="submit" kind=${o??"primary"} why=${I?"There is no preview yet.":pe}>
+        <${L} role=${c} semaphore=${$} type="submit" kind=${o??"primary"}
+          why=${I?"There is no preview yet.":pe}>
           ${B?"Working …":typeof n=="function"?n(k.data??{}):n}
         <//>
       </p>
@@ -137,22 +148,30 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     done=${()=>`Change ${e.change} is undone.`}
     onDone=${e.onDone}
     onClose=${()=>Sn.set(null)}
-  />`:null}var Ms=[["/","Overview"],["/move","Move and pause"],["/activity","Activity"],["/jobs","Jobs"],["/cluster","Cluster"],["/access","Access"]],Cn=It("theme","auto");Cn.subscribe(e=>{e==="auto"?delete document.documentElement.dataset.theme:document.documentElement.dataset.theme=e});function Ls(){let e=K(Cn),t={auto:"light",light:"dark",dark:"auto"}[e];return a`<button type="button" class="plain" onClick=${()=>Cn.set(t)} title="Theme: ${e}. Click for ${t}.">
+  />`:null}var Ms=[["/","Overview"],["/move","Move and pause"],["/activity","Activity"],["/jobs","Jobs"],["/cluster","Cluster"],["/access","Access"]],Cn=It("theme","auto");Cn.subscribe(e=>{e==="auto"?delete document.documentElement.dataset.theme:document.documentElement.dataset.theme=e});function Ls(){let e=K(Cn),t={auto:"light",light:"dark",dark:"auto"}[e];return a`<button type="button" class="plain" onClick=${()=>Cn.set(t)}
+    title="Theme: ${e}. Click for ${t}.">
     <svg class="glyph" viewBox="0 0 16 16" aria-hidden="true">
-      <circle cx="8" cy="8" r="6" /><path class="solid" d=${e==="auto"?"M8 2a6 6 0 0 1 0 12z":e==="dark"?"M8 2a6 6 0 0 1 0 12 6 6 0 0 1 0-12z":"M8 8z"} />
+      <circle cx="8" cy="8" r="6" />
+      <path class="solid" d=${e==="auto"?"M8 2a6 6 0 0 1 0 12z":e==="dark"?"M8 2a6 6 0 0 1 0 12 6 6 0 0 1 0-12z":"M8 8z"} />
     </svg>
     <span class="sr-only">Theme: ${e}. Change to ${t}</span>
   </button>`}var js=[["/","Search"],["↑ ↓","Move in a list; Home, End, Page Up and Page Down too"],["Enter","Open"],["Esc","Leave a field, close a dialog, or go back"],["g then o, m, a, j, c","Overview, Move and pause, Activity, Jobs, Cluster"],["?","These keys"]];function Fs({onClose:e}){return a`<${ae} title="Keys" onClose=${e}>
     <dl class="keys">${js.map(([t,n])=>a`<div><dt><kbd>${t}</kbd></dt><dd>${n}</dd></div>`)}</dl>
-  <//>`}function Ps(){let e=K(Te),t=K(Ut),[n,o]=_(!1);if(!e)return null;let s=e.authenticated?e.principal||e.credential:t||"dashboard";return a`<button type="button" class="plain who" onClick=${()=>o(!0)}><span class="sr-only">You are </span>${s}</button>
+  <//>`}function Ps(){let e=K(Te),t=K(Ut),[n,o]=_(!1);if(!e)return null;let s=e.authenticated?e.principal||e.credential:t||"dashboard";return a`<button type="button" class="plain who" onClick=${()=>o(!0)}>
+    <span class="sr-only">You are </span>${s}</button>
     ${n&&a`<${ae} title="You" onClose=${()=>o(!1)}>
-      ${e.authenticated?a`<p>The servers see you as <strong>${e.principal}</strong>, by ${e.credential}. <a href="/access">What you may do</a></p>
-            <p class="row end"><button type="button" onClick=${()=>Io().catch(()=>{}).then(()=>me("/login"))}>Log out</button></p>`:a`<p>These servers do not authenticate callers: everybody may do everything.</p>
-            <${R} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it." value=${t} onInput=${r=>Ut.set(r)} maxlength="256" />
+      ${e.authenticated?a`<p>The servers see you as <strong>${e.principal}</strong>,
+          by ${e.credential}. <a href="/access">What you may do</a></p>
+            <p class="row end"><button type="button"
+              onClick=${()=>Io().catch(()=>{}).then(()=>me("/login"))}>Log out</button></p>`:a`<p>These servers do not authenticate callers: everybody may do everything.</p>
+            <${R} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it."
+              value=${t} onInput=${r=>Ut.set(r)} maxlength="256" />
             <p class="row end"><button type="button" class="primary" onClick=${()=>o(!1)}>Done</button></p>`}
     <//>`}`}function qs(){let e=S(o=>x("/v1/status",{},o),["status"],{every:1e4,keep:!0}),t=K(Ee).online,n=e.data;return t?n?a`<a class="leader" href="/cluster">
-    ${n.leader_id?a`<span class="lamp tone-run" aria-hidden="true"></span><span>${n.leader_id}<span class="long"> leads</span></span>`:a`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
-  </a>`:a`<a class="leader" href="/cluster"><span class="sr-only">Cluster: </span>…</a>`:a`<a class="leader" href="/cluster"><span class="lamp tone-deny" aria-hidden="true"></span>no answer</a>`}var Us={o:"/",m:"/move",a:"/activity",j:"/jobs",c:"/cluster"};function zt({children:e,bare:t}){let n=K(Ze).split("?")[0],[o,s]=_(!1),r=V(null),i=V(!0),l=V(0);return D(()=>{if(i.current){i.current=!1;return}scrollTo(0,0),r.current?.querySelector("h1")?.focus()},[n]),Uo({"?":()=>s(!0),"/":u=>{let d=document.querySelector("[data-search]");d&&(u.preventDefault(),d.focus(),d.select())},Escape:(u,d)=>{d?u.target.blur():n!=="/"&&To()},g:()=>l.current=Date.now(),...Object.fromEntries(Object.entries(Us).map(([u,d])=>[u,()=>Date.now()-l.current<1500&&document.querySelector(`.nav a[href="${d}"]`)?.click()]))}),a`<a class="skip" href="#main">Skip to the content</a>
+    ${n.leader_id?a`<span class="lamp tone-run" aria-hidden="true"></span><span>${n.leader_id}
+      <span class="long"> leads</span></span>`:a`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
+  </a>`:a`<a class="leader" href="/cluster"><span class="sr-only">Cluster: </span>…</a>`:a`<a class="leader" href="/cluster">
+    <span class="lamp tone-deny" aria-hidden="true"></span>no answer</a>`}var Us={o:"/",m:"/move",a:"/activity",j:"/jobs",c:"/cluster"};function zt({children:e,bare:t}){let n=K(Ze).split("?")[0],[o,s]=_(!1),r=V(null),i=V(!0),l=V(0);return D(()=>{if(i.current){i.current=!1;return}scrollTo(0,0),r.current?.querySelector("h1")?.focus()},[n]),Uo({"?":()=>s(!0),"/":u=>{let d=document.querySelector("[data-search]");d&&(u.preventDefault(),d.focus(),d.select())},Escape:(u,d)=>{d?u.target.blur():n!=="/"&&To()},g:()=>l.current=Date.now(),...Object.fromEntries(Object.entries(Us).map(([u,d])=>[u,()=>Date.now()-l.current<1500&&document.querySelector(`.nav a[href="${d}"]`)?.click()]))}),a`<a class="skip" href="#main">Skip to the content</a>
     ${!t&&a`<header class="top">
       <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24" /><span>Gatekeeper</span></a>
       <nav class="nav" aria-label="Views">
@@ -162,14 +181,16 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         <${qs} />
         <${Ps} />
         <${Ls} />
-        <button type="button" class="plain" onClick=${()=>s(!0)} title="Keys"><span aria-hidden="true">?</span><span class="sr-only">Keys</span></button>
+        <button type="button" class="plain" onClick=${()=>s(!0)} title="Keys">
+        <span aria-hidden="true">?</span><span class="sr-only">Keys</span></button>
       </div>
     </header>`}
     <${Fo} />
     <main id="main" tabindex="-1" ref=${r}>${e}</main>
     <${Po} />
     <${Zo} />
-    ${o&&a`<${Fs} onClose=${()=>s(!1)} />`}`}function te({children:e,aside:t}){return a`<div class="title"><h1 tabindex="-1">${e}</h1>${t&&a`<div class="row">${t}</div>`}</div>`}var Dn=[["viewer","–","see definitions, permits, queues, history, jobs and status"],["acquirer","viewer","acquire, keep and release permits, take over, verify, submit jobs and work on them"],["verifier","–","verify permits, for a guarded resource"],["operator","viewer","pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these"],["editor","viewer","create, replace and delete definitions; undo that"],["admin","all","everything, also change members, settings, bindings and tokens; it has no scope"]],Vt=Dn.map(([e])=>[`ROLE_${e.toUpperCase()}`,e]);var er=e=>e.split(`
+    ${o&&a`<${Fs} onClose=${()=>s(!1)} />`}`}function te({children:e,aside:t}){return a`<div class="title">
+    <h1 tabindex="-1">${e}</h1>${t&&a`<div class="row">${t}</div>`}</div>`}var Dn=[["viewer","–","see definitions, permits, queues, history, jobs and status"],["acquirer","viewer","acquire, keep and release permits, take over, verify, submit jobs and work on them"],["verifier","–","verify permits, for a guarded resource"],["operator","viewer","pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these"],["editor","viewer","create, replace and delete definitions; undo that"],["admin","all","everything, also change members, settings, bindings and tokens; it has no scope"]],Vt=Dn.map(([e])=>[`ROLE_${e.toUpperCase()}`,e]);var er=e=>e.split(`
 `).map(t=>t.trim()).filter(Boolean),nr=e=>({role:e.role,semaphores:(e.semaphores??[]).join(`
 `),labels:e.labels??"",group:e.group??"",acquirer:e.acquirer??""}),Rn=e=>({name:e?.name??"",subjects:(e?.subjects??[]).join(`
 `),grants:(e?.grants??[{role:"ROLE_VIEWER"}]).map(nr)}),tr=e=>({name:e.name.trim(),subjects:er(e.subjects),grants:e.grants.map(t=>({role:t.role,semaphores:er(t.semaphores),labels:t.labels.trim(),group:t.group,acquirer:t.acquirer}))}),On=e=>[...(e?.subjects??[]).map(t=>`subject ${t}`),...(e?.grants??[]).map(t=>`grant ${vt(t)}`)];function Ws({was:e,is:t}){let[n,o]=[On(e),On(t)],s=o.filter(i=>!n.includes(i)),r=n.filter(i=>!o.includes(i));return s.length+r.length===0?null:a`<ul class="changes">
@@ -206,7 +227,8 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     onDone=${n}
   >
     ${l&&a`<div class="note" role="alert">
-      <p>${l.updated_by||"Somebody"} saved this binding at ${M(l.updated_at)}, while you edited it. It is now:</p>
+      <p>${l.updated_by||"Somebody"} saved this binding at ${M(l.updated_at)}, while you
+      edited it. It is now:</p>
       <ul>${On(l).map(b=>a`<li>${b}</li>`)}</ul>
       <p class="row">
         <button type="button" onClick=${()=>g(!0)}>Keep my values</button>
@@ -214,7 +236,8 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       </p>
     </div>`}
     <div class="form">
-      ${!e&&a`<${R} label="Name" value=${r.name} onInput=${b=>f({name:b})} error=${d.error("binding.name")}
+      ${!e&&a`<${R} label="Name" value=${r.name} onInput=${b=>f({name:b})}
+        error=${d.error("binding.name")}
         help="The principal: the author of changes, and the owner of permits." autofocus />`}
       <${R} label="Subjects" area=${3} value=${r.subjects} onInput=${b=>f({subjects:b})}
         error=${d.error("binding.subjects")}
@@ -233,9 +256,12 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     preview=${async()=>({})}
     show=${()=>a`
       ${o.length+s.length===0&&a`<p>The binding has no subject and no token, so nobody loses access.</p>`}
-      ${o.length>0&&a`<p>These subjects may do nothing any more:</p><ul>${o.map(r=>a`<li><code>${r}</code></li>`)}</ul>`}
+      ${o.length>0&&a`<p>These subjects may do nothing any more:</p>
+        <ul>${o.map(r=>a`<li><code>${r}</code></li>`)}</ul>`}
       ${s.length>0&&a`<p>These tokens end:</p>
-        <ul>${s.map(r=>a`<li><code>${r.id}</code>${r.created_by&&`, created by ${r.created_by}`}</li>`)}</ul>`}
+        <ul>
+          ${s.map(r=>a`<li><code>${r.id}</code>${r.created_by&&`, created by ${r.created_by}`}</li>`)}
+        </ul>`}
       <p>Streams of ${e.name} end within a second. Its permits live until they expire.</p>`}
     run=${({reason:r})=>Ro(Y`/v1/bindings/${e.name}`,{expected_revision:e.revision,reason:r})}
     done=${()=>`Binding ${e.name} is removed.`}
@@ -250,14 +276,15 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       error=${Ie(()=>we(e.lasts??""))||o}
       help=${`As 30m or 2h. ${n}`}
     />
-    <${R} label="Or until" type="datetime-local" value=${e.until??""} onInput=${s=>t({...e,until:s,lasts:""})} />`}function Je({value:e,set:t}){return a`<${R}
+    <${R} label="Or until" type="datetime-local" value=${e.until??""}
+      onInput=${s=>t({...e,until:s,lasts:""})} />`}function Je({value:e,set:t}){return a`<${R}
     label="Drain"
     placeholder="2m"
     value=${e.drain??""}
     onInput=${n=>t({...e,drain:n})}
     error=${Ie(()=>we(e.drain??""))}
     help="How long holders that must stop may continue. Empty: their next refresh is refused."
-  />`}function sr(e){let{lasts:t,until:n}=Re(e);return t?{expires_at:new Date(We()+N(t)).toISOString()}:n?{expires_at:n}:{}}function Ks({of:e,binding:t,onClose:n}){let o=V(null),[s,r]=_("");D(()=>o.current.querySelector("input").select(),[]);let i=async()=>{o.current.querySelector("input").select();try{await navigator.clipboard.writeText(e.secret),r("Copied.")}catch{r("The browser does not allow it: copy the selected text with Ctrl-C.")}},l=e.token.expires_at?`until ${M(e.token.expires_at)}`:"until it is revoked";return a`<div class="stack" ref=${o}>
+  />`}var Ks={message:"It is not known whether the token was created. If the list has a new one, revoke it."};function sr(e){let{lasts:t,until:n}=Re(e);return t?{expires_at:new Date(We()+N(t)).toISOString()}:n?{expires_at:n}:{}}function zs({of:e,binding:t,onClose:n}){let o=V(null),[s,r]=_("");D(()=>o.current.querySelector("input").select(),[]);let i=async()=>{o.current.querySelector("input").select();try{await navigator.clipboard.writeText(e.secret),r("Copied.")}catch{r("The browser does not allow it: copy the selected text with Ctrl-C.")}},l=e.token.expires_at?`until ${M(e.token.expires_at)}`:"until it is revoked";return a`<div class="stack" ref=${o}>
     <p class="note" role="alert">Copy the token now. It is shown only this once: the servers keep a hash of it.</p>
     <${R} label="Token" value=${e.secret} onInput=${()=>{}} readonly />
     <p>A caller that shows it acts as ${t}, ${l}. Its id is <code>${e.token.id}</code>.</p>
@@ -266,17 +293,20 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       <button type="button" onClick=${i}>Copy</button>
       <button type="button" class="primary" onClick=${n}>Done</button>
     </p>
-  </div>`}function ar({binding:e,onClose:t,onDone:n}){let[o,s]=_({lasts:"30d",until:""}),[r,i]=_(""),[l,u]=_(null),[d,c]=_(null),[$,f]=_(!1),p=Ie(()=>sr(o)),m=async g=>{if(g.preventDefault(),!($||p)){f(!0),c(null);try{u(await T("/v1/tokens",{binding:e,reason:r,...sr(o)})),n()}catch(b){c(b.offline?{message:"It is not known whether the token was created. If the list has a new one, revoke it."}:b),b.offline&&n()}f(!1)}},h=d?.fields?.find(g=>g.field==="expires_at")?.rule;return a`<${ae} title=${`${l?"Token":"Create a token"} of ${e}`} onClose=${t} firm>
-    ${l?a`<${Ks} of=${l} binding=${e} onClose=${t} />`:a`<form onSubmit=${m}>
+  </div>`}function ar({binding:e,onClose:t,onDone:n}){let[o,s]=_({lasts:"30d",until:""}),[r,i]=_(""),[l,u]=_(null),[d,c]=_(null),[$,f]=_(!1),p=Ie(()=>sr(o)),m=async g=>{if(g.preventDefault(),!($||p)){f(!0),c(null);try{u(await T("/v1/tokens",{binding:e,reason:r,...sr(o)})),n()}catch(b){c(b.offline?Ks:b),b.offline&&n()}f(!1)}},h=d?.fields?.find(g=>g.field==="expires_at")?.rule;return a`<${ae} title=${`${l?"Token":"Create a token"} of ${e}`} onClose=${t} firm>
+    ${l?a`<${zs} of=${l} binding=${e} onClose=${t} />`:a`<form onSubmit=${m}>
           <p>A caller that shows the token may do all that the binding grants.</p>
           <div class="form">
-            <${je} value=${o} set=${g=>(s(g),c(null))} without="Empty: until it is revoked." error=${h} />
+            <${je} value=${o} set=${g=>(s(g),c(null))}
+              without="Empty: until it is revoked." error=${h} />
           </div>
-          <${R} label="Reason" help="For the journal: why you do this." value=${r} onInput=${i} maxlength="1024" />
+          <${R} label="Reason" help="For the journal: why you do this." value=${r}
+            onInput=${i} maxlength="1024" />
           ${d&&!h&&a`<${W} error=${d} />`}
           <p class="row end">
             <button type="button" onClick=${t}>Cancel</button>
-            <${L} role="ROLE_ADMIN" type="submit" kind="primary" why=${p}>${$?"Working …":"Create it"}<//>
+            <${L} role="ROLE_ADMIN" type="submit" kind="primary"
+              why=${p}>${$?"Working …":"Create it"}<//>
           </p>
         </form>`}
   <//>`}function ir({binding:e,token:t,onClose:n,onDone:o}){return a`<${Z}
@@ -286,33 +316,38 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     role="ROLE_ADMIN"
     undoable=${!1}
     preview=${async()=>({})}
-    show=${()=>a`<p>Callers with this token of ${e} are refused at once, and its streams end within a second. Permits live
+    show=${()=>a`<p>Callers with this token of ${e} are refused at once, and its streams end within
+      a second. Permits live
       until they expire.</p>`}
     run=${({reason:s})=>T(Y`/v1/tokens/${t.id}:revoke`,{reason:s})}
     done=${()=>`Token ${t.id} is revoked.`}
     onClose=${n}
     onDone=${o}
-  />`}function zs(){let[e,t]=_({role:"ROLE_OPERATOR",semaphore:""}),[n,o]=_(null),[s,r]=_(null);return a`<section class="panel stack">
+  />`}function Vs(){let[e,t]=_({role:"ROLE_OPERATOR",semaphore:""}),[n,o]=_(null),[s,r]=_(null);return a`<section class="panel stack">
     <h2>May I?</h2>
     <form class="form" onSubmit=${l=>{l.preventDefault(),T("/v1/can-i",{role:e.role,semaphore:e.semaphore.trim()}).then(u=>(o(u),r(null)),r)}}>
       <${ve} label="Role" value=${e.role} onChange=${l=>t({...e,role:l})} options=${Vt} />
-      <${R} label="On semaphore" value=${e.semaphore} onInput=${l=>t({...e,semaphore:l})} help="Empty: anywhere." />
+      <${R} label="On semaphore" value=${e.semaphore} onInput=${l=>t({...e,semaphore:l})}
+        help="Empty: anywhere." />
       <p class="row full"><button class="primary">Ask</button></p>
     </form>
     <div role="status">
       ${n&&(n.allowed?a`<p class="lead tone-run">Yes.</p>`:a`<p class="lead"><strong class="tone-deny">No.</strong> ${n.reason}</p>`)}
     </div>
     ${s&&a`<${W} error=${s} />`}
-  </section>`}var In=200;function Vs({session:e}){let t=S(f=>x("/v1/bindings",{},f),["bindings"],{keep:!0}),[n,o]=_(null),[s,r]=_("");if(t.error?.code==="PERMISSION_DENIED")return a`<${A} title="Only administrators see who may do what." />`;let i=e?.authenticates===!1?"These servers do not authenticate callers, so bindings would mean nothing.":"",l=(f,p,...m)=>a`<${L} role="ROLE_ADMIN" why=${i} kind=${p} onClick=${()=>o(m)}>${f}<//>`,u={onClose:()=>o(null),onDone:t.refresh},[d,c,$]=n??[];return a`<div class="title"><h2>Who may do what</h2>${l("Create a binding …","primary","edit")}</div>
+  </section>`}var In=200;function Js({session:e}){let t=S(f=>x("/v1/bindings",{},f),["bindings"],{keep:!0}),[n,o]=_(null),[s,r]=_("");if(t.error?.code==="PERMISSION_DENIED")return a`<${A} title="Only administrators see who may do what." />`;let i=e?.authenticates===!1?"These servers do not authenticate callers, so bindings mean nothing.":"",l=(f,p,...m)=>a`<${L} role="ROLE_ADMIN" why=${i} kind=${p} onClick=${()=>o(m)}>${f}<//>`,u={onClose:()=>o(null),onDone:t.refresh},[d,c,$]=n??[];return a`<div class="title"><h2>Who may do what</h2>${l("Create a binding …","primary","edit")}</div>
     <${U} of=${t} what="Reading the bindings">
-      ${({bindings:f=[]})=>{let p=f.filter(m=>s.toLowerCase().split(/\s+/).every(h=>JSON.stringify(m).toLowerCase().includes(h)));return a`${(f.length>10||s)&&a`<${R} label="Find" value=${s} onInput=${r} help="Words of names, subjects, grants and tokens." />`}
+      ${({bindings:f=[]})=>{let p=f.filter(m=>s.toLowerCase().split(/\s+/).every(h=>JSON.stringify(m).toLowerCase().includes(h)));return a`${(f.length>10||s)&&a`<${R} label="Find" value=${s} onInput=${r}
+            help="Words of names, subjects, grants and tokens." />`}
         <${H}
           caption="Bindings"
           rows=${p.slice(0,In)}
           rowKey=${m=>m.name}
           empty=${a`<${A} title=${s?"No binding has these words.":"There are no bindings."} />`}
           note=${p.length>In&&`and ${y(p.length-In)} more: find them by words`}
-          columns=${[["Name",m=>m.name,"name"],["Subjects",m=>a`<ul class="changes">${(m.subjects??[]).map(h=>a`<li>${h}</li>`)}</ul>`,"name"],["May",m=>a`<ul class="changes">${(m.grants??[]).map(h=>a`<li>${vt(h)}</li>`)}</ul>`],["Tokens",m=>a`<ul class="changes">
+          columns=${[["Name",m=>m.name,"name"],["Subjects",m=>a`<ul class="changes">${(m.subjects??[]).map(h=>a`<li>${h}</li>`)}</ul>`,"name"],["May",m=>a`<ul class="changes">
+              ${(m.grants??[]).map(h=>a`<li>${vt(h)}</li>`)}
+            </ul>`],["Tokens",m=>a`<ul class="changes">
               ${(m.tokens??[]).map(h=>a`<li class="row">
                 <span><code>${h.id}</code>${h.expires_at&&` until ${M(h.expires_at)}`}</span>${l("Revoke …","","revoke",m,h)}
               </li>`)}
@@ -331,13 +366,14 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         ${e?e.authenticated?a`<${Se} of=${[["Principal",e.principal],["Credential",e.credential],["You may",(e.grants??[]).map(vt).join("; ")||"nothing"],["Acquirers",(e.acquirers??[]).join(", ")]]} />`:a`<p>These servers do not authenticate callers: everybody may do everything.</p>`:a`<${_e} what="Asking who you are" />`}
       </section>
       <div class="panels">
-        <${zs} />
+        <${Vs} />
         <section class="panel"><h2>Roles</h2>
-          <${H} caption="Roles" rows=${Dn} columns=${[["Role",t=>t[0],"num"],["Includes",t=>t[1]],["May",t=>t[2]]]} />
+          <${H} caption="Roles" rows=${Dn}
+            columns=${[["Role",t=>t[0],"num"],["Includes",t=>t[1]],["May",t=>t[2]]]} />
         </section>
       </div>
-      <section class="panel"><${Vs} session=${e} /></section>
-    </div>`}var Js=["EVENT_KIND_CREATED","EVENT_KIND_REPLACED","EVENT_KIND_DELETED"],Gs=e=>Js.includes(e)?"ROLE_EDITOR":"ROLE_OPERATOR";function yt({entries:e,semaphore:t,onChange:n}){let o="";return a`<ol class="entries">
+      <section class="panel"><${Js} session=${e} /></section>
+    </div>`}var Gs=["EVENT_KIND_CREATED","EVENT_KIND_REPLACED","EVENT_KIND_DELETED"],Qs=e=>Gs.includes(e)?"ROLE_EDITOR":"ROLE_OPERATOR";function yt({entries:e,semaphore:t,onChange:n}){let o="";return a`<ol class="entries">
     ${e.map(s=>{let r=s.revision!==o;return o=s.revision,a`<li key=${`${s.revision}.${s.ordinal??0}`} class=${r?"":"same"}>
         <div class="entry-head">
           <time class="num" datetime=${s.at} title=${M(s.at)}>${rt(s.at)}</time>
@@ -345,36 +381,49 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
           ${!t&&s.semaphore&&a`<a class="mono" href=${`/s/${encodeURIComponent(s.semaphore)}`}>${s.semaphore}</a>`}
           <span class="grow">${Jo(s)}</span>
           <span class="faint"><a href=${`/activity?change=${s.revision}`}>change ${s.revision}</a>${s.author&&` by ${s.author}`}</span>
-          ${r&&Qo(s)&&a`<${L} role=${Gs(s.kind)} semaphore=${s.semaphore??""} onClick=${()=>et(s.revision,n)}>Undo …<//>`}
+          ${r&&Qo(s)&&a`<${L} role=${Qs(s.kind)} semaphore=${s.semaphore??""}
+              onClick=${()=>et(s.revision,n)}>Undo …<//>`}
         </div>
         ${s.reason&&a`<p class="entry-reason">${s.reason}</p>`}
         ${s.before&&s.after&&a`<${xn} before=${s.before} after=${s.after} />`}
       </li>`})}
   </ol>`}function cr(){re("Activity");let[e,t]=P(),n=e.get("change")??"";return a`<${te} aside=${n&&a`<a class="button" href="/activity">All activity</a>`}>${n?`Change ${n}`:"Activity"}<//>
-    ${n?a`<${Xs} change=${n} />`:a`<${Ys} params=${e} change=${t} />`}`}var Qs=e=>e.split(/[\s,]+/).filter(Boolean).map(t=>/[*?[]/.test(t)?t:`*${t}*`);function Ys({params:e,change:t}){let[n,o]=ke(e.get("q")??"",g=>t({q:g}),300),[s,r]=ke(e.get("labels")??"",g=>t({labels:g}),400),i=e.get("permits")==="1",l=e.get("by")??"",[u,d]=ke(l,g=>t({by:g}),300),[c,$]=_(50),f={names:Qs(e.get("q")??""),labels:e.get("labels")??"",permits:i},p=S(g=>x("/v1/history",{...f,page_size:c},g),["journal",f,c],{every:15e3,keep:!0}),m=Be(p.refresh,i?500:60);De("/v1/watch",f,{message:({events:g=[]})=>g.length&&m(),missed:m,open:g=>g&&m()});let h=(p.data?.entries??[]).filter(g=>!l||(g.author??"").toLowerCase().includes(l.toLowerCase()));return a`<form class="filters" role="search" onSubmit=${g=>g.preventDefault()}>
-      <div class="field grow"><label for="activity-q">Semaphores <kbd aria-hidden="true">/</kbd></label><input id="activity-q" data-search value=${n} onInput=${g=>o(g.target.value)} placeholder="part of a name, or a glob" spellcheck=${!1} autocomplete="off" /></div>
-      <div class="field"><label for="activity-by">By</label><input id="activity-by" value=${u} onInput=${g=>d(g.target.value)} spellcheck=${!1} autocomplete="off" /></div>
-      <div class="field"><label for="activity-labels">Labels</label><input id="activity-labels" value=${s} onInput=${g=>r(g.target.value)} spellcheck=${!1} autocomplete="off" /></div>
-      <${ue} label="Also how permits ended" checked=${i} onChange=${g=>t({permits:g?"1":""})} />
+    ${n?a`<${Zs} change=${n} />`:a`<${Xs} params=${e} change=${t} />`}`}var Ys=e=>e.split(/[\s,]+/).filter(Boolean).map(t=>/[*?[]/.test(t)?t:`*${t}*`);function Xs({params:e,change:t}){let[n,o]=ke(e.get("q")??"",g=>t({q:g}),300),[s,r]=ke(e.get("labels")??"",g=>t({labels:g}),400),i=e.get("permits")==="1",l=e.get("by")??"",[u,d]=ke(l,g=>t({by:g}),300),[c,$]=_(50),f={names:Ys(e.get("q")??""),labels:e.get("labels")??"",permits:i},p=S(g=>x("/v1/history",{...f,page_size:c},g),["journal",f,c],{every:15e3,keep:!0}),m=Be(p.refresh,i?500:60);De("/v1/watch",f,{message:({events:g=[]})=>g.length&&m(),missed:m,open:g=>g&&m()});let h=(p.data?.entries??[]).filter(g=>!l||(g.author??"").toLowerCase().includes(l.toLowerCase()));return a`<form class="filters" role="search" onSubmit=${g=>g.preventDefault()}>
+      <div class="field grow"><label for="activity-q">Semaphores <kbd aria-hidden="true">/</kbd></label>
+      <input id="activity-q" data-search value=${n} onInput=${g=>o(g.target.value)}
+        placeholder="part of a name, or a glob" spellcheck=${!1} autocomplete="off" /></div>
+      <div class="field"><label for="activity-by">By</label>
+      <input id="activity-by" value=${u} onInput=${g=>d(g.target.value)} spellcheck=${!1}
+        autocomplete="off" /></div>
+      <div class="field"><label for="activity-labels">Labels</label>
+      <input id="activity-labels" value=${s} onInput=${g=>r(g.target.value)} spellcheck=${!1}
+        autocomplete="off" /></div>
+      <${ue} label="Also how permits ended" checked=${i}
+        onChange=${g=>t({permits:g?"1":""})} />
     </form>
     <section class="panel">
       <${U} of=${p} what="Reading the journal">
         ${g=>a`
-          ${h.length?a`<${yt} entries=${h} onChange=${p.refresh} />`:a`<${A} title="The journal has nothing of that.">Edits, pauses, cordons and undos appear here as they happen.<//>`}
-          ${g.next_page_token&&c<1e3&&a`<p class="row"><button type="button" onClick=${()=>$(Math.min(1e3,c*4))}>Show more</button></p>`}`}
+          ${h.length?a`<${yt} entries=${h} onChange=${p.refresh} />`:a`<${A} title="The journal has nothing of that.">Edits, pauses, cordons and undos appear
+              here as they happen.<//>`}
+          ${g.next_page_token&&c<1e3&&a`<p class="row"><button type="button"
+              onClick=${()=>$(Math.min(1e3,c*4))}>Show more</button></p>`}`}
       <//>
-    </section>`}function Xs({change:e}){let t=S(n=>x("/v1/history",{change:e,page_size:1e3},n),["change",e]);return a`<section class="panel">
+    </section>`}function Zs({change:e}){let t=S(n=>x("/v1/history",{change:e,page_size:1e3},n),["change",e]);return a`<section class="panel">
     <${U} of=${t} what="Reading the journal">
       ${({entries:n=[],missing:o,next_page_token:s})=>a`
-        ${o&&a`<p class="note">The journal has forgotten a part of this change${o.semaphores?.length?`: ${o.semaphores.join(", ")}`:""}.</p>`}
+        ${o&&a`<p class="note">The journal has forgotten a part of this
+          change${o.semaphores?.length?`: ${o.semaphores.join(", ")}`:""}.</p>`}
         ${n.length?a`<${yt} entries=${n} onChange=${t.refresh} />`:a`<${A} title=${`The journal has no change ${e}.`} />`}
         ${s&&a`<p class="faint">Only its first 1,000 entries are shown.</p>`}
         ${n.length>0&&n[0].undoes&&a`<p><a href=${`/activity?change=${n[0].undoes}`}>The change that it undoes</a></p>`}`}
     <//>
   </section>`}var Jt="M4 14V2",ur={idle:[Jt,"M4 4l8-2"],running:[Jt,"M4 3l9 4v-3l-9-2z"],waiting:[Jt,"M4 5h9","M8 9h1M11 9h1M14 9h0"],paused:["M5.5 3v10","M10.5 3v10"],stopping:[Jt,"M4 4h9v4H4z"],"held for an operator":["M5 7V5a3 3 0 0 1 6 0v2","M4 7h8v6H4z"],missed:["M8 2a6 6 0 1 0 .1 0z","M8 5v3.5l2.5 1.5"],denied:["M8 2a6 6 0 1 0 .1 0z","M4.5 8h7"],disabled:["M3.5 3.5l9 9","M12.5 3.5l-9 9"],cordoned:["M8 2a6 6 0 1 0 .1 0z","M4 4l8 8"]};function wt({word:e}){let t=ur[e]??ur.idle;return a`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     ${t.map(n=>a`<path d=${n} />`)}
-  </svg>`}function kt({value:e,text:t}){let n=Wo(e);return a`<span class="state tone-${n.tone}"><${wt} word=${n.word} /><span>${t??n.word}</span></span>`}function pr({record:e}){let t=bt(e)[0];return a`<${kt} value=${t?.value} text=${Ho(e)} />`}function Gt({tone:e="idle",children:t}){return a`<span class="tag tone-${e}">${t}</span>`}var Zs=864e5,mr=1e3,fr=e=>e?.role==="SERVER_ROLE_LEADER",$r=e=>e.map(t=>t.status).filter(fr).sort((t,n)=>Number(n.term)-Number(t.term))[0],hr=e=>e.port==="CERTIFICATE_PORT_API"?"API":j(e.port,"CERTIFICATE_PORT_"),Qt=e=>N(e)<0?`${ge(-N(e))} behind`:`${ge(N(e))} ahead`;function gr(e){if(e.error)return["deny",e.error];let t=Date.parse(e.not_after)-We();if(t<=0)return["deny","has ended"];let n=Math.floor(t/Zs);return[n<7?"deny":n<30?"wait":"",n<1?`ends in ${X(t)}`:`ends in ${C(n,"day","days")}`]}function ea(e,t){if(!e.status)return[["deny",`does not answer: ${e.error}`]];let n=(e.status.certificates??[]).map(o=>[o,...gr(o)]).filter(([,o])=>o);return[Number(e.lag??0)>=mr&&["wait","lagging"],...n.map(([o,s,r])=>[s,`${hr(o)} certificate ${o.error?"cannot be used":r}`]),t&&["stop",`clock is ${Qt(t.ahead)}`],e.status.insecure&&["stop","started with --insecure"]].filter(Boolean)}var ta={run:"running",wait:"waiting",stop:"missed",deny:"denied"};function na({of:e}){return(e.length?e:[["run","well"]]).map(([t,n])=>a`<div class="state tone-${t}"><${wt} word=${ta[t]} /><span>${n}</span></div>`)}function oa(e){return e.status?fr(e.status)?a`<strong class="tone-run">leader</strong>`:e.voter?j(e.status.role,"SERVER_ROLE_")||"stopping":"non-voter":e.voter?"voter":"non-voter"}var dr=e=>ge(+(parseFloat(e??"0")*1e3).toFixed(2));function _r(e,t){let n=s=>r=>r.status?s(r.status,r):a`<span class="faint">–</span>`,o=s=>t?.find(r=>r.id===s.id);return[["Server",s=>a`${s.id}${s.id===e&&a`<span class="faint"> (answers you)</span>`}
-      <span class="under">${s.api_address||"API address not known"}<br />${s.peer_address} (peers)</span>`,"name"],["State",s=>a`<${na} of=${ea(s,o(s))} />`],["Role",oa,"whole"],["Term",n(s=>s.term),"num"],["Entries behind",n((s,r)=>r.lag===void 0?"not known":a`<span class=${Number(r.lag)>=mr?"tone-wait":""}>${y(r.lag)}</span>`),"num"],["Log writes",n(s=>s.log_writes?a`${dr(s.log_writes.median)}<span class="under">${dr(s.log_writes.longest)} longest</span>`:"none yet"),"num"],["Snapshot",n(({last_snapshot:s})=>s?a`${s.taken_at?a`<${ie} at=${s.taken_at} /> ago`:`index ${s.index}`}<span class="under">${fe(s.bytes)}</span>`:"none yet"),"num"],["Version",n(s=>a`${s.version||"–"}<span class="under">level ${s.feature_level}</span>`),"whole"],["Up for",n(s=>s.uptime&&X(N(s.uptime))),"num"],["Clock",n((s,r)=>t?o(r)?a`<span class="tone-stop">${Qt(o(r).ahead)}</span>`:"in step":"not known"),"num"]]}function br({of:e}){let t=e.flatMap(o=>(o.status?.certificates??[]).map(s=>({...s,server:o.id}))),n=e.filter(o=>!o.status).map(o=>o.id);return a`<section class="panel">
+  </svg>`}function kt({value:e,text:t}){let n=Wo(e);return a`<span class="state tone-${n.tone}"><${wt} word=${n.word} /><span>${t??n.word}</span></span>`}function pr({record:e}){let t=bt(e)[0];return a`<${kt} value=${t?.value} text=${Ho(e)} />`}function Gt({tone:e="idle",children:t}){return a`<span class="tag tone-${e}">${t}</span>`}var ea=864e5,mr=1e3,fr=e=>e?.role==="SERVER_ROLE_LEADER",$r=e=>e.map(t=>t.status).filter(fr).sort((t,n)=>Number(n.term)-Number(t.term))[0],hr=e=>e.port==="CERTIFICATE_PORT_API"?"API":j(e.port,"CERTIFICATE_PORT_"),Qt=e=>N(e)<0?`${ge(-N(e))} behind`:`${ge(N(e))} ahead`;function gr(e){if(e.error)return["deny",e.error];let t=Date.parse(e.not_after)-We();if(t<=0)return["deny","has ended"];let n=Math.floor(t/ea);return[n<7?"deny":n<30?"wait":"",n<1?`ends in ${X(t)}`:`ends in ${C(n,"day","days")}`]}function ta(e,t){if(!e.status)return[["deny",`does not answer: ${e.error}`]];let n=(e.status.certificates??[]).map(o=>[o,...gr(o)]).filter(([,o])=>o);return[Number(e.lag??0)>=mr&&["wait","lagging"],...n.map(([o,s,r])=>[s,`${hr(o)} certificate ${o.error?"cannot be used":r}`]),t&&["stop",`clock is ${Qt(t.ahead)}`],e.status.insecure&&["stop","started with --insecure"]].filter(Boolean)}var na={run:"running",wait:"waiting",stop:"missed",deny:"denied"};function oa({of:e}){return(e.length?e:[["run","well"]]).map(([t,n])=>a`<div class="state tone-${t}"><${wt} word=${na[t]} /><span>${n}</span></div>`)}function ra(e){return e.status?fr(e.status)?a`<strong class="tone-run">leader</strong>`:e.voter?j(e.status.role,"SERVER_ROLE_")||"stopping":"non-voter":e.voter?"voter":"non-voter"}var dr=e=>ge(+(parseFloat(e??"0")*1e3).toFixed(2));function _r(e,t){let n=s=>r=>r.status?s(r.status,r):a`<span class="faint">–</span>`,o=s=>t?.find(r=>r.id===s.id);return[["Server",s=>a`${s.id}${s.id===e&&a`<span class="faint"> (answers you)</span>`}
+      <span class="under">${s.api_address||"API address not known"}<br />${s.peer_address} (peers)</span>`,"name"],["State",s=>a`<${oa} of=${ta(s,o(s))} />`],["Role",ra,"whole"],["Term",n(s=>s.term),"num"],["Entries behind",n((s,r)=>r.lag===void 0?"not known":a`<span class=${Number(r.lag)>=mr?"tone-wait":""}>${y(r.lag)}</span>`),"num"],["Log writes",n(s=>s.log_writes?a`${dr(s.log_writes.median)}
+        <span class="under">${dr(s.log_writes.longest)} longest</span>`:"none yet"),"num"],["Snapshot",n(({last_snapshot:s})=>s?a`${s.taken_at?a`<${ie} at=${s.taken_at} /> ago`:`index ${s.index}`}
+        <span class="under">${fe(s.bytes)}</span>`:"none yet"),"num"],["Version",n(s=>a`${s.version||"–"}<span class="under">level ${s.feature_level}</span>`),"whole"],["Up for",n(s=>s.uptime&&X(N(s.uptime))),"num"],["Clock",n((s,r)=>t?o(r)?a`<span class="tone-stop">${Qt(o(r).ahead)}</span>`:"in step":"not known"),"num"]]}function br({of:e}){let t=e.flatMap(o=>(o.status?.certificates??[]).map(s=>({...s,server:o.id}))),n=e.filter(o=>!o.status).map(o=>o.id);return a`<section class="panel">
     <h2>Certificates</h2>
     <${H}
       caption="Certificates of the servers"
@@ -384,11 +433,12 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       columns=${[["Server",o=>o.server,"name"],["Port",hr],["Subject",o=>o.subject||"–","name"],["Ends",o=>{let[s,r]=gr(o);return a`<span class=${s&&`tone-${s}`}>${o.error?r:a`${M(o.not_after)}, ${r}`}</span>`}]]}
       note=${n.length>0&&`Those of ${n.join(", ")} are not known.`}
     />
-  </section>`}var An=ce(null),vr=(e,t)=>An.set({member:e,onDone:t});function ra({of:e}){let t=(e.members??[]).filter(r=>r.voter).map(r=>r.id),n=Math.floor(t.length/2)+1,o=t.length-n,s=e.silent??[];return a`
+  </section>`}var An=ce(null),vr=(e,t)=>An.set({member:e,onDone:t});function sa({of:e}){let t=(e.members??[]).filter(r=>r.voter).map(r=>r.id),n=Math.floor(t.length/2)+1,o=t.length-n,s=e.silent??[];return a`
     <p class="lead">${C(t.length,"voter is","voters are")} left: ${t.join(", ")}.</p>
     <p>The cluster needs ${n} of ${t.length===1?"it":"them"}:
-      ${o?` it works on while ${C(o,"voter is","voters are")} away.`:" it stops when a voter is away."}</p>
-    ${s.length>0&&a`<p class="note">${s.join(", ")} ${s.length===1?"does":"do"} not answer now.</p>`}`}function yr(){let e=K(An);if(!e)return null;let t=e.member.id;return a`<${Z}
+      ${o?` it works on while ${C(o,"voter is","voters are")} away.`:" it stops when one is away."}</p>
+    ${s.length>0&&a`<p class="note">${s.join(", ")} ${s.length===1?"does":"do"} not answer
+      now.</p>`}`}function yr(){let e=K(An);if(!e)return null;let t=e.member.id;return a`<${Z}
     key=${t}
     title=${`Remove ${t}`}
     verb=${`Remove ${t}`}
@@ -396,22 +446,23 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     role="ROLE_ADMIN"
     journal=${!1}
     preview=${n=>T("/v1/members:remove",{id:t,dry_run:!0},n)}
-    show=${n=>a`<p>${t} leaves for good: it stops, and its id can never be used again. A new server needs a new id and an empty
-      data folder.${e.member.leader&&" It leads now, so another server takes over."}</p><${ra} of=${n} />`}
+    show=${n=>a`<p>${t} leaves for good: it stops, and its id can never be used again. A new server
+      needs a new id and an empty
+      data folder.${e.member.leader&&" It leads now, so another server takes over."}</p><${sa} of=${n} />`}
     nothing=${n=>n.already_removed?`${t} was removed before.`:n.refusal??""}
     run=${()=>T("/v1/members:remove",{id:t})}
     done=${n=>`${t} is removed. ${C(n.members?.length??0,"member is","members are")} left.`}
     onDone=${e.onDone}
     onClose=${()=>An.set(null)}
-  />`}var sa={max_duration:"The longest duration of a definition. Raising it lengthens, for good, how long a recovered cluster grants nothing.",journal_per_semaphore:"Edits that the journal keeps of each semaphore, and as many ends of permits.",journal_total:"The same of all semaphores together.",journal_lifetime:"How long the journal keeps an entry.",remembered_deletions:"Deleted definitions whose version is remembered.",request_lifetime:"How long a request is remembered at least, while there is room.",requests_kept:"Requests of each semaphore that are remembered for longer.",request_bytes:"The most bytes for requests.",edit_bytes:"The most bytes for requests that edit.",max_task_bytes:"The most bytes of the payload of a task, and of its result.",max_job_bytes:"The most bytes of the payloads of a job.",max_semaphore_work_bytes:"The most bytes that the jobs of a semaphore store and reserve.",max_work_bytes:"The same of all semaphores together."},Xt=e=>typeof e=="string"&&e.endsWith("s"),Yt=(e,t)=>Xt(t)?ge(N(t)):e.includes("bytes")?fe(t):y(t),wr=e=>Xt(e)?Me(e):String(e);function aa(e,t){if(e.trim()==="")throw new Error("It needs a value.");if(Xt(t))return we(e);if(!/^\d+$/.test(e.trim()))throw new Error(`“${e}” is not a whole number.`);return e.trim()}function ia(e,t){let n={},o={};for(let[s,r]of Object.entries(t))if(e[s]!==wr(r))try{n[s]=aa(e[s],r)}catch(i){o[s]=i.message}return{changed:n,errors:o}}var Nn=({before:e={},after:t={}})=>Object.keys(t).filter(n=>e[n]!==t[n]);function la({settings:e,onClose:t,onDone:n}){let[o,s]=_(()=>Object.fromEntries(Object.entries(e).map(([m,h])=>[m,wr(h)]))),[r,i]=_({}),[l,u]=_(!1),{changed:d,errors:c}=ia(o,e),$=Object.keys(c).length?"A field has a mistake.":Object.keys(d).length?"":"Nothing was changed.",f=m=>h=>{s({...o,[m]:h}),i({...r,[m]:void 0})},p=m=>{let h=m.fields.filter(g=>g.field.startsWith("settings.")).map(g=>[g.field.slice(9),g.rule]);return i(Object.fromEntries(h)),h.length>0};return a`<form onSubmit=${m=>(m.preventDefault(),$||u(!0))}>
+  />`}var aa={max_duration:"The longest duration of a definition. Raising it lengthens, for good, how long a recovered cluster grants nothing.",journal_per_semaphore:"Edits that the journal keeps of each semaphore, and as many ends of permits.",journal_total:"The same of all semaphores together.",journal_lifetime:"How long the journal keeps an entry.",remembered_deletions:"Deleted definitions whose version is remembered.",request_lifetime:"How long a request is remembered at least, while there is room.",requests_kept:"Requests of each semaphore that are remembered for longer.",request_bytes:"The most bytes for requests.",edit_bytes:"The most bytes for requests that edit.",max_task_bytes:"The most bytes of the payload of a task, and of its result.",max_job_bytes:"The most bytes of the payloads of a job.",max_semaphore_work_bytes:"The most bytes that the jobs of a semaphore store and reserve.",max_work_bytes:"The same of all semaphores together."},Xt=e=>typeof e=="string"&&e.endsWith("s"),Yt=(e,t)=>Xt(t)?ge(N(t)):e.includes("bytes")?fe(t):y(t),wr=e=>Xt(e)?Me(e):String(e);function ia(e,t){if(e.trim()==="")throw new Error("It needs a value.");if(Xt(t))return we(e);if(!/^\d+$/.test(e.trim()))throw new Error(`“${e}” is not a whole number.`);return e.trim()}function la(e,t){let n={},o={};for(let[s,r]of Object.entries(t))if(e[s]!==wr(r))try{n[s]=ia(e[s],r)}catch(i){o[s]=i.message}return{changed:n,errors:o}}var Nn=({before:e={},after:t={}})=>Object.keys(t).filter(n=>e[n]!==t[n]);function ca({settings:e,onClose:t,onDone:n}){let[o,s]=_(()=>Object.fromEntries(Object.entries(e).map(([h,g])=>[h,wr(g)]))),[r,i]=_({}),[l,u]=_(!1),{changed:d,errors:c}=la(o,e),$=Object.keys(d).length?"":"Nothing was changed.",f=Object.keys(c).length?"A field has a mistake.":$,p=h=>g=>{s({...o,[h]:g}),i({...r,[h]:void 0})},m=h=>{let g=h.fields.filter(b=>b.field.startsWith("settings.")).map(b=>[b.field.slice(9),b.rule]);return i(Object.fromEntries(g)),g.length>0};return a`<form onSubmit=${h=>(h.preventDefault(),f||u(!0))}>
       <div class="form">
-        ${Object.entries(e).map(([m,h])=>a`<${R} key=${m} label=${m} value=${o[m]} onInput=${f(m)}
-            class=${m in d||c[m]?"changed":""} inputmode=${Xt(h)?void 0:"numeric"}
-            help=${`${sa[m]??""} Now ${Yt(m,h)}.`} error=${c[m]??r[m]} />`)}
+        ${Object.entries(e).map(([h,g])=>a`<${R} key=${h} label=${h} value=${o[h]} onInput=${p(h)}
+            class=${h in d||c[h]?"changed":""} inputmode=${Xt(g)?void 0:"numeric"}
+            help=${`${aa[h]??""} Now ${Yt(h,g)}.`} error=${c[h]??r[h]} />`)}
       </div>
       <p class="row end sticky-end">
-        <button type="button" onClick=${t}>${$==="Nothing was changed."?"Back":"Discard"}</button>
-        <${L} role="ROLE_ADMIN" type="submit" kind="primary" why=${$}>Review and save …<//>
+        <button type="button" onClick=${t}>${f&&f===$?"Back":"Discard"}</button>
+        <${L} role="ROLE_ADMIN" type="submit" kind="primary" why=${f}>Review and save …<//>
       </p>
     </form>
     ${l&&a`<${Z}
@@ -419,18 +470,18 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       verb="Save"
       role="ROLE_ADMIN"
       undoable=${!1}
-      preview=${m=>$t("/v1/settings",{settings:d,dry_run:!0},m)}
-      show=${m=>a`<${H}
+      preview=${h=>$t("/v1/settings",{settings:d,dry_run:!0},h)}
+      show=${h=>a`<${H}
           caption="Settings that change"
-          rows=${Nn(m)}
-          columns=${[["Setting",h=>h,"name"],["Now",h=>a`<del>${Yt(h,m.before[h])}</del>`],["Then",h=>a`<ins>${Yt(h,m.after[h])}</ins>`]]}
+          rows=${Nn(h)}
+          columns=${[["Setting",g=>g,"name"],["Now",g=>a`<del>${Yt(g,h.before[g])}</del>`],["Then",g=>a`<ins>${Yt(g,h.after[g])}</ins>`]]}
         />
-        <${Tn} of=${m} />
+        <${Tn} of=${h} />
         <p class="faint">Undo does not take settings back: set the earlier values again.</p>`}
-      nothing=${m=>Nn(m).length?"":"The settings have these values already."}
-      run=${({reason:m,author:h},g)=>$t("/v1/settings",{settings:d,expected:g.before,reason:m,author:h})}
-      done=${m=>`${C(Nn(m).length,"setting is","settings are")} changed, as change ${m.revision}.`}
-      onError=${p}
+      nothing=${h=>Nn(h).length?"":"The settings have these values already."}
+      run=${({reason:h,author:g},b)=>$t("/v1/settings",{settings:d,expected:b.before,reason:h,author:g})}
+      done=${h=>`${C(Nn(h).length,"setting is","settings are")} changed, as change ${h.revision}.`}
+      onError=${m}
       onClose=${()=>u(!1)}
       onDone=${n}
     />`}`}function kr(){let[e,t]=P(),n=S(r=>x("/v1/settings",{},r),["settings"]),o=e.get("edit")==="settings",s=()=>t({edit:""});return a`<section class="panel">
@@ -438,9 +489,9 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       ${!o&&a`<${L} role="ROLE_ADMIN" onClick=${()=>t({edit:"settings"},{replace:!1})}>Edit<//>`}
     </div>
     <${U} of=${n} what="Reading the settings">
-      ${({settings:r={}})=>o?a`<${la} settings=${r} onClose=${s} onDone=${()=>(n.refresh(),s())} />`:a`<${Se} of=${Object.entries(r).map(([i,l])=>[i,Yt(i,l)])} />`}
+      ${({settings:r={}})=>o?a`<${ca} settings=${r} onClose=${s} onDone=${()=>(n.refresh(),s())} />`:a`<${Se} of=${Object.entries(r).map(([i,l])=>[i,Yt(i,l)])} />`}
     <//>
-  </section>`}var ca=()=>S(e=>x("/v1/cordons",{},e),["cordons"],{every:15e3,keep:!0});function Ge(){let e=ca(),[t,n]=_(null),o=e.data?.cordons??[];if(o.length===0)return null;let s=r=>T("/v1/uncordon",{id:r.id,...$e(),...Lt()}).then(i=>{be(`Cordon ${r.id} is ended.`,{action:{text:"Undo",run:()=>et(i.revision,e.refresh)}}),n(null),e.refresh()},n);return a`<section class="cordons" aria-label="Cordons in force">
+  </section>`}var ua=()=>S(e=>x("/v1/cordons",{},e),["cordons"],{every:15e3,keep:!0});function Ge(){let e=ua(),[t,n]=_(null),o=e.data?.cordons??[];if(o.length===0)return null;let s=r=>T("/v1/uncordon",{id:r.id,...$e(),...Lt()}).then(i=>{be(`Cordon ${r.id} is ended.`,{action:{text:"Undo",run:()=>et(i.revision,e.refresh)}}),n(null),e.refresh()},n);return a`<section class="cordons" aria-label="Cordons in force">
     <${W} error=${t} />
     <ul>
       ${o.map(r=>a`<li key=${r.id}>
@@ -449,23 +500,25 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
           <${L} role="ROLE_OPERATOR" onClick=${()=>s(r)}>End it<//>
         </li>`)}
     </ul>
-  </section>`}function ua({member:e,onClose:t,onDone:n}){let[o,s]=_(null);return a`<${ae} title="Hand leadership over" onClose=${t}>
+  </section>`}function pa({member:e,onClose:t,onDone:n}){let[o,s]=_(null);return a`<${ae} title="Hand leadership over" onClose=${t}>
     <form onSubmit=${i=>{i.preventDefault(),T("/v1/leadership:transfer",{id:e.id}).then(l=>{be(`${l.leader_id} leads.`),n(),t()},s)}}>
       <p>${e.id} becomes the leader. Permits survive; calls wait a moment.</p>
       <${W} error=${o} />
-      <p class="row end"><button type="button" onClick=${t}>Cancel</button><button class="primary">Let ${e.id} lead</button></p>
+      <p class="row end"><button type="button" onClick=${t}>Cancel</button>
+      <button class="primary">Let ${e.id} lead</button></p>
     </form>
-  <//>`}function pa({of:e,id:t,clocks:n,onChange:o}){let[s,r]=_(null);return a`<section class="panel">
+  <//>`}function da({of:e,id:t,clocks:n,onChange:o}){let[s,r]=_(null);return a`<section class="panel">
     <h2>Members</h2>
     <${H}
       caption="Members"
       rows=${e}
       rowKey=${i=>i.id}
       wide
-      columns=${[..._r(t,n),["",i=>i.voter&&!i.leader&&a`<${L} role="ROLE_ADMIN" onClick=${()=>r(i)}>Let it lead …<//>`,"end"],["",i=>a`<${L} role="ROLE_ADMIN" kind="danger" onClick=${()=>vr(i,o)}>Remove …<//>`,"end"]]}
+      columns=${[..._r(t,n),["",i=>i.voter&&!i.leader&&a`<${L} role="ROLE_ADMIN" onClick=${()=>r(i)}>Let it lead …<//>`,"end"],["",i=>a`<${L} role="ROLE_ADMIN" kind="danger"
+          onClick=${()=>vr(i,o)}>Remove …<//>`,"end"]]}
     />
-    ${s&&a`<${ua} member=${s} onClose=${()=>r(null)} onDone=${o} />`}
-  </section>`}function da({leader:e}){let t=[...(e?.member_clocks??[]).map(n=>({name:`server ${n.id}`,ahead:n.ahead})),...(e?.host_clocks??[]).map(n=>({name:F(n),ahead:n.ahead,seen:n.seen}))];return a`<section class="panel">
+    ${s&&a`<${pa} member=${s} onClose=${()=>r(null)} onDone=${o} />`}
+  </section>`}function ma({leader:e}){let t=[...(e?.member_clocks??[]).map(n=>({name:`server ${n.id}`,ahead:n.ahead})),...(e?.host_clocks??[]).map(n=>({name:F(n),ahead:n.ahead,seen:n.seen}))];return a`<section class="panel">
     <h2>Clocks</h2>
     <${H}
       caption="Clocks that are off"
@@ -473,9 +526,10 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       empty=${a`<${A} title=${e?"No clock is off.":"Only the leader compares clocks, and it does not answer."} />`}
       columns=${[["Whose",n=>n.name,"name"],["Off by",n=>a`<span class="tone-stop">${Qt(n.ahead)}</span>`,"num"],["Seen",n=>n.seen?a`<${ie} at=${n.seen} /> ago`:"within the last minute","num"]]}
     />
-  </section>`}function ma({status:e}){let t=Number(e.work_bytes??0),n=Number(e.max_work_bytes??0);return a`<section class="panel">
+  </section>`}function fa({status:e}){let t=Number(e.work_bytes??0),n=Number(e.max_work_bytes??0);return a`<section class="panel">
     <h2>Stored for jobs</h2>
-    <p class="row"><${ye} share=${n?t/n:0} label="${fe(t)} of ${fe(n)}" /><span class="num">${fe(t)} of ${fe(n)}</span></p>
+    <p class="row"><${ye} share=${n?t/n:0} label="${fe(t)} of ${fe(n)}" />
+    <span class="num">${fe(t)} of ${fe(n)}</span></p>
     <${H}
       caption="Semaphores with jobs"
       rows=${e.work}
@@ -486,20 +540,26 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     <${Ge} />
     <${U} of=${e} what="Asking the servers">
       ${t=>{let n=t.members.map(i=>({...i.member,...i})),o=$r(n),s=o??n.find(i=>i.id===t.id)?.status??n.find(i=>i.status)?.status??{},r=n.filter(i=>i.status?.insecure).map(i=>i.id);return a`<div class="stack">
-          ${!s.leader_id&&a`<p class="failure" role="alert">There is no leader. Nothing is granted until a majority of the servers is there.</p>`}
-          ${s.recovery_wait&&a`<p class="note">Nothing is granted for another ${X(N(s.recovery_wait))}: a recovery is being waited out.</p>`}
-          ${r.length>0&&a`<p class="note">Started with --insecure: ${r.join(", ")}. The ports may be reached without TLS and authentication.</p>`}
-          ${s.denied_semaphores>0&&a`<div class="note"><p>${C(s.denied_semaphores,"semaphore is","semaphores are")} asked for in vain:</p>
-            <ul>${s.denied.map(i=>a`<li key=${i.semaphore}><a href=${`/s/${encodeURIComponent(i.semaphore)}`}>${i.semaphore}</a>: ${i.text||i.message}</li>`)}</ul></div>`}
+          ${!s.leader_id&&a`<p class="failure" role="alert">There is no leader. Nothing is granted until a majority
+            of the servers is there.</p>`}
+          ${s.recovery_wait&&a`<p class="note">Nothing is granted for another ${X(N(s.recovery_wait))}: a
+            recovery is being waited out.</p>`}
+          ${r.length>0&&a`<p class="note">Started with --insecure: ${r.join(", ")}. The ports may be reached without TLS
+            and authentication.</p>`}
+          ${s.denied_semaphores>0&&a`<div class="note"><p>${C(s.denied_semaphores,"semaphore is","semaphores are")} asked for in
+            vain:</p>
+            <ul>${s.denied.map(i=>a`<li key=${i.semaphore}>
+                <a href=${`/s/${encodeURIComponent(i.semaphore)}`}>${i.semaphore}</a>: ${i.text||i.message}</li>`)}</ul></div>`}
           <section class="panel">
             <h2>State</h2>
             <${Se} of=${[["Cluster",a`<code>${s.cluster_id}</code>`],["Leader",s.leader_id?a`${s.leader_id}${!o&&a`<span class="tone-deny"> (does not answer)</span>`}`:"none"],["Servers",`${y(n.filter(i=>i.status).length)} of ${y(n.length)} answer`],["Revision",s.revision],["Definitions",y(s.definitions)],["Permits",y(s.permits)],["Waiters",o?y(s.waiters):"only the leader knows"],["Smallest safe duration",s.smallest_duration&&ge(N(s.smallest_duration))]]} />
           </section>
-          <${pa} of=${n} id=${t.id} clocks=${o&&(o.member_clocks??[])} onChange=${e.refresh} />
+          <${da} of=${n} id=${t.id} clocks=${o&&(o.member_clocks??[])}
+            onChange=${e.refresh} />
           <div class="panels">
             <${br} of=${n} />
-            <${da} leader=${o} />
-            <${ma} status=${s} />
+            <${ma} leader=${o} />
+            <${fa} status=${s} />
           </div>
           <${kr} />
           <${yr} />
@@ -515,75 +575,99 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     caption="Jobs"
     rows=${e}
     rowKey=${t=>t.submitted_revision}
-    columns=${[["Job",t=>a`<a href=${`/jobs/${encodeURIComponent(t.spec.id)}`}>${t.spec.id}</a>`,"name"],["Semaphore",t=>a`<a href=${`/s/${encodeURIComponent(t.spec.semaphore)}`}>${t.spec.semaphore}</a>`,"name"],["State",t=>a`<span class="tag tone-${Mn(t)}">${Ln(t)}</span>`],["Progress",t=>a`<${Fn} job=${t} />`],["Failed",t=>t.failed?a`<strong class="tone-deny">${y(t.failed)}</strong>`:"0","num"],["Submitted",t=>a`<span title=${M(t.submitted_at)}><${ie} at=${t.submitted_at} /> ago</span>${t.spec.author&&a`<div class="sub">by ${t.spec.author}</div>`}`,"num"],["Stored",t=>fe(t.bytes),"num"]]}
-  />`}function xr(e){return e.away?["away","stop"]:e.draining?["draining","wait"]:e.denied&&e.denied!=="REASON_UNSPECIFIED"?[`denied: ${j(e.denied,"REASON_")}`,"deny"]:e.waiting?["waiting","wait"]:e.tasks?.length?["working","run"]:["idle","idle"]}var fa=e=>e.state==="PERMIT_STATE_HELD"?"lost: clear its slot":e.state==="PERMIT_STATE_COOLING"?`lost: cools for ${X(N(e.expires_in))}`:"";function qn({data:e}){let t=[...e.workers??[],...e.away??[]];return a`<${H}
+    columns=${[["Job",t=>a`<a href=${`/jobs/${encodeURIComponent(t.spec.id)}`}>${t.spec.id}</a>`,"name"],["Semaphore",t=>a`<a href=${`/s/${encodeURIComponent(t.spec.semaphore)}`}>${t.spec.semaphore}</a>`,"name"],["State",t=>a`<span class="tag tone-${Mn(t)}">${Ln(t)}</span>`],["Progress",t=>a`<${Fn} job=${t} />`],["Failed",t=>t.failed?a`<strong class="tone-deny">${y(t.failed)}</strong>`:"0","num"],["Submitted",t=>a`<span title=${M(t.submitted_at)}>
+        <${ie} at=${t.submitted_at} /> ago</span>${t.spec.author&&a`<div class="sub">by ${t.spec.author}</div>`}`,"num"],["Stored",t=>fe(t.bytes),"num"]]}
+  />`}function xr(e){return e.away?["away","stop"]:e.draining?["draining","wait"]:e.denied&&e.denied!=="REASON_UNSPECIFIED"?[`denied: ${j(e.denied,"REASON_")}`,"deny"]:e.waiting?["waiting","wait"]:e.tasks?.length?["working","run"]:["idle","idle"]}var $a=e=>e.state==="PERMIT_STATE_HELD"?"lost: clear its slot":e.state==="PERMIT_STATE_COOLING"?`lost: cools for ${X(N(e.expires_in))}`:"";function qn({data:e}){let t=[...e.workers??[],...e.away??[]];return a`<${H}
     caption="Workers"
     rows=${t}
     rowKey=${(n,o)=>`${n.semaphore} ${F(n.identity)} ${n.identity?.holder_id} ${o}`}
     empty=${a`<${A} title="Nobody works.">A worker is a program that takes tasks, as gkctl work does.<//>`}
-    columns=${[["Worker",n=>F(n.identity),"name"],["Semaphore",n=>a`<a href=${`/s/${encodeURIComponent(n.semaphore)}`}>${n.semaphore}</a>`,"name"],["State",n=>a`<span class="tag tone-${xr(n)[1]}">${xr(n)[0]}</span>`],["Free",n=>y(n.free),"num"],["Tasks",n=>n.tasks?.length?a`<ul class="held">${n.tasks.slice(0,8).map(o=>a`<li key=${o.token}><a href=${`/jobs/${encodeURIComponent(o.job)}`}>${o.job}</a> ${y(o.index)}, for <${ie} at=${o.granted_at} />
-                ${o.progress&&a` <${ye} share=${o.progress.fraction} label="${Math.round(100*(o.progress.fraction??0))} %" /> ${o.progress.text}`} ${fa(o)}</li>`)}${n.tasks.length>8&&a`<li>and ${y(n.tasks.length-8)} more</li>`}</ul>`:"–"]]}
-  />`}var $a=[["","any"],["JOB_STATE_OPEN","open"],["JOB_STATE_ENDED","ended"],["JOB_STATE_CANCELLED","cancelled"],["JOB_STATE_RECEIVING","receiving"]];function ha(){let[e,t]=P(),[n,o]=ke(e.get("semaphore")??"",c=>t({semaphore:c}),300),[s,r]=ke(e.get("labels")??"",c=>t({labels:c}),300),i={semaphore:e.get("semaphore")??"",labels:e.get("labels")??"",states:e.getAll("state")},[l,u]=_(""),d=S(c=>x("/v1/jobs",{...i,page_size:100,page_token:l},c),["jobs",i,l],{every:2e3,keep:!0});return a`<form class="filters" role="search" onSubmit=${c=>c.preventDefault()}>
-      <div class="field"><label for="job-semaphore">Semaphore</label><input id="job-semaphore" data-search value=${n} onInput=${c=>o(c.target.value)} spellcheck=${!1} /></div>
-      <div class="field"><label for="job-labels">Labels</label><input id="job-labels" value=${s} onInput=${c=>r(c.target.value)} placeholder="team=billing" spellcheck=${!1} /></div>
-      <${ve} label="State" value=${e.get("state")??""} onChange=${c=>t({state:c})} options=${$a} />
+    columns=${[["Worker",n=>F(n.identity),"name"],["Semaphore",n=>a`<a href=${`/s/${encodeURIComponent(n.semaphore)}`}>${n.semaphore}</a>`,"name"],["State",n=>a`<span class="tag tone-${xr(n)[1]}">${xr(n)[0]}</span>`],["Free",n=>y(n.free),"num"],["Tasks",n=>n.tasks?.length?a`<ul class="held">${n.tasks.slice(0,8).map(o=>a`<li key=${o.token}>
+                <a href=${`/jobs/${encodeURIComponent(o.job)}`}>${o.job}</a> ${y(o.index)},
+                for <${ie} at=${o.granted_at} />
+                ${o.progress&&a` <${ye} share=${o.progress.fraction}
+                  label="${Math.round(100*(o.progress.fraction??0))} %" /> ${o.progress.text}`} ${$a(o)}</li>`)}${n.tasks.length>8&&a`<li>and ${y(n.tasks.length-8)} more</li>`}</ul>`:"–"]]}
+  />`}var ha=[["","any"],["JOB_STATE_OPEN","open"],["JOB_STATE_ENDED","ended"],["JOB_STATE_CANCELLED","cancelled"],["JOB_STATE_RECEIVING","receiving"]];function ga(){let[e,t]=P(),[n,o]=ke(e.get("semaphore")??"",c=>t({semaphore:c}),300),[s,r]=ke(e.get("labels")??"",c=>t({labels:c}),300),i={semaphore:e.get("semaphore")??"",labels:e.get("labels")??"",states:e.getAll("state")},[l,u]=_(""),d=S(c=>x("/v1/jobs",{...i,page_size:100,page_token:l},c),["jobs",i,l],{every:2e3,keep:!0});return a`<form class="filters" role="search" onSubmit=${c=>c.preventDefault()}>
+      <div class="field"><label for="job-semaphore">Semaphore</label>
+      <input id="job-semaphore" data-search value=${n} onInput=${c=>o(c.target.value)}
+        spellcheck=${!1} /></div>
+      <div class="field"><label for="job-labels">Labels</label>
+      <input id="job-labels" value=${s} onInput=${c=>r(c.target.value)} placeholder="team=billing"
+        spellcheck=${!1} /></div>
+      <${ve} label="State" value=${e.get("state")??""} onChange=${c=>t({state:c})}
+        options=${ha} />
     </form>
     <section class="panel">
       <${U} of=${d} what="Reading the jobs">
         ${c=>a`
-          ${c.jobs?.length?a`<${Pn} jobs=${c.jobs} />`:a`<${A} title="No job matches.">Jobs are submitted by programs, or with gkctl job submit.<//>`}
+          ${c.jobs?.length?a`<${Pn} jobs=${c.jobs} />`:a`<${A} title="No job matches.">Jobs
+            are submitted by programs, or with gkctl job submit.<//>`}
           <p class="row end">
             ${l&&a`<button type="button" onClick=${()=>u("")}>First page</button>`}
             ${c.next_page_token&&a`<button type="button" onClick=${()=>u(c.next_page_token)}>Next page</button>`}
           </p>`}
       <//>
-    </section>`}function ga(){let e=S(t=>x("/v1/workers",{},t),["workers"],{every:2e3,keep:!0});return a`<section class="panel"><${U} of=${e} what="Reading the workers">${t=>a`<${qn} data=${t} />`}<//></section>`}function Tr(){re("Jobs");let[e]=P();return a`<${te}>Jobs<//>
+    </section>`}function _a(){let e=S(t=>x("/v1/workers",{},t),["workers"],{every:2e3,keep:!0});return a`<section class="panel">
+    <${U} of=${e} what="Reading the workers">${t=>a`<${qn} data=${t} />`}<//></section>`}function Tr(){re("Jobs");let[e]=P();return a`<${te}>Jobs<//>
     <${st} of=${[["jobs","Jobs"],["workers","Workers"]]} label="Jobs and workers" />
-    ${e.get("tab")==="workers"?a`<${ga} />`:a`<${ha} />`}`}function Zt({title:e,text:t,verb:n,run:o,done:s,onClose:r,onDone:i,reason:l}){let[u,d]=_(""),[c,$]=_(null),[f,p]=_(!1);return a`<${ae} title=${e} onClose=${r}>
+    ${e.get("tab")==="workers"?a`<${_a} />`:a`<${ga} />`}`}function Zt({title:e,text:t,verb:n,run:o,done:s,onClose:r,onDone:i,reason:l}){let[u,d]=_(""),[c,$]=_(null),[f,p]=_(!1);return a`<${ae} title=${e} onClose=${r}>
     <form onSubmit=${async h=>{if(h.preventDefault(),!f){p(!0);try{be(s(await o(u))),i(),r()}catch(g){$(g),p(!1)}}}}>
       <p>${t}</p>
       ${l&&a`<${R} label="Reason" value=${u} onInput=${d} maxlength="1024" />`}
       <${W} error=${c} />
-      <p class="row end"><button type="button" onClick=${r}>Cancel</button><button class="primary">${f?"Working …":n}</button></p>
+      <p class="row end"><button type="button" onClick=${r}>Cancel</button>
+      <button class="primary">${f?"Working …":n}</button></p>
     </form>
-  <//>`}function _a({job:e,onChange:t}){let[n,o]=_(""),{id:s,semaphore:r}=e.spec,i=j(e.state,"JOB_STATE_"),l={onClose:()=>o(""),onDone:t},u=(d,c,$)=>a`<${L} role="ROLE_OPERATOR" semaphore=${r} why=${$} onClick=${()=>o(d)}>${c}<//>`;return a`
+  <//>`}function ba({job:e,onChange:t}){let[n,o]=_(""),{id:s,semaphore:r}=e.spec,i=j(e.state,"JOB_STATE_"),l={onClose:()=>o(""),onDone:t},u=(d,c,$)=>a`<${L} role="ROLE_OPERATOR" semaphore=${r} why=${$}
+      onClick=${()=>o(d)}>${c}<//>`;return a`
     ${u("retry","Retry failed …",e.failed?"":"No task has failed.")}
     ${u("drop","Drop failed …",e.failed?"":"No task has failed.")}
     ${u("cancel","Cancel …",e.over?"The job is over.":i==="cancelled"?"It is cancelled already.":"")}
     ${u("delete","Delete …",e.over?"":"The job is not over. Cancel it first.")}
-    ${n==="retry"&&a`<${Zt} ...${l} title="Retry failed tasks" verb="Retry" text=${`${C(e.failed,"failed task is","failed tasks are")} handed out again.`}
-      run=${()=>T(Y`/v1/jobs/${s}:retry`,{as_of:e.revision})} done=${d=>`${C(d.tasks??0,"task","tasks")} handed out again.`} />`}
-    ${n==="drop"&&a`<${Zt} ...${l} title="Drop failed tasks" verb="Drop" text=${`${C(e.failed,"failed task is","failed tasks are")} given up. They cannot be retried.`}
-      run=${()=>T(Y`/v1/jobs/${s}:drop`,{as_of:e.revision})} done=${d=>`${C(d.tasks??0,"task","tasks")} dropped.`} />`}
+    ${n==="retry"&&a`<${Zt} ...${l} title="Retry failed tasks" verb="Retry"
+      text=${`${C(e.failed,"failed task is","failed tasks are")} handed out again.`}
+      run=${()=>T(Y`/v1/jobs/${s}:retry`,{as_of:e.revision})}
+        done=${d=>`${C(d.tasks??0,"task","tasks")} handed out again.`} />`}
+    ${n==="drop"&&a`<${Zt} ...${l} title="Drop failed tasks" verb="Drop"
+      text=${`${C(e.failed,"failed task is","failed tasks are")} given up. They cannot be retried.`}
+      run=${()=>T(Y`/v1/jobs/${s}:drop`,{as_of:e.revision})}
+        done=${d=>`${C(d.tasks??0,"task","tasks")} dropped.`} />`}
     ${n==="cancel"&&a`<${Zt} ...${l} title=${`Cancel ${s}`} verb="Cancel the job" reason
       text=${`${C(e.waiting??0,"waiting task is","waiting tasks are")} not executed, and ${C(e.held??0,"running task stops","running tasks stop")}.`}
       run=${d=>T(Y`/v1/jobs/${s}:cancel`,{reason:d,submitted_revision:e.submitted_revision,...$e()})} done=${()=>`${s} is cancelled.`} />`}
-    ${n==="delete"&&a`<${Zt} ...${l} title=${`Delete ${s}`} verb="Delete the job" text="The job is removed with its results."
-      run=${()=>Ne("DELETE",Y`/v1/jobs/${s}`,{query:{submitted_revision:e.submitted_revision}})} done=${()=>`${s} is deleted.`} onDone=${()=>me("/jobs")} />`}`}var Sr={waiting:"idle",held:"accent",done:"run",failed:"deny",dropped:"stop",cancelled:"stop"},ba=[["","any"],...Object.keys(Sr).map(e=>[e,e])];function va({job:e,index:t,onClose:n}){let o=S(s=>x(Y`/v1/jobs/${e}/tasks`,{from:t,page_size:1,payloads:!0,results:!0},s),["task",e,t]);return a`<${ae} title=${`Task ${t} of ${e}`} onClose=${n} wide>
+    ${n==="delete"&&a`<${Zt} ...${l} title=${`Delete ${s}`} verb="Delete the job"
+      text="The job is removed with its results."
+      run=${()=>Ne("DELETE",Y`/v1/jobs/${s}`,{query:{submitted_revision:e.submitted_revision}})}
+        done=${()=>`${s} is deleted.`} onDone=${()=>me("/jobs")} />`}`}var Sr={waiting:"idle",held:"accent",done:"run",failed:"deny",dropped:"stop",cancelled:"stop"},va=[["","any"],...Object.keys(Sr).map(e=>[e,e])];function ya({job:e,index:t,onClose:n}){let o=S(s=>x(Y`/v1/jobs/${e}/tasks`,{from:t,page_size:1,payloads:!0,results:!0},s),["task",e,t]);return a`<${ae} title=${`Task ${t} of ${e}`} onClose=${n} wide>
     <${U} of=${o} what="Reading the task">
       ${s=>{let r=s.tasks?.[0];return r?a`<${Se} of=${[["State",j(r.state,"TASK_STATE_")],["Attempts",y(r.attempts)],["Worker",r.worker&&F(r.worker)],["Token",r.token],["Returned unfinished",r.returns]]} />
           ${r.failure&&a`<h3>Failure</h3><pre>${r.failure}</pre>`}
           <h3>Payload</h3><pre>${_n(r.payload)||"(none)"}</pre>
           <h3>Result</h3><pre>${_n(r.result)||"(none)"}</pre>`:a`<${A} title="There is no such task." />`}}
     <//>
-  <//>`}function ya({id:e,round:t}){let[n,o]=P(),s=n.get("task")??"",[r,i]=_(0),[l,u]=_(null),d={states:s?[`TASK_STATE_${s.toUpperCase()}`]:[],from:r,page_size:100},c=S($=>x(Y`/v1/jobs/${e}/tasks`,d,$),["tasks",e,d,t],{keep:!0});return a`<section class="panel">
+  <//>`}function wa({id:e,round:t}){let[n,o]=P(),s=n.get("task")??"",[r,i]=_(0),[l,u]=_(null),d={states:s?[`TASK_STATE_${s.toUpperCase()}`]:[],from:r,page_size:100},c=S($=>x(Y`/v1/jobs/${e}/tasks`,d,$),["tasks",e,d,t],{keep:!0});return a`<section class="panel">
     <div class="title"><h2>Tasks</h2>
-      <${ve} label="In state" value=${s} onChange=${$=>(i(0),o({task:$}))} options=${ba} /></div>
+      <${ve} label="In state" value=${s} onChange=${$=>(i(0),o({task:$}))}
+        options=${va} /></div>
     <${U} of=${c} what="Reading the tasks">
       ${$=>a`<${H}
           caption="Tasks"
           rows=${$.tasks}
           rowKey=${f=>f.index??0}
           empty=${a`<${A} title="No task is in that state." />`}
-          columns=${[["Task",f=>a`<button type="button" class="plain" onClick=${()=>u(f.index??0)}>${y(f.index)}<span class="sr-only">: show payload and result</span></button>`,"num"],["State",f=>a`<span class="tag tone-${Sr[j(f.state,"TASK_STATE_")]}">${j(f.state,"TASK_STATE_")}</span>`],["Attempts",f=>y(f.attempts),"num"],["Worker",f=>f.worker?F(f.worker):"–","name"],["Progress",f=>f.progress?a`<${ye} share=${f.progress.fraction} label=${`${Math.round(100*(f.progress.fraction??0))} %`} /> ${f.progress.text}`:"–"],["Failure",f=>f.failure||"–"]]}
+          columns=${[["Task",f=>a`<button type="button" class="plain"
+              onClick=${()=>u(f.index??0)}>${y(f.index)}
+                <span class="sr-only">: show payload and result</span></button>`,"num"],["State",f=>a`<span class="tag tone-${Sr[j(f.state,"TASK_STATE_")]}">${j(f.state,"TASK_STATE_")}</span>`],["Attempts",f=>y(f.attempts),"num"],["Worker",f=>f.worker?F(f.worker):"–","name"],["Progress",f=>f.progress?a`<${ye} share=${f.progress.fraction} label=${`${Math.round(100*(f.progress.fraction??0))} %`} /> ${f.progress.text}`:"–"],["Failure",f=>f.failure||"–"]]}
         />
         <p class="row end">
           ${r>0&&a`<button type="button" onClick=${()=>i(0)}>First page</button>`}
           ${$.next>0&&a`<button type="button" onClick=${()=>i($.next)}>Next page</button>`}
         </p>`}
     <//>
-    ${l!==null&&a`<${va} job=${e} index=${l} onClose=${()=>u(null)} />`}
-  </section>`}function Cr({name:e}){re(e);let t=S(d=>x(Y`/v1/jobs/${e}`,{},d),["job",e],{every:15e3}),[n,o]=_(0),s=Be(()=>o(d=>d+1),1e3),[r,i]=_(null),l=()=>{t.refresh(),s(),i(null)},u=t.data?.job;return D(()=>{u&&!u.over&&r===null&&i(u.revision)},[u?.over,r]),De(r!==null?Y`/v1/jobs/${e}:follow`:null,{after_revision:r},{message(d){d.job&&t.set(()=>({job:d.job})),s()},end:l}),t.error?.code==="NOT_FOUND"?a`<${te}>${e}<//><${A} title="There is no job of this id.">It may have been deleted, or kept for its time. <a href="/jobs">All jobs</a><//>`:u?a`<${te} aside=${a`<${_a} job=${u} onChange=${l} />`}>${e}<//>
+    ${l!==null&&a`<${ya} job=${e} index=${l} onClose=${()=>u(null)} />`}
+  </section>`}function Cr({name:e}){re(e);let t=S(d=>x(Y`/v1/jobs/${e}`,{},d),["job",e],{every:15e3}),[n,o]=_(0),s=Be(()=>o(d=>d+1),1e3),[r,i]=_(null),l=()=>{t.refresh(),s(),i(null)},u=t.data?.job;return D(()=>{u&&!u.over&&r===null&&i(u.revision)},[u?.over,r]),De(r!==null?Y`/v1/jobs/${e}:follow`:null,{after_revision:r},{message(d){d.job&&t.set(()=>({job:d.job})),s()},end:l}),t.error?.code==="NOT_FOUND"?a`<${te}>${e}<//>
+      <${A} title="There is no job of this id.">It may have been deleted, or kept for its
+      time. <a href="/jobs">All jobs</a><//>`:u?a`<${te} aside=${a`<${ba} job=${u} onChange=${l} />`}>${e}<//>
     <div class="stack">
       <section class="panel stack">
         <p class="row"><span class="tag tone-${Mn(u)}">${Ln(u)}</span><span>${jn(u)}</span></p>
@@ -591,8 +675,9 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         ${u.cancel_text&&a`<p class="note">Cancelled ${u.cancel_text}</p>`}
         <${Se} of=${[["Semaphore",a`<a href=${`/s/${encodeURIComponent(u.spec.semaphore)}`}>${u.spec.semaphore}</a>`],["Submitted",`${M(u.submitted_at)}${u.spec.author?` by ${u.spec.author}`:""}`],["Ended",u.ended_at&&`${M(u.ended_at)}, after ${X(Date.parse(u.ended_at)-Date.parse(u.submitted_at))}`],["Priority",u.spec.priority],["Attempts of a task",u.spec.max_attempts],["Timeout",Me(u.spec.timeout)],["Kept after its end",Me(u.spec.retention)],["Stored",fe(u.bytes)],["Labels",Object.entries(u.spec.labels??{}).map(([d,c])=>`${d}=${c}`).join(", ")]]} />
       </section>
-      <${ya} id=${e} round=${n} />
-    </div>`:a`<${te}>${e}<//>${t.error&&!t.error.offline?a`<${W} error=${t.error} retry=${t.refresh} />`:a`<${_e} what="Reading the job" />`}`}function Dr(){re("Log in");let[e]=P(),[t,n]=_(""),[o,s]=_(null),[r,i]=_(!1),l=e.get("next")??"/";return a`<div class="login">
+      <${wa} id=${e} round=${n} />
+    </div>`:a`<${te}>${e}<//>${t.error&&!t.error.offline?a`<${W} error=${t.error}
+      retry=${t.refresh} />`:a`<${_e} what="Reading the job" />`}`}function Dr(){re("Log in");let[e]=P(),[t,n]=_(""),[o,s]=_(null),[r,i]=_(!1),l=e.get("next")??"/";return a`<div class="login">
     <img src="/assets/icon.svg" alt="" width="48" height="48" />
     <${te}>Log in to Gatekeeper<//>
     <form onSubmit=${async d=>{d.preventDefault(),i(!0);try{await Oo(t.trim()),me(/^\/(?![/\\])/.test(l)?l:"/",{replace:!0})}catch(c){s(c),i(!1)}}}>
@@ -607,21 +692,26 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         autofocus
       />
       ${o&&a`<${W} error=${o.status===401?{message:"The servers do not know this token. It may have ended, or been revoked."}:o} />`}
-      <p class="row end"><button class="primary" disabled=${r||!t.trim()}>${r?"Asking …":"Log in"}</button></p>
+      <p class="row end"><button class="primary"
+        disabled=${r||!t.trim()}>${r?"Asking …":"Log in"}</button></p>
     </form>
   </div>`}function Rr({change:e,effects:t,onEnd:n}){let o=le(()=>t.flatMap(m=>m.stopped??[]),[t]),s=le(()=>Date.now(),[e]),[r,i]=_({});Le();let l=o.filter(m=>!r[m.permit.token]),u=[...new Set(l.map(m=>m.permit.semaphore))],d=le(()=>u.length<=40?u:[],[e]),c=m=>m.length&&i(h=>({...Object.fromEntries(m),...h})),$=async()=>{let{items:m}=await xe("/v1/holders",{names:d},"permits",void 0,1e5),h=new Map(m.map(g=>[g.token,g]));c(o.filter(g=>!h.has(g.permit.token)).map(g=>[g.permit.token,{how:"gone",after:Date.now()-s}]))};if(De(o.length?"/v1/watch":null,{names:d,permits:!0,from_revision:String(BigInt(e)+1n)},{message({events:m=[]}){let h=new Set(o.map(g=>g.permit.token));c(m.filter(g=>g.permit&&h.has(g.permit.token)&&g.ended).map(g=>[g.permit.token,{how:j(g.ended,"PERMIT_END_"),after:Date.now()-s}]))},missed:()=>$().catch(()=>{})}),D(()=>{o.length&&l.length===0&&n?.()},[l.length]),o.length===0)return a`<p class="lead">No holder had to stop.</p>`;let f=l.filter(m=>Date.now()-s>N(m.free_within)),p=o.length-l.length;return a`<section class="follow" aria-label="Holders that stop">
     <p class="lead" role="status">
       ${l.length===0?`${C(o.length,"holder has","holders have")} stopped.`:`${y(p)} of ${C(o.length,"holder has","holders have")} stopped.`}
       ${f.length>0&&a` <strong>${C(f.length,"holder","holders")} did not stop in time.</strong>`}
     </p>
-    <${ye} share=${p/o.length} tone=${f.length?"stop":"run"} label=${`${p} of ${o.length} stopped`} />
+    <${ye} share=${p/o.length} tone=${f.length?"stop":"run"}
+      label=${`${p} of ${o.length} stopped`} />
     <${H}
       caption="Holders that must stop"
       rows=${[...f,...l.filter(m=>!f.includes(m)),...o.filter(m=>r[m.permit.token])].slice(0,600)}
       rowKey=${m=>m.permit.token}
-      columns=${[["Semaphore",m=>a`<a href=${`/s/${encodeURIComponent(m.permit.semaphore)}`}>${m.permit.semaphore}</a>`,"name"],["Holder",m=>F(m.permit.identity),"name"],["Token",m=>m.permit.token,"num"],["Now",m=>{let h=r[m.permit.token];if(h)return a`<span class="tone-run">${h.how} after ${X(h.after)}</span>`;let g=s+N(m.free_within)-Date.now();return g>0?a`<span class="tone-wait">stops within <span class="num">${ot(g)}</span></span>`:a`<span class="tone-deny">did not stop in time</span>`}]]}
+      columns=${[["Semaphore",m=>a`<a href=${`/s/${encodeURIComponent(m.permit.semaphore)}`}>${m.permit.semaphore}</a>`,"name"],["Holder",m=>F(m.permit.identity),"name"],["Token",m=>m.permit.token,"num"],["Now",m=>{let h=r[m.permit.token];if(h)return a`<span class="tone-run">${h.how} after ${X(h.after)}</span>`;let g=s+N(m.free_within)-Date.now();return g>0?a`<span class="tone-wait">stops
+            within <span class="num">${ot(g)}</span></span>`:a`<span class="tone-deny">did
+            not stop in time</span>`}]]}
     />
-  </section>`}var at=100,Un=(e,t)=>{let n=[];for(let o=Math.floor(e/at);o<=Math.floor(Math.max(e,t-1)/at);o++)n.push(o);return n},Or=e=>({...e,deadline:e.holder?.expires_in?Date.now()+N(e.holder.expires_in):0}),wa=e=>Math.max(Number(e.version),Number(e.permit_revision??0));function Ir(e){let t=JSON.stringify(e),n=K(qe),[,o]=_(0),s=()=>o(p=>p+1),r=le(()=>({pages:new Map,revisions:new Map,asked:new Map,total:void 0,window:[0,1],round:0}),[t]),i=V(0),l=V(r);l.current=r;let u=(p,m)=>{if(!m&&(r.pages.has(p)||r.asked.has(p)))return;r.asked.get(p)?.abort();let h=new AbortController;r.asked.set(p,h);let g=performance.now();x("/v1/definitions",{...e,page_size:at,skip:p*at},h.signal).then(b=>{if(l.current!==r)return;r.asked.delete(p),r.error=void 0,i.current=performance.now()-g;let w=new Map((r.pages.get(p)??[]).map(E=>[E.definition.name,E]));r.pages.set(p,(b.records??[]).map(E=>{let O=w.get(E.definition.name);return O&&wa(O)>Number(b.revision)?O:Or(E)})),r.revisions.set(p,Number(b.revision)),r.round++,r.total=b.total??(b.records??[]).length,s()},b=>{h.signal.aborted||l.current!==r||(r.asked.delete(p),r.error=b,s())})},d=(p,m)=>{r.window=[p,m];let h=Un(p,m);for(let[g,b]of r.asked)h.includes(g)||(b.abort(),r.asked.delete(g));for(let g of h)u(g)},c=()=>{let p=Un(...r.window);for(let m of r.pages.keys())p.includes(m)||r.pages.delete(m);for(let m of p)u(m,!0)},$=V(c);$.current=c,D(()=>(u(0),()=>r.asked.forEach(p=>p.abort())),[t]),D(()=>{n&&$.current()},[n]),D(()=>{let p=setInterval(()=>document.hidden||$.current(),Ft(i.current));return()=>clearInterval(p)},[t,r.round]);let f=p=>{let m=!1;for(let h of r.pages.values())h.forEach((g,b)=>{h[b]=p(g),m||=h[b]!==g});m&&s()};return{at:p=>r.pages.get(Math.floor(p/at))?.[p%at],total:r.total,error:r.error,want:d,since:(p,m)=>Math.min(...Un(p,m).map(h=>r.revisions.get(h)??1/0)),refresh:c,alter:f,update(p){let m=new Map(p.map(h=>[h.definition.name,Or(h)]));f(h=>m.get(h.definition.name)??h)}}}var Ar=8,en=4;function Nr({total:e,height:t,row:n,range:o,open:s,label:r,head:i,columns:l}){let u=V(null),[d,c]=_([0,30]),[$,f]=_(0),p=V(!1);pt(()=>{let k=0,I=()=>{k=0;let B=u.current?.getBoundingClientRect();if(!B)return;let z=Math.max(0,Math.floor(-B.top/t/en)*en-Ar),J=Math.min(e,Math.ceil((innerHeight-B.top)/t/en)*en+Ar);c(ee=>ee[0]===z&&ee[1]===J?ee:[z,Math.max(z,J)])},q=()=>k||=requestAnimationFrame(I);I(),addEventListener("scroll",q,{passive:!0}),addEventListener("resize",q);let Q=new ResizeObserver(q);return Q.observe(document.body),()=>{cancelAnimationFrame(k),removeEventListener("scroll",q),removeEventListener("resize",q),Q.disconnect()}},[e,t]),D(()=>{o?.(d[0],d[1])},[d[0],d[1],e]),pt(()=>{if(!p.current)return;let k=u.current?.querySelector(`[data-row="${$}"]`);k&&(p.current=!1,k.focus({preventScroll:!0}),k.scrollIntoView({block:"nearest"}))});let m=Math.min($,Math.max(0,e-1)),h=k=>{if(e===0)return;p.current=!0,f(Math.max(0,Math.min(e-1,k)));let I=u.current.getBoundingClientRect().top+scrollY+k*t;(I<scrollY||I>scrollY+innerHeight)&&scrollTo(0,Math.max(0,I-innerHeight/2))},g=Math.max(1,Math.floor(innerHeight/t)-4),b={ArrowDown:()=>h(m+1),ArrowUp:()=>h(m-1),PageDown:()=>h(m+g),PageUp:()=>h(m-g),Home:()=>h(0),End:()=>h(e-1),Enter:()=>s?.(m)},w=k=>{!b[k.key]||k.ctrlKey||k.metaKey||k.altKey||k.key==="Enter"&&k.target.tagName==="A"||(k.preventDefault(),b[k.key]())},E=k=>{let I=k.target.closest("[data-row]");I&&f(Number(I.dataset.row))};D(()=>{let k=()=>h(m);return addEventListener("enter-list",k),()=>removeEventListener("enter-list",k)});let O=[];for(let k=d[0];k<Math.min(d[1],e);k++)O.push(k);return e>0&&(m<d[0]||m>=d[1])&&O.push(m),a`<div class="grid" role="grid" aria-label=${r} aria-rowcount=${e+1} aria-colcount=${l} onKeyDown=${w} onFocusIn=${E}>
+  </section>`}var at=100,Un=(e,t)=>{let n=[];for(let o=Math.floor(e/at);o<=Math.floor(Math.max(e,t-1)/at);o++)n.push(o);return n},Or=e=>({...e,deadline:e.holder?.expires_in?Date.now()+N(e.holder.expires_in):0}),ka=e=>Math.max(Number(e.version),Number(e.permit_revision??0));function Ir(e){let t=JSON.stringify(e),n=K(qe),[,o]=_(0),s=()=>o(p=>p+1),r=le(()=>({pages:new Map,revisions:new Map,asked:new Map,total:void 0,window:[0,1],round:0}),[t]),i=V(0),l=V(r);l.current=r;let u=(p,m)=>{if(!m&&(r.pages.has(p)||r.asked.has(p)))return;r.asked.get(p)?.abort();let h=new AbortController;r.asked.set(p,h);let g=performance.now();x("/v1/definitions",{...e,page_size:at,skip:p*at},h.signal).then(b=>{if(l.current!==r)return;r.asked.delete(p),r.error=void 0,i.current=performance.now()-g;let w=new Map((r.pages.get(p)??[]).map(E=>[E.definition.name,E]));r.pages.set(p,(b.records??[]).map(E=>{let O=w.get(E.definition.name);return O&&ka(O)>Number(b.revision)?O:Or(E)})),r.revisions.set(p,Number(b.revision)),r.round++,r.total=b.total??(b.records??[]).length,s()},b=>{h.signal.aborted||l.current!==r||(r.asked.delete(p),r.error=b,s())})},d=(p,m)=>{r.window=[p,m];let h=Un(p,m);for(let[g,b]of r.asked)h.includes(g)||(b.abort(),r.asked.delete(g));for(let g of h)u(g)},c=()=>{let p=Un(...r.window);for(let m of r.pages.keys())p.includes(m)||r.pages.delete(m);for(let m of p)u(m,!0)},$=V(c);$.current=c,D(()=>(u(0),()=>r.asked.forEach(p=>p.abort())),[t]),D(()=>{n&&$.current()},[n]),D(()=>{let p=setInterval(()=>document.hidden||$.current(),Ft(i.current));return()=>clearInterval(p)},[t,r.round]);let f=p=>{let m=!1;for(let h of r.pages.values())h.forEach((g,b)=>{h[b]=p(g),m||=h[b]!==g});m&&s()};return{at:p=>r.pages.get(Math.floor(p/at))?.[p%at],total:r.total,error:r.error,want:d,since:(p,m)=>Math.min(...Un(p,m).map(h=>r.revisions.get(h)??1/0)),refresh:c,alter:f,update(p){let m=new Map(p.map(h=>[h.definition.name,Or(h)]));f(h=>m.get(h.definition.name)??h)}}}var Ar=8,en=4;function Nr({total:e,height:t,row:n,range:o,open:s,label:r,head:i,columns:l}){let u=V(null),[d,c]=_([0,30]),[$,f]=_(0),p=V(!1);pt(()=>{let k=0,I=()=>{k=0;let B=u.current?.getBoundingClientRect();if(!B)return;let z=Math.max(0,Math.floor(-B.top/t/en)*en-Ar),J=Math.min(e,Math.ceil((innerHeight-B.top)/t/en)*en+Ar);c(ee=>ee[0]===z&&ee[1]===J?ee:[z,Math.max(z,J)])},q=()=>k||=requestAnimationFrame(I);I(),addEventListener("scroll",q,{passive:!0}),addEventListener("resize",q);let Q=new ResizeObserver(q);return Q.observe(document.body),()=>{cancelAnimationFrame(k),removeEventListener("scroll",q),removeEventListener("resize",q),Q.disconnect()}},[e,t]),D(()=>{o?.(d[0],d[1])},[d[0],d[1],e]),pt(()=>{if(!p.current)return;let k=u.current?.querySelector(`[data-row="${$}"]`);k&&(p.current=!1,k.focus({preventScroll:!0}),k.scrollIntoView({block:"nearest"}))});let m=Math.min($,Math.max(0,e-1)),h=k=>{if(e===0)return;p.current=!0,f(Math.max(0,Math.min(e-1,k)));let I=u.current.getBoundingClientRect().top+scrollY+k*t;(I<scrollY||I>scrollY+innerHeight)&&scrollTo(0,Math.max(0,I-innerHeight/2))},g=Math.max(1,Math.floor(innerHeight/t)-4),b={ArrowDown:()=>h(m+1),ArrowUp:()=>h(m-1),PageDown:()=>h(m+g),PageUp:()=>h(m-g),Home:()=>h(0),End:()=>h(e-1),Enter:()=>s?.(m)},w=k=>{!b[k.key]||k.ctrlKey||k.metaKey||k.altKey||k.key==="Enter"&&k.target.tagName==="A"||(k.preventDefault(),b[k.key]())},E=k=>{let I=k.target.closest("[data-row]");I&&f(Number(I.dataset.row))};D(()=>{let k=()=>h(m);return addEventListener("enter-list",k),()=>removeEventListener("enter-list",k)});let O=[];for(let k=d[0];k<Math.min(d[1],e);k++)O.push(k);return e>0&&(m<d[0]||m>=d[1])&&O.push(m),a`<div class="grid" role="grid" aria-label=${r} aria-rowcount=${e+1} aria-colcount=${l}
+    onKeyDown=${w} onFocusIn=${E}>
     <div class="grid-head" role="row" aria-rowindex="1">${i}</div>
     <div class="grid-body" role="rowgroup" ref=${u} style=${{height:`${e*t}px`}}>
       ${O.map(k=>a`<div
@@ -634,7 +724,7 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
           style=${{transform:`translateY(${k*t}px)`,height:`${t}px`}}
         >${n(k)}</div>`)}
     </div>
-  </div>`}function Kn(e){return{search:e.get("q")??"",group:e.get("group")??"",labels:e.get("labels")??"",states:e.getAll("state").map(t=>`DEFINITION_STATE_${t.toUpperCase()}`)}}var Wn=e=>e.value.slice(17).toLowerCase();function ka({counts:e,total:t}){let[n,o]=P(),s=n.getAll("state"),r=i=>o({state:s.includes(i)?s.filter(l=>l!==i):[...s,i]});return a`<div class="states" role="group" aria-label="Filter by state">
+  </div>`}function Kn(e){return{search:e.get("q")??"",group:e.get("group")??"",labels:e.get("labels")??"",states:e.getAll("state").map(t=>`DEFINITION_STATE_${t.toUpperCase()}`)}}var Wn=e=>e.value.slice(17).toLowerCase();function Ea({counts:e,total:t}){let[n,o]=P(),s=n.getAll("state"),r=i=>o({state:s.includes(i)?s.filter(l=>l!==i):[...s,i]});return a`<div class="states" role="group" aria-label="Filter by state">
     <button type="button" class="stat" aria-pressed=${s.length===0} onClick=${()=>o({state:""})}>
       <span class="stat-n num">${t===void 0?"–":y(t)}</span><span class="stat-w">all</span>
     </button>
@@ -646,57 +736,68 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         title=${i.help}
         onClick=${()=>r(Wn(i))}
       >
-        <span class="stat-n num">${e?y(l):"–"}</span><span class="stat-w"><${kt} value=${i.value} text=${Wn(i)} /></span>
+        <span class="stat-n num">${e?y(l):"–"}</span><span class="stat-w">
+        <${kt} value=${i.value} text=${Wn(i)} /></span>
       </button>`})}
-  </div>`}var Ea=e=>/[,=!()"]/.test(e)?`"${e.replaceAll('"','\\"')}"`:e;function xa({labels:e}){let[t,n]=P(),o=t.get("labels")??"",[s,r]=ke(o,c=>n({labels:c}),400),[i,l]=_(""),u=e?.find(c=>c.key===i)?.values??[],d=c=>{c&&(n({labels:[o,c==="*"?i:`${i}=${Ea(c)}`].filter(Boolean).join(",")}),l(""))};return a`<div class="field">
+  </div>`}var xa=e=>/[,=!()"]/.test(e)?`"${e.replaceAll('"','\\"')}"`:e;function Ta({labels:e}){let[t,n]=P(),o=t.get("labels")??"",[s,r]=ke(o,c=>n({labels:c}),400),[i,l]=_(""),u=e?.find(c=>c.key===i)?.values??[],d=c=>{c&&(n({labels:[o,c==="*"?i:`${i}=${xa(c)}`].filter(Boolean).join(",")}),l(""))};return a`<div class="field">
       <label for="labels">Labels</label>
-      <input id="labels" value=${s} placeholder="team=data,tier!=test" onInput=${c=>r(c.target.value)} autocomplete="off" spellcheck=${!1} />
+      <input id="labels" value=${s} placeholder="team=data,tier!=test" onInput=${c=>r(c.target.value)}
+        autocomplete="off" spellcheck=${!1} />
     </div>
-    ${e?.length>0&&a`<${ve} label="Add a label" value=${i} onChange=${l} options=${[["","Label …"],...e.map(c=>[c.key,c.key])]} />
-      ${i&&a`<${ve} label="Value" value="" onChange=${d} options=${[["","Value …"],["*","any value"],...u.map(c=>[c.value,`${c.value} (${y(c.count)})`])]} />`}`}`}function Ta({summary:e,shown:t}){let[n,o]=P(),[s,r]=ke(n.get("q")??"",p=>o({q:p})),[i,l]=ke(n.get("group")??"",p=>o({group:p}),400),u=["q","group","labels","state"].filter(p=>n.get(p)),d=S(p=>xe("/v1/known",{},"callers",p),["known"]),c=[...new Set((d.data?.items??[]).map(p=>p.group))].sort(),$=Wt("(min-width: 60rem)");return a`<form class="filters" role="search" onSubmit=${p=>p.preventDefault()}>
+    ${e?.length>0&&a`<${ve} label="Add a label" value=${i} onChange=${l}
+      options=${[["","Label …"],...e.map(c=>[c.key,c.key])]} />
+      ${i&&a`<${ve} label="Value" value="" onChange=${d}
+        options=${[["","Value …"],["*","any value"],...u.map(c=>[c.value,`${c.value} (${y(c.count)})`])]} />`}`}`}function Sa({summary:e,shown:t}){let[n,o]=P(),[s,r]=ke(n.get("q")??"",p=>o({q:p})),[i,l]=ke(n.get("group")??"",p=>o({group:p}),400),u=["q","group","labels","state"].filter(p=>n.get(p)),d=S(p=>xe("/v1/known",{},"callers",p),["known"]),c=[...new Set((d.data?.items??[]).map(p=>p.group))].sort(),$=Wt("(min-width: 60rem)");return a`<form class="filters" role="search" onSubmit=${p=>p.preventDefault()}>
     <div class="field grow">
       <label for="search">Search <kbd aria-hidden="true">/</kbd></label>
-      <input id="search" type="search" data-search value=${s} placeholder="Words of name, description or label" onInput=${p=>r(p.target.value)} onKeyDown=${p=>{p.key!=="ArrowDown"&&p.key!=="Enter"||(p.preventDefault(),dispatchEvent(new Event("enter-list")))}} autocomplete="off" spellcheck=${!1} />
+      <input id="search" type="search" data-search value=${s} placeholder="Words of name, description or label"
+        onInput=${p=>r(p.target.value)} onKeyDown=${p=>{p.key!=="ArrowDown"&&p.key!=="Enter"||(p.preventDefault(),dispatchEvent(new Event("enter-list")))}} autocomplete="off" spellcheck=${!1} />
     </div>
     <details class="more-filters" open=${$||u.some(p=>p==="group"||p==="labels")}>
       <summary>Filters</summary>
       <div class="filters-in">
         <div class="field">
           <label for="group">Lets in group</label>
-          <input id="group" value=${i} list="groups" placeholder="any" onInput=${p=>l(p.target.value)} autocomplete="off" spellcheck=${!1} />
+          <input id="group" value=${i} list="groups" placeholder="any" onInput=${p=>l(p.target.value)}
+            autocomplete="off" spellcheck=${!1} />
           <datalist id="groups">${c.map(p=>a`<option value=${p} />`)}</datalist>
         </div>
-        <${xa} labels=${e?.labels} />
+        <${Ta} labels=${e?.labels} />
       </div>
     </details>
     <p class="row filters-end">
       <span class="num" role="status">${t}</span>
-      ${u.length>0&&a`<button type="button" onClick=${()=>o({q:"",group:"",labels:"",state:""})}>Clear filters</button>`}
+      ${u.length>0&&a`<button type="button"
+        onClick=${()=>o({q:"",group:"",labels:"",state:""})}>Clear filters</button>`}
       <a class="button" href=${`/move?${new URLSearchParams([...n,["from_filter","1"]])}`}>Move or pause</a>
     </p>
-  </form>`}var Hn=["State","Semaphore","In use","Holder","Time left","Queue","Lets in group"],Bn=class extends nt{shouldComponentUpdate(t){return t.record!==this.props.record}render({record:t}){return a`<${Sa} record=${t} />`}};function Sa({record:e}){if(!e)return a`<span class="row-loading" role="gridcell" aria-colspan=${Hn.length}>Reading …</span>`;let t=e.definition,n=e.holder,o=(e.holders??0)-1,s=Bt(e)[0],r=`/s/${encodeURIComponent(t.name)}`,i=Number(e.used??0),l=t.permits??0,u=e.waiters??0;return a`
+  </form>`}var Hn=["State","Semaphore","In use","Holder","Time left","Queue","Lets in group"],Bn=class extends nt{shouldComponentUpdate(t){return t.record!==this.props.record}render({record:t}){return a`<${Ca} record=${t} />`}};function Ca({record:e}){if(!e)return a`<span class="row-loading" role="gridcell" aria-colspan=${Hn.length}>Reading …</span>`;let t=e.definition,n=e.holder,o=(e.holders??0)-1,s=Bt(e)[0],r=`/s/${encodeURIComponent(t.name)}`,i=Number(e.used??0),l=t.permits??0,u=e.waiters??0;return a`
     <span class="c-state" role="gridcell"><${pr} record=${e} /></span>
     <span class="c-name" role="rowheader">
       <a href=${r} tabindex="-1">${t.name}</a>
       <span class="sub">${s??t.description??""}</span>
     </span>
     <span class="c-used num" role="gridcell">
-      <${ye} share=${l?i/l:i?1:0} tone=${i>l?"deny":"accent"} label="${i} of ${l} permits in use" />
+      <${ye} share=${l?i/l:i?1:0} tone=${i>l?"deny":"accent"}
+        label="${i} of ${l} permits in use" />
       <span>${y(i)}<span class="faint"> / ${y(l)}</span></span>
     </span>
     <span class="c-holder" role="gridcell">
-      ${n?a`<span class="clip">${F(n.identity)}</span><span class="sub">for <${ie} at=${n.granted_at} />${o>0&&` and ${y(o)} more`}</span>`:a`<span class="faint">–</span>`}
+      ${n?a`<span class="clip">${F(n.identity)}</span>
+          <span class="sub">for <${ie} at=${n.granted_at} />${o>0&&` and ${y(o)} more`}</span>`:a`<span class="faint">–</span>`}
     </span>
-    <span class="c-left" role="gridcell">${n?a`<${Kt} at=${e.deadline} of=${N(n.duration)} />`:a`<span class="faint">–</span>`}</span>
-    <span class="c-queue num" role="gridcell">${u?a`<span class="tag tone-wait">${y(u)}</span>`:a`<span class="faint">0</span>`}</span>
-    <span class="c-group" role="gridcell"><code class="clip">${t.group_pattern}</code></span>`}var Ca=6e3;function Mr(){re("Overview");let[e]=P(),t=Kn(e),n=Ir(t),o=Wt("(max-width: 47.99rem)"),s=Wt("(max-width: 63.99rem)"),r=o?104:s?76:52,{search:i,group:l,labels:u}=t,[d,c]=_(1e4),$=S(async I=>{let q=performance.now(),Q=await x("/v1/definitions:summarize",{search:i,group:l,labels:u},I);return c(Ft(performance.now()-q)),Q},["summary",i,l,u],{every:d,keep:!0}),f=le(()=>$.data&&new Map(($.data.states??[]).map(I=>[I.state,I.count])),[$.data]),[p,m]=_({names:[]}),h=V([0,0]),g=Be(()=>{let[I,q]=h.current,Q=[],B=0;for(let z=I;z<q&&B<Ca;z++){let J=n.at(z)?.definition.name;J&&(Q.push(J),B+=J.length+8)}m(z=>z.names.join(`
+    <span class="c-left" role="gridcell">${n?a`<${Kt} at=${e.deadline}
+      of=${N(n.duration)} />`:a`<span class="faint">–</span>`}</span>
+    <span class="c-queue num"
+      role="gridcell">${u?a`<span class="tag tone-wait">${y(u)}</span>`:a`<span class="faint">0</span>`}</span>
+    <span class="c-group" role="gridcell"><code class="clip">${t.group_pattern}</code></span>`}var Da=6e3;function Mr(){re("Overview");let[e]=P(),t=Kn(e),n=Ir(t),o=Wt("(max-width: 47.99rem)"),s=Wt("(max-width: 63.99rem)"),r=o?104:s?76:52,{search:i,group:l,labels:u}=t,[d,c]=_(1e4),$=S(async I=>{let q=performance.now(),Q=await x("/v1/definitions:summarize",{search:i,group:l,labels:u},I);return c(Ft(performance.now()-q)),Q},["summary",i,l,u],{every:d,keep:!0}),f=le(()=>$.data&&new Map(($.data.states??[]).map(I=>[I.state,I.count])),[$.data]),[p,m]=_({names:[]}),h=V([0,0]),g=Be(()=>{let[I,q]=h.current,Q=[],B=0;for(let z=I;z<q&&B<Da;z++){let J=n.at(z)?.definition.name;J&&(Q.push(J),B+=J.length+8)}m(z=>z.names.join(`
 `)===Q.join(`
-`)?z:{names:Q,from_revision:n.since(I,q)+1})},150),b=(I,q)=>{h.current=[I,q],n.want(I,q),g()};D(g),De(p.names.length?"/v1/watch":null,{...p,permits:!0,records:!0,live_every:"2s"},{open:I=>I&&n.refresh(),missed:n.refresh,message({records:I=[],undefined:q=[]}){n.update(I),q.length&&n.refresh()},live(I){let q=new Map((I.live.semaphores??[]).map(B=>[B.semaphore,B])),Q=Date.now();n.alter(B=>{if(!p.names.includes(B.definition.name))return B;let z=q.get(B.definition.name),J=z?.waiters??0,ee=z?.deadlines?.find(pe=>pe.token===B.holder?.token)?.expires_in,v=ee?Q+N(ee):B.deadline;return J===(B.waiters??0)&&Math.abs(v-B.deadline)<200?B:{...B,waiters:J,deadline:v}})}});let w=I=>{let q=n.at(I);q&&me(`/s/${encodeURIComponent(q.definition.name)}`)},E=n.total,O=E===void 0?"…":C(E,"semaphore","semaphores"),k=le(()=>a`<${te} aside=${a`<${Da} />`}>Overview<//>
+`)?z:{names:Q,from_revision:n.since(I,q)+1})},150),b=(I,q)=>{h.current=[I,q],n.want(I,q),g()};D(g),De(p.names.length?"/v1/watch":null,{...p,permits:!0,records:!0,live_every:"2s"},{open:I=>I&&n.refresh(),missed:n.refresh,message({records:I=[],undefined:q=[]}){n.update(I),q.length&&n.refresh()},live(I){let q=new Map((I.live.semaphores??[]).map(B=>[B.semaphore,B])),Q=Date.now();n.alter(B=>{if(!p.names.includes(B.definition.name))return B;let z=q.get(B.definition.name),J=z?.waiters??0,ee=z?.deadlines?.find(pe=>pe.token===B.holder?.token)?.expires_in,v=ee?Q+N(ee):B.deadline;return J===(B.waiters??0)&&Math.abs(v-B.deadline)<200?B:{...B,waiters:J,deadline:v}})}});let w=I=>{let q=n.at(I);q&&me(`/s/${encodeURIComponent(q.definition.name)}`)},E=n.total,O=E===void 0?"…":C(E,"semaphore","semaphores"),k=le(()=>a`<${te} aside=${a`<${Ra} />`}>Overview<//>
       <${Ge} />
-      <${ka} counts=${f} total=${$.data&&($.data.total??0)} />
-      <${Ta} summary=${$.data} shown=${O} />`,[f,$.data,O]);return a`${k}
+      <${Ea} counts=${f} total=${$.data&&($.data.total??0)} />
+      <${Sa} summary=${$.data} shown=${O} />`,[f,$.data,O]);return a`${k}
     ${n.error&&!n.error.offline&&a`<${W} error=${n.error} retry=${n.refresh} />`}
-    ${E===void 0?!n.error&&a`<${_e} what="Reading the semaphores" />`:E===0?a`<${Ra} filtered=${[...e].length>0} />`:a`<${Nr}
+    ${E===void 0?!n.error&&a`<${_e} what="Reading the semaphores" />`:E===0?a`<${Oa} filtered=${[...e].length>0} />`:a`<${Nr}
             label="Semaphores"
             total=${E}
             height=${r}
@@ -705,19 +806,24 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
             open=${w}
             head=${Hn.map(I=>a`<span role="columnheader">${I}</span>`)}
             row=${I=>a`<${Bn} record=${n.at(I)} />`}
-          />`}`}function Da(){let[e,t]=_(!1),[n,o]=_("");return a`<${L} role="ROLE_EDITOR" onClick=${()=>t(!0)}>New semaphore …<//>
+          />`}`}function Ra(){let[e,t]=_(!1),[n,o]=_("");return a`<${L} role="ROLE_EDITOR" onClick=${()=>t(!0)}>New semaphore …<//>
     ${e&&a`<${ae} title="New semaphore" onClose=${()=>t(!1)}>
       <form onSubmit=${r=>{r.preventDefault(),n.trim()&&me(`/s/${encodeURIComponent(n.trim())}?tab=rule`)}}>
-        <${R} label="Name" value=${n} onInput=${o} maxlength="256" required help="As callers ask for it. It cannot be changed later." />
-        <p class="row end"><button type="button" onClick=${()=>t(!1)}>Cancel</button><button class="primary">Write its rule …</button></p>
+        <${R} label="Name" value=${n} onInput=${o} maxlength="256" required
+          help="As callers ask for it. It cannot be changed later." />
+        <p class="row end"><button type="button" onClick=${()=>t(!1)}>Cancel</button>
+        <button class="primary">Write its rule …</button></p>
       </form>
-    <//>`}`}function Ra({filtered:e}){return e?a`<${A} title="No semaphore matches.">Remove a filter to see more.<//>`:a`<${A} title="There are no semaphores yet.">Create the first one with <code>gkctl apply -f FILE</code>, or give gatekeeperd a file by <code>--definitions</code>.<//>`}var Oa=[["move","Move"],["pause","Pause"],["resume","Resume"],["cordon","Cordon"]],Lr=e=>e.split(/[\n,]/).map(t=>t.trim()).filter(Boolean);function Fr(){let[e,t]=P(),[n,o]=_(e.getAll("names").join(`
+    <//>`}`}function Oa({filtered:e}){return e?a`<${A} title="No semaphore matches.">Remove a filter to see more.<//>`:a`<${A} title="There are no semaphores yet.">Create the first one with <code>gkctl apply -f FILE</code>,
+    or give gatekeeperd a file by <code>--definitions</code>.<//>`}var Ia=[["move","Move"],["pause","Pause"],["resume","Resume"],["cordon","Cordon"]],Lr=e=>e.split(/[\n,]/).map(t=>t.trim()).filter(Boolean);function Fr(){let[e,t]=P(),[n,o]=_(e.getAll("names").join(`
 `)),[s,r]=_(e.get("labels")??""),[i,l]=_(e.get("all")==="1"),[u,d]=_(null),c=Kn(e),$=e.get("from_filter")==="1"&&(c.search||c.group||c.states.length>0);D(()=>{$&&xe("/v1/definitions",c,"records",void 0,1e3).then(({items:p,more:m})=>{o(p.map(h=>h.definition.name).join(`
 `)),r(""),t({q:"",group:"",state:"",labels:"",from_filter:""}),m&&d(new Error("More than 1,000 semaphores match. Only the first 1,000 are listed here; choose by a label or a glob instead."))},d)},[]);let f=i?{all:!0}:{...Lr(n).length&&{names:Lr(n)},...s.trim()&&{labels:s.trim()}};return{names:n,setNames:o,labels:s,setLabels:r,everything:i,setEverything:l,selector:f,error:u,given:i||n.trim()!==""||s.trim()!==""}}function Pr({of:e,optional:t}){let n=S(e.given?r=>x("/v1/definitions",{names:e.selector.names,labels:e.selector.labels,page_size:4},r):null,["chosen",e.selector],{keep:!0}),o=n.data?.records??[],s=n.data?.total??0;return a`<fieldset class="panel stack">
     <legend>Which semaphores</legend>
     <div class="form">
-      <${R} label="Names" area=${4} value=${e.names} onInput=${e.setNames} disabled=${e.everything} placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
-      <${R} label="Labels" value=${e.labels} onInput=${e.setLabels} disabled=${e.everything} placeholder="team=data,tier!=test" help="Names and labels must both match." />
+      <${R} label="Names" area=${4} value=${e.names} onInput=${e.setNames} disabled=${e.everything}
+        placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
+      <${R} label="Labels" value=${e.labels} onInput=${e.setLabels} disabled=${e.everything}
+        placeholder="team=data,tier!=test" help="Names and labels must both match." />
       <${ue} label="Every semaphore" checked=${e.everything} onChange=${e.setEverything} />
     </div>
     ${e.error&&a`<${W} error=${e.error} />`}
@@ -733,29 +839,33 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       <${L} role=${e.role} onClick=${()=>et(e.change)}>Undo …<//>
       <button type="button" onClick=${t}>Another one</button>
     </p>
-  </section>`}function Vn(){let[e,t]=_(null);return[e,(o,s)=>(r,i)=>{let l=r.change??r.revision??r.cordon?.revision;l&&l!=="0"&&t({text:o,role:s,change:l,effects:r.effects?.length?r.effects:i.effects??[]})},()=>t(null)]}function qr({id:e}){let t=S(o=>xe("/v1/known",{},"callers",o,5e3),["known"]),n=[...new Set((t.data?.items??[]).map(o=>o.group))].sort();return a`<datalist id=${e}>${n.map(o=>a`<option value=${o} />`)}</datalist>`}function Ia({of:e}){let t=(e.not_moved??[]).filter(o=>o.problem),n=(e.not_moved??[]).length-t.length;return a`
+  </section>`}function Vn(){let[e,t]=_(null);return[e,(o,s)=>(r,i)=>{let l=r.change??r.revision??r.cordon?.revision;l&&l!=="0"&&t({text:o,role:s,change:l,effects:r.effects?.length?r.effects:i.effects??[]})},()=>t(null)]}function qr({id:e}){let t=S(o=>xe("/v1/known",{},"callers",o,5e3),["known"]),n=[...new Set((t.data?.items??[]).map(o=>o.group))].sort();return a`<datalist id=${e}>${n.map(o=>a`<option value=${o} />`)}</datalist>`}function Aa({of:e}){let t=(e.not_moved??[]).filter(o=>o.problem),n=(e.not_moved??[]).length-t.length;return a`
     <p class="lead">${e.moves?.length?`${C(e.moves.length,"semaphore moves","semaphores move")}.`:e.mistake?"":"There is nothing to move."}${n>0&&a`<span class="faint"> ${y(n)} need no move.</span>`}</p>
     ${e.mistake&&a`<p class="note">${e.mistake}</p>`}
-    ${e.doubts?.length>0&&a`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p><ul>${e.doubts.map(o=>a`<li>${o}</li>`)}</ul></div>`}
-    ${t.length>0&&a`<div class="warnings"><p>${C(t.length,"semaphore has","semaphores have")} to be moved by hand:</p>
-      <ul>${t.slice(0,20).map(o=>a`<li><a href=${`/s/${encodeURIComponent(o.semaphore)}?tab=rule`}>${o.semaphore}</a>: ${o.why}</li>`)}</ul></div>`}`}function Aa(){let e=Fr(),[t]=P(),[n,o]=_({from:t.get("from")??"",to:t.get("to")??"",drain:""}),[s,r]=_(!1),[i,l,u]=Vn(),d=()=>({selector:e.given?e.selector:{all:!0},from_group:n.from.trim(),to_group:n.to.trim(),...Oe(n.drain),...$e()}),c=!n.from.trim()||!n.to.trim()?"Say from which group to which.":Ie(()=>Oe(n.drain));return i?a`<${zn} of=${i} onAgain=${u} />`:a`<form class="stack" onSubmit=${$=>($.preventDefault(),c||r(!0))}>
+    ${e.doubts?.length>0&&a`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p>
+        <ul>${e.doubts.map(o=>a`<li>${o}</li>`)}</ul></div>`}
+    ${t.length>0&&a`<div class="warnings">
+      <p>${C(t.length,"semaphore has","semaphores have")} to be moved by hand:</p>
+      <ul>${t.slice(0,20).map(o=>a`<li><a href=${`/s/${encodeURIComponent(o.semaphore)}?tab=rule`}>${o.semaphore}</a>: ${o.why}</li>`)}</ul></div>`}`}function Na(){let e=Fr(),[t]=P(),[n,o]=_({from:t.get("from")??"",to:t.get("to")??"",drain:""}),[s,r]=_(!1),[i,l,u]=Vn(),d=()=>({selector:e.given?e.selector:{all:!0},from_group:n.from.trim(),to_group:n.to.trim(),...Oe(n.drain),...$e()}),c=!n.from.trim()||!n.to.trim()?"Say from which group to which.":Ie(()=>Oe(n.drain));return i?a`<${zn} of=${i} onAgain=${u} />`:a`<form class="stack" onSubmit=${$=>($.preventDefault(),c||r(!0))}>
     <fieldset class="panel">
       <legend>From where to where</legend>
       <div class="form">
-        <${R} label="From group" value=${n.from} onInput=${$=>o({...n,from:$})} list="move-groups" required />
+        <${R} label="From group" value=${n.from} onInput=${$=>o({...n,from:$})}
+          list="move-groups" required />
         <${R} label="To group" value=${n.to} onInput=${$=>o({...n,to:$})} list="move-groups" required />
         <${Je} value=${n} set=${o} />
         <${qr} id="move-groups" />
       </div>
     </fieldset>
     <${Pr} of=${e} optional="Every semaphore that admits the old group, and not the new one. Choose fewer by names or labels." />
-    <p class="row end"><${L} role="ROLE_OPERATOR" type="submit" kind="primary" why=${c}>Preview the move …<//></p>
+    <p class="row end"><${L} role="ROLE_OPERATOR" type="submit" kind="primary"
+      why=${c}>Preview the move …<//></p>
     ${s&&a`<${Z}
       title=${`Move from ${n.from} to ${n.to}`}
       verb=${$=>`Move ${C($.moves?.length??0,"semaphore","semaphores")}`}
       role="ROLE_OPERATOR"
       preview=${async $=>T("/v1/move",{...d(),dry_run:!0},$)}
-      extra=${$=>a`<${Ia} of=${$} />`}
+      extra=${$=>a`<${Aa} of=${$} />`}
       nothing=${$=>$.moves?.length?"":$.mistake||"There is nothing to move."}
       run=${async($,f)=>T("/v1/move",{...d(),expected:f.digest,...$})}
       done=${$=>`${C($.moves?.length??0,"semaphore","semaphores")} moved from ${n.from} to ${n.to}.`}
@@ -768,12 +878,15 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       <legend>How long, and what becomes of running work</legend>
       <div class="form">
         <${je} value=${n} set=${o} without="Empty: until it is resumed." />
-        <${ue} label="Stop holders too" checked=${n.stop} onChange=${f=>o({...n,stop:f})} help="Otherwise running work continues to its end." />
+        <${ue} label="Stop holders too" checked=${n.stop} onChange=${f=>o({...n,stop:f})}
+          help="Otherwise running work continues to its end." />
         ${n.stop&&a`<${Je} value=${n} set=${o} />`}
-        <${ue} label="Leave paused ones as they are" checked=${n.keep} onChange=${f=>o({...n,keep:f})} help="Otherwise this pause replaces theirs, also when it ends." />
+        <${ue} label="Leave paused ones as they are" checked=${n.keep} onChange=${f=>o({...n,keep:f})}
+          help="Otherwise this pause replaces theirs, also when it ends." />
       </div>
     </fieldset>`}
-    <p class="row end"><${L} role="ROLE_OPERATOR" type="submit" kind="primary" why=${c}>${e?"Preview …":"Preview the pause …"}<//></p>
+    <p class="row end"><${L} role="ROLE_OPERATOR" type="submit" kind="primary"
+      why=${c}>${e?"Preview …":"Preview the pause …"}<//></p>
     ${s&&a`<${Z}
       title=${e?"Resume":"Pause"}
       verb=${e?"Resume":"Pause"}
@@ -784,19 +897,22 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       onDone=${(f,p)=>l(`${C(f.names?.length??0,"semaphore","semaphores")} ${$}d`,"ROLE_OPERATOR")(f,p)}
       onClose=${()=>r(!1)}
     />`}
-  </form>`}function Na(){let[e]=P(),[t,n]=_({group:e.get("group")??"",acquirer:e.get("acquirer")??"",lasts:"",until:"",drain:""}),[o,s]=_(!1),[r,i,l]=Vn(),u=()=>({...t.group.trim()&&{group_pattern:t.group.trim()},...t.acquirer.trim()&&{acquirer_pattern:t.acquirer.trim()},...Re(t),...Oe(t.drain)}),d=!t.group.trim()&&!t.acquirer.trim()?"Say whom to shut out.":Ie(()=>u());return r?a`<${zn} of=${r} onAgain=${l} />`:a`<form class="stack" onSubmit=${c=>(c.preventDefault(),d||s(!0))}>
+  </form>`}function Ma(){let[e]=P(),[t,n]=_({group:e.get("group")??"",acquirer:e.get("acquirer")??"",lasts:"",until:"",drain:""}),[o,s]=_(!1),[r,i,l]=Vn(),u=()=>({...t.group.trim()&&{group_pattern:t.group.trim()},...t.acquirer.trim()&&{acquirer_pattern:t.acquirer.trim()},...Re(t),...Oe(t.drain)}),d=!t.group.trim()&&!t.acquirer.trim()?"Say whom to shut out.":Ie(()=>u());return r?a`<${zn} of=${r} onAgain=${l} />`:a`<form class="stack" onSubmit=${c=>(c.preventDefault(),d||s(!0))}>
     <p>A cordon shuts a group or a host out of every semaphore, for example while it is patched.</p>
     <fieldset class="panel">
       <legend>Whom, and for how long</legend>
       <div class="form">
-        <${R} label="Group pattern" value=${t.group} onInput=${c=>n({...t,group:c})} list="cordon-groups" help="A caller is caught when either pattern matches." />
-        <${R} label="Acquirer pattern" value=${t.acquirer} onInput=${c=>n({...t,acquirer:c})} placeholder="host-3" />
+        <${R} label="Group pattern" value=${t.group} onInput=${c=>n({...t,group:c})} list="cordon-groups"
+          help="A caller is caught when either pattern matches." />
+        <${R} label="Acquirer pattern" value=${t.acquirer} onInput=${c=>n({...t,acquirer:c})}
+          placeholder="host-3" />
         <${je} value=${t} set=${n} without="Empty: until it is ended." />
         <${Je} value=${t} set=${n} />
         <${qr} id="cordon-groups" />
       </div>
     </fieldset>
-    <p class="row end"><${L} role="ROLE_OPERATOR" type="submit" kind="primary" why=${d}>Preview the cordon …<//></p>
+    <p class="row end"><${L} role="ROLE_OPERATOR" type="submit" kind="primary"
+      why=${d}>Preview the cordon …<//></p>
     ${o&&a`<${Z}
       title="Cordon"
       verb="Cordon"
@@ -809,8 +925,8 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     />`}
   </form>`}function Ur(){re("Move and pause");let[e]=P(),t=e.get("do")??"move";return a`<${te}>Move and pause<//>
     <${Ge} />
-    <${st} of=${Oa} query="do" label="What to do" />
-    ${t==="pause"?a`<${jr} key="pause" />`:t==="resume"?a`<${jr} key="resume" resume />`:t==="cordon"?a`<${Na} />`:t==="move"?a`<${Aa} />`:a`<${A} title="There is no such form." />`}`}var Wr=e=>e.all?"every semaphore":e.labels?`semaphores with ${e.labels}`:He(e.names??[]),Hr=e=>e.names?.length===1?e.names[0]:"";function Br({selector:e,onClose:t,onDone:n}){let[o,s]=_({lasts:"",until:"",stop:!1,drain:""}),r=()=>({selector:e,...Re(o),...o.stop?{stop:!0,...Oe(o.drain)}:{}});return a`<${Z}
+    <${st} of=${Ia} query="do" label="What to do" />
+    ${t==="pause"?a`<${jr} key="pause" />`:t==="resume"?a`<${jr} key="resume" resume />`:t==="cordon"?a`<${Ma} />`:t==="move"?a`<${Na} />`:a`<${A} title="There is no such form." />`}`}var Wr=e=>e.all?"every semaphore":e.labels?`semaphores with ${e.labels}`:He(e.names??[]),Hr=e=>e.names?.length===1?e.names[0]:"";function Br({selector:e,onClose:t,onDone:n}){let[o,s]=_({lasts:"",until:"",stop:!1,drain:""}),r=()=>({selector:e,...Re(o),...o.stop?{stop:!0,...Oe(o.drain)}:{}});return a`<${Z}
     title=${`Pause ${Wr(e)}`}
     verb="Pause"
     role="ROLE_OPERATOR"
@@ -825,7 +941,8 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     <p>Nobody gets a permit until the pause ends. The queue keeps its places.</p>
     <div class="form">
       <${je} value=${o} set=${s} without="Empty: until it is resumed." />
-      <${ue} label="Stop holders too" checked=${o.stop} onChange=${i=>s({...o,stop:i})} help="Otherwise running work continues to its end." />
+      <${ue} label="Stop holders too" checked=${o.stop} onChange=${i=>s({...o,stop:i})}
+        help="Otherwise running work continues to its end." />
       ${o.stop&&a`<${Je} value=${o} set=${s} />`}
     </div>
   <//>`}function Kr({selector:e,onClose:t,onDone:n}){return a`<${Z}
@@ -841,40 +958,50 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
   />`}function zr({name:e}){let[t,n]=P(),o={group:t.get("group")??"",acquirer:t.get("acquirer")??"",weight:t.get("weight")??"",worker:t.get("worker")??""},[s,r]=_(o),l=S(f=>x("/v1/known",{page_size:1e3},f),["known"]).data?.callers??[],u={identity:{group:o.group,acquirer:o.acquirer},...o.weight&&{weight:Number(o.weight)},...o.worker&&{worker:!0}},d=S(o.acquirer?f=>T(Y`/v1/semaphores/${e}:explain`,u,f):null,["explain",e,o],{keep:!0,every:5e3}),c=f=>{f.preventDefault(),n(s),d.refresh()},$=f=>p=>r({...s,[f]:p});return a`<section class="panel">
     <h2>Would this caller get a permit?</h2>
     <form class="form" onSubmit=${c}>
-      <${R} label="Group" value=${s.group} onInput=${$("group")} list="known-groups" placeholder="default" help="Where the caller runs: a zone, a site." />
-      <${R} label="Acquirer" value=${s.acquirer} onInput=${$("acquirer")} list="known-acquirers" required help="Who asks, normally a host." />
+      <${R} label="Group" value=${s.group} onInput=${$("group")} list="known-groups" placeholder="default"
+        help="Where the caller runs: a zone, a site." />
+      <${R} label="Acquirer" value=${s.acquirer} onInput=${$("acquirer")} list="known-acquirers" required
+        help="Who asks, normally a host." />
       <${R} label="Weight" type="number" min="1" value=${s.weight} onInput=${$("weight")} placeholder="1" />
-      <${ue} label="It is a worker" checked=${s.worker==="1"} onChange=${f=>$("worker")(f?"1":"")} help="It asks for a task." />
+      <${ue} label="It is a worker" checked=${s.worker==="1"} onChange=${f=>$("worker")(f?"1":"")}
+        help="It asks for a task." />
       <datalist id="known-groups">${[...new Set(l.map(f=>f.group))].map(f=>a`<option value=${f} />`)}</datalist>
       <datalist id="known-acquirers">${[...new Set(l.map(f=>f.acquirer))].map(f=>a`<option value=${f} />`)}</datalist>
       <p class="row full"><button class="primary">Explain</button></p>
     </form>
     ${d.error&&!d.error.offline&&a`<${W} error=${d.error} />`}
     ${o.acquirer&&!d.data&&!d.error&&a`<${_e} what="Asking" />`}
-    ${d.data&&a`<${Ma} of=${d.data} />`}
-  </section>`}function Ma({of:e}){let t=!e.reason||e.reason==="REASON_UNSPECIFIED";return a`<div class="stack" role="status">
-    <p class="lead tone-${t?"run":"deny"}"><strong>${t?"It would get a permit.":`Denied: ${j(e.reason,"REASON_")}.`}</strong> ${e.summary}</p>
-    ${e.recovering&&a`<p class="note">Nothing is granted for another ${Math.ceil(N(e.recovering)/1e3)} s: a recovery of the cluster is being waited out.</p>`}
+    ${d.data&&a`<${La} of=${d.data} />`}
+  </section>`}function La({of:e}){let t=!e.reason||e.reason==="REASON_UNSPECIFIED";return a`<div class="stack" role="status">
+    <p class="lead tone-${t?"run":"deny"}">
+    <strong>${t?"It would get a permit.":`Denied: ${j(e.reason,"REASON_")}.`}</strong> ${e.summary}</p>
+    ${e.recovering&&a`<p class="note">Nothing is granted for another ${Math.ceil(N(e.recovering)/1e3)} s: a
+      recovery of the cluster is being waited out.</p>`}
     <ol class="steps">
       ${(e.steps??[]).map(n=>a`<li key=${n.number}>
-        <span class="step-mark tone-${n.passed?"run":"deny"}"><span aria-hidden="true">${n.passed?"✓":"✗"}</span><span class="sr-only">${n.passed?"passed":"failed"}</span></span>
+        <span class="step-mark tone-${n.passed?"run":"deny"}">
+        <span aria-hidden="true">${n.passed?"✓":"✗"}</span>
+        <span class="sr-only">${n.passed?"passed":"failed"}</span></span>
         <span class="step-name">${n.number} ${n.name}</span><span>${n.text}</span>
       </li>`)}
     </ol>
     ${e.holders?.length>0&&a`<p>Taken by ${e.holders.slice(0,5).map((n,o)=>a`${o?", ":""}${F(n.identity)} for <${ie} at=${n.granted_at} />`)}${(e.holder_count??0)>5&&` and ${y(e.holder_count-5)} more`}.</p>`}
     ${e.waiter_count>0&&a`<p>${C(e.waiter_count,"caller waits","callers wait")} in the queue.</p>`}
     ${e.why_tasks_wait&&a`<p>${e.why_tasks_wait}</p>`}
-  </div>`}var La={claimed:"accent",done:"run",spent:"stop",failed:"deny","cut short":"stop",open:"wait",forgotten:"idle"};async function ja(e,t){let n="",o,s=[];do o=await x("/v1/firings",{semaphore:e,page_size:1e3,page_token:n},t),s.push(...o.firings??[]),n=o.next_page_token??"";while(n&&s.length<2e4);return{...o,firings:s.reverse()}}function Vr({name:e,events:t}){let n=S(u=>ja(e,u),["firings",e,t],{keep:!0}),[o,s]=_(null),[r,i]=_(100),l=o&&{semaphore:e,firings:[o.firing],...$e()};return a`<section class="panel">
+  </div>`}var ja={claimed:"accent",done:"run",spent:"stop",failed:"deny","cut short":"stop",open:"wait",forgotten:"idle"};async function Fa(e,t){let n="",o,s=[];do o=await x("/v1/firings",{semaphore:e,page_size:1e3,page_token:n},t),s.push(...o.firings??[]),n=o.next_page_token??"";while(n&&s.length<2e4);return{...o,firings:s.reverse()}}function Vr({name:e,events:t}){let n=S(u=>Fa(e,u),["firings",e,t],{keep:!0}),[o,s]=_(null),[r,i]=_(100),l=o&&{semaphore:e,firings:[o.firing],...$e()};return a`<section class="panel">
     <h2>Firings</h2>
     <${U} of=${n} what="Reading the firings">
       ${u=>a`
-        <p class="faint">${y(u.count)} remembered, at most ${y(u.limit)}.${u.forgotten_up_to&&` Those due until ${M(u.forgotten_up_to)} that are not listed count as forgotten.`}</p>
+        <p class="faint">${y(u.count)} remembered, at
+        most ${y(u.limit)}.${u.forgotten_up_to&&` Those due until ${M(u.forgotten_up_to)} that are not listed count as forgotten.`}</p>
         <${H}
           caption="Firings"
           rows=${u.firings.slice(0,r)}
           rowKey=${d=>ze(d.firing)}
-          empty=${a`<${A} title="No firing is remembered.">A caller that names its firing, as gkctl run --firing does, is remembered here.<//>`}
-          columns=${[["Firing",d=>ze(d.firing),"name"],["State",d=>a`<span class="tag tone-${La[j(d.state,"FIRING_STATE_")]??"idle"}">${j(d.state,"FIRING_STATE_")}</span>`],["Who",d=>d.winner?F(d.winner):"–","name"],["Claimed at",d=>M(d.claimed_at)||"–","num"],["Attempts",d=>y(d.attempts),"num"],["Failure",d=>d.failure||"–"],["",d=>a`<${L} role="ROLE_OPERATOR" semaphore=${e} onClick=${()=>s(d)}>Forget …<//>`,"end"]]}
+          empty=${a`<${A} title="No firing is remembered.">A caller that names its firing, as gkctl run --firing
+            does, is remembered here.<//>`}
+          columns=${[["Firing",d=>ze(d.firing),"name"],["State",d=>a`<span class="tag tone-${ja[j(d.state,"FIRING_STATE_")]??"idle"}">${j(d.state,"FIRING_STATE_")}</span>`],["Who",d=>d.winner?F(d.winner):"–","name"],["Claimed at",d=>M(d.claimed_at)||"–","num"],["Attempts",d=>y(d.attempts),"num"],["Failure",d=>d.failure||"–"],["",d=>a`<${L} role="ROLE_OPERATOR" semaphore=${e}
+              onClick=${()=>s(d)}>Forget …<//>`,"end"]]}
         />
         ${u.firings.length>r&&a`<button type="button" onClick=${()=>i(r*5)}>Show more</button>`}`}
     <//>
@@ -892,23 +1019,27 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     ><p>A forgotten firing can run again, even if its job has run.</p><//>`}
   </section>`}function Jr({name:e,events:t,onChange:n}){let[o,s]=P(),r=o.get("permits")==="1",[i,l]=_(50),u=S(d=>x("/v1/history",{names:[e],permits:r,page_size:i},d),["history",e,r,i,t],{keep:!0});return a`<section class="panel">
     <div class="title"><h2>History</h2>
-      <${ue} label="Also how permits ended" checked=${r} onChange=${d=>s({permits:d?"1":""})} />
+      <${ue} label="Also how permits ended" checked=${r}
+        onChange=${d=>s({permits:d?"1":""})} />
     </div>
     <${U} of=${u} what="Reading the journal">
       ${d=>a`
-        ${d.entries?.length?a`<${yt} entries=${d.entries} semaphore=${e} onChange=${n} />`:a`<${A} title="The journal has nothing of it." />`}
-        ${d.next_page_token&&i<1e3&&a`<p class="row"><button type="button" onClick=${()=>l(Math.min(1e3,i*4))}>Show more</button></p>`}`}
+        ${d.entries?.length?a`<${yt} entries=${d.entries} semaphore=${e}
+          onChange=${n} />`:a`<${A} title="The journal has nothing of it." />`}
+        ${d.next_page_token&&i<1e3&&a`<p class="row"><button type="button"
+            onClick=${()=>l(Math.min(1e3,i*4))}>Show more</button></p>`}`}
     <//>
-  </section>`}var Jn=[["1h",36e5],["6h",6*36e5],["24h",24*36e5],["7d",168*36e5]],Gn=4,Gr=12,Fa={released:"run",expired:"stop",abandoned:"idle",cancelled:"idle",cleared:"stop","freed unsafely":"deny",superseded:"idle"};function Qr({name:e,permits:t,events:n}){let[o,s]=P(),r=Jn.find(([u])=>u===o.get("span"))??Jn[0];Le();let i=Date.now()-r[1],l=S(u=>x("/v1/history",{names:[e],permits:!0,since:new Date(Date.now()-r[1]).toISOString(),page_size:1e3},u),["timeline",e,r[0],n],{keep:!0});return a`<section class="panel">
+  </section>`}var Jn=[["1h",36e5],["6h",6*36e5],["24h",24*36e5],["7d",168*36e5]],Gn=4,Gr=12,Pa={released:"run",expired:"stop",abandoned:"idle",cancelled:"idle",cleared:"stop","freed unsafely":"deny",superseded:"idle"};function Qr({name:e,permits:t,events:n}){let[o,s]=P(),r=Jn.find(([u])=>u===o.get("span"))??Jn[0];Le();let i=Date.now()-r[1],l=S(u=>x("/v1/history",{names:[e],permits:!0,since:new Date(Date.now()-r[1]).toISOString(),page_size:1e3},u),["timeline",e,r[0],n],{keep:!0});return a`<section class="panel">
     <div class="title"><h2>Who held it when</h2>
       <div class="row" role="group" aria-label="Span of time">
         ${Jn.map(([u])=>a`<button type="button" key=${u} aria-pressed=${u===r[0]} onClick=${()=>s({span:u==="1h"?"":u})}>${u}</button>`)}
       </div>
     </div>
     <${U} of=${l} what="Reading the journal">
-      ${u=>a`<${Pa} entries=${u.entries??[]} permits=${t} from=${i} to=${Date.now()} more=${u.next_page_token} />`}
+      ${u=>a`<${qa} entries=${u.entries??[]} permits=${t} from=${i} to=${Date.now()}
+        more=${u.next_page_token} />`}
     <//>
-  </section>`}function Pa({entries:e,permits:t,from:n,to:o,more:s}){let r=[...t.map(c=>({who:F(c.identity),from:Date.parse(c.granted_at),to:o,how:"holds it now",tone:c.stop?"stop":"accent",token:c.token})),...e.filter(c=>c.permit&&c.kind!=="EVENT_KIND_GRANTED"&&c.permit.granted_at).map(c=>{let $=j(c.permit.ended,"PERMIT_END_")||j(c.kind,"EVENT_KIND_");return{who:F(c.permit.identity),from:Date.parse(c.permit.granted_at),to:Date.parse(c.permit.ended_at??c.at),how:$,tone:Fa[$]??"idle",token:c.permit.token}})],i=new Set,l=new Map;for(let c of r)i.has(c.token)||c.to<n||(i.add(c.token),l.set(c.who,[...l.get(c.who)??[],c]));if(l.size===0)return a`<${A} title="Nobody held it in this time." />`;let u=c=>1e3*(Math.max(c,n)-n)/(o-n),d=e.filter(c=>!c.permit&&Date.parse(c.at)>=n);return a`<div class="timeline">
+  </section>`}function qa({entries:e,permits:t,from:n,to:o,more:s}){let r=[...t.map(c=>({who:F(c.identity),from:Date.parse(c.granted_at),to:o,how:"holds it now",tone:c.stop?"stop":"accent",token:c.token})),...e.filter(c=>c.permit&&c.kind!=="EVENT_KIND_GRANTED"&&c.permit.granted_at).map(c=>{let $=j(c.permit.ended,"PERMIT_END_")||j(c.kind,"EVENT_KIND_");return{who:F(c.permit.identity),from:Date.parse(c.permit.granted_at),to:Date.parse(c.permit.ended_at??c.at),how:$,tone:Pa[$]??"idle",token:c.permit.token}})],i=new Set,l=new Map;for(let c of r)i.has(c.token)||c.to<n||(i.add(c.token),l.set(c.who,[...l.get(c.who)??[],c]));if(l.size===0)return a`<${A} title="Nobody held it in this time." />`;let u=c=>1e3*(Math.max(c,n)-n)/(o-n),d=e.filter(c=>!c.permit&&Date.parse(c.at)>=n);return a`<div class="timeline">
     ${[...l].slice(0,Gr).map(([c,$])=>{let f=$[0],p=`${c}: ${C($.length,"permit","permits")}, the last from ${M(f.from)}, ${f.how}`;return a`<div class="lane" key=${c}>
         <span class="lane-name">${c}</span>
         <svg viewBox="0 0 1000 18" preserveAspectRatio="none" role="img" aria-label=${p}>
@@ -923,12 +1054,15 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       <span class="lane-name"></span>
       <span class="ticks num">${Array.from({length:Gn+1},(c,$)=>a`<span key=${$}>${$===Gn?"now":rt(n+(o-n)*$/Gn).slice(0,-3)}</span>`)}</span>
     </div>
-    ${(l.size>Gr||s)&&a`<p class="faint">Not everything fits here. <a href="?tab=history&permits=1">The history has all of it.</a></p>`}
-  </div>`}function qa({permit:e,onClose:t,onDone:n}){let[o,s]=_({reason:"",drain:"",unsafe:!1}),[r,i]=_(null),[l,u]=_(!1);return a`<${ae} title="Revoke a permit" onClose=${t}>
+    ${(l.size>Gr||s)&&a`<p class="faint">Not everything fits here. <a href="?tab=history&permits=1">The history
+        has all of it.</a></p>`}
+  </div>`}function Ua({permit:e,onClose:t,onDone:n}){let[o,s]=_({reason:"",drain:"",unsafe:!1}),[r,i]=_(null),[l,u]=_(!1);return a`<${ae} title="Revoke a permit" onClose=${t}>
     <form onSubmit=${async c=>{if(c.preventDefault(),!l){u(!0);try{let $={reason:o.reason,...$e()};o.drain.trim()&&($.drain=we(o.drain)),o.unsafe&&($.unsafe_now=!0),await T(Y`/v1/permits/${e.token}:revoke`,$),be(`The permit of ${F(e.identity)} is revoked.`),n(),t()}catch($){i($),u(!1)}}}}>
-      <p>${F(e.identity)} must stop. Its refreshes are refused from now on, and its slot is free when it releases, or at its deadline.</p>
+      <p>${F(e.identity)} must stop. Its refreshes are refused from now on, and its slot is free when it
+      releases, or at its deadline.</p>
       <${R} label="Reason" value=${o.reason} onInput=${c=>s({...o,reason:c})} maxlength="1024" />
-      <${R} label="Drain" placeholder="2m" value=${o.drain} onInput=${c=>s({...o,drain:c})} error=${Ie(()=>we(o.drain))} help="How long it may continue. Empty: not at all." />
+      <${R} label="Drain" placeholder="2m" value=${o.drain} onInput=${c=>s({...o,drain:c})}
+        error=${Ie(()=>we(o.drain))} help="How long it may continue. Empty: not at all." />
       <${ue} label="Free the slot at once" checked=${o.unsafe} onChange=${c=>s({...o,unsafe:c})}
         help="Unsafe: the holder may still run, and then two run at the same time. Only a fencing token protects what they write." />
       <${W} error=${r} />
@@ -937,25 +1071,29 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
         <button class=${o.unsafe?"danger":"primary"}>${l?"Working …":o.unsafe?"Revoke and free the slot":"Revoke"}</button>
       </p>
     </form>
-  <//>`}function Ua({permit:e,onClose:t,onDone:n}){let[o,s]=_(""),[r,i]=_(null);return a`<${ae} title="Clear a slot" onClose=${t}>
+  <//>`}function Wa({permit:e,onClose:t,onDone:n}){let[o,s]=_(""),[r,i]=_(null);return a`<${ae} title="Clear a slot" onClose=${t}>
     <form onSubmit=${u=>{u.preventDefault(),T(Y`/v1/permits/${e.token}:clear`,{reason:o,...$e()}).then(()=>{be("The slot is free."),n(),t()},i)}}>
-      <p>The permit of ${F(e.identity)} expired, and its slot is held. Clear it when you know that its job does not run any more.</p>
+      <p>The permit of ${F(e.identity)} expired, and its slot is held. Clear it when you know that its job
+      does not run any more.</p>
       <${R} label="Reason" value=${o} onInput=${s} maxlength="1024" />
       <${W} error=${r} />
-      <p class="row end"><button type="button" onClick=${t}>Cancel</button><button class="primary">Clear the slot</button></p>
+      <p class="row end"><button type="button" onClick=${t}>Cancel</button>
+      <button class="primary">Clear the slot</button></p>
     </form>
-  <//>`}var Wa=e=>Object.entries(e??{}).map(([t,n])=>`${t}=${n}`).join(", ");function Ha({permits:e,onChange:t}){let[n,o]=_(null),s=()=>o(null);return a`<section class="panel">
+  <//>`}var Ha=e=>Object.entries(e??{}).map(([t,n])=>`${t}=${n}`).join(", ");function Ba({permits:e,onChange:t}){let[n,o]=_(null),s=()=>o(null);return a`<section class="panel">
     <h2>Holders</h2>
     <${H}
       caption="Holders"
       rows=${e}
       rowKey=${r=>r.token}
       empty=${a`<${A} title="Nobody holds a permit." />`}
-      columns=${[["Holder",r=>a`${F(r.identity)}${r.identity?.holder_id&&a`<div class="sub">${r.identity.holder_id}</div>`}`,"name"],["State",r=>a`<span class="tone-${Ko(r)}">${Bo(r)}</span>`],["Since",r=>a`<${ie} at=${r.granted_at} />`,"num"],["Time left",r=>a`<${Kt} at=${r.deadline} of=${N(r.duration)} />`,"num"],["Weight",r=>y(r.weight),"num"],["Token",r=>r.token,"num"],["For",r=>[ze(r.firing),Wa(r.metadata)].filter(Boolean).join("; ")||"–"],["",r=>r.state==="PERMIT_STATE_HELD"?a`<${L} role="ROLE_OPERATOR" semaphore=${r.semaphore} onClick=${()=>o({clear:r})}>Clear …<//>`:r.state==="PERMIT_STATE_COOLING"?null:a`<${L} role="ROLE_OPERATOR" semaphore=${r.semaphore} group=${r.identity?.group} acquirer=${r.identity?.acquirer} onClick=${()=>o({revoke:r})}>Revoke …<//>`,"end"]]}
+      columns=${[["Holder",r=>a`${F(r.identity)}${r.identity?.holder_id&&a`<div class="sub">${r.identity.holder_id}</div>`}`,"name"],["State",r=>a`<span class="tone-${Ko(r)}">${Bo(r)}</span>`],["Since",r=>a`<${ie} at=${r.granted_at} />`,"num"],["Time left",r=>a`<${Kt} at=${r.deadline} of=${N(r.duration)} />`,"num"],["Weight",r=>y(r.weight),"num"],["Token",r=>r.token,"num"],["For",r=>[ze(r.firing),Ha(r.metadata)].filter(Boolean).join("; ")||"–"],["",r=>r.state==="PERMIT_STATE_HELD"?a`<${L} role="ROLE_OPERATOR" semaphore=${r.semaphore}
+              onClick=${()=>o({clear:r})}>Clear …<//>`:r.state==="PERMIT_STATE_COOLING"?null:a`<${L} role="ROLE_OPERATOR" semaphore=${r.semaphore} group=${r.identity?.group}
+                acquirer=${r.identity?.acquirer} onClick=${()=>o({revoke:r})}>Revoke …<//>`,"end"]]}
     />
-    ${n?.revoke&&a`<${qa} permit=${n.revoke} onClose=${s} onDone=${t} />`}
-    ${n?.clear&&a`<${Ua} permit=${n.clear} onClose=${s} onDone=${t} />`}
-  </section>`}function Ba({data:e}){let t=n=>new Date(e.at-N(n.waiting)).toISOString();return a`<section class="panel">
+    ${n?.revoke&&a`<${Ua} permit=${n.revoke} onClose=${s} onDone=${t} />`}
+    ${n?.clear&&a`<${Wa} permit=${n.clear} onClose=${s} onDone=${t} />`}
+  </section>`}function Ka({data:e}){let t=n=>new Date(e.at-N(n.waiting)).toISOString();return a`<section class="panel">
     <h2>Queue</h2>
     <${H}
       caption="Waiters"
@@ -965,34 +1103,42 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       columns=${[["Place",n=>n.place||"idle worker","num"],["Waiter",n=>F(n.identity),"name"],["Weight",n=>y(n.weight),"num"],["Waiting for",n=>a`<${ie} at=${t(n)} />`,"num"]]}
       note=${e.next_page_token&&"More wait than are shown here."}
     />
-    ${(e.tasks??[]).map(n=>a`<p key=${n.job}><a href=${`/jobs/${encodeURIComponent(n.job)}`}>${n.job}</a>: ${y(n.tasks)} tasks wait for a worker.</p>`)}
-  </section>`}var Ka=e=>`?${new URLSearchParams({tab:"explain",group:e.identity?.group??"",acquirer:e.identity?.acquirer??""})}`;function za({rows:e,caption:t}){return a`<${H}
+    ${(e.tasks??[]).map(n=>a`<p key=${n.job}><a href=${`/jobs/${encodeURIComponent(n.job)}`}>${n.job}</a>: ${y(n.tasks)} tasks
+        wait for a worker.</p>`)}
+  </section>`}var za=e=>`?${new URLSearchParams({tab:"explain",group:e.identity?.group??"",acquirer:e.identity?.acquirer??""})}`;function Va({rows:e,caption:t}){return a`<${H}
     caption=${t}
     rows=${e}
     rowKey=${n=>`${n.semaphore} ${F(n.identity)}`}
-    columns=${[["Caller",n=>F(n.identity),"name"],["Why",n=>a`${n.message}<div class="sub">${j(n.reason,"REASON_")}${n.let_in&&`; ${F(n.let_in)} was let in, so it may be a standby`}${n.cured&&"; would not be denied now"}</div>`],["Times",n=>y(n.count),"num"],["Last",n=>a`<span title=${M(n.last)}><${ie} at=${n.last} /> ago</span>`,"num"],["",n=>a`<a href=${n.semaphore?Ka(n):void 0}>Explain</a>`,"end"]]}
-  />`}function Va({name:e,events:t}){let n=S(o=>x("/v1/denied",{names:[e],cured:!0},o),["denied",e,t],{every:1e4,keep:!0});return a`<section class="panel">
+    columns=${[["Caller",n=>F(n.identity),"name"],["Why",n=>a`${n.message}
+        <div class="sub">${j(n.reason,"REASON_")}${n.let_in&&`; ${F(n.let_in)} was let in, so it may be a standby`}${n.cured&&"; would not be denied now"}</div>`],["Times",n=>y(n.count),"num"],["Last",n=>a`<span title=${M(n.last)}><${ie} at=${n.last} /> ago</span>`,"num"],["",n=>a`<a href=${n.semaphore?za(n):void 0}>Explain</a>`,"end"]]}
+  />`}function Ja({name:e,events:t}){let n=S(o=>x("/v1/denied",{names:[e],cured:!0},o),["denied",e,t],{every:1e4,keep:!0});return a`<section class="panel">
     <h2>Denied</h2>
     <${U} of=${n} what="Reading who was denied">
       ${o=>a`
-        ${o.callers?.length?a`<${za} rows=${o.callers} caption="Callers that were denied" />`:a`<${A} title="Nobody is denied.">Callers show here when waiting does not help them${o.since?`; remembered since ${M(o.since)}`:""}.<//>`}
+        ${o.callers?.length?a`<${Va} rows=${o.callers} caption="Callers that were denied" />`:a`<${A} title="Nobody is denied.">Callers show here when waiting does not help
+            them${o.since?`; remembered since ${M(o.since)}`:""}.<//>`}
         ${o.misspelled?.length>0&&a`<h3>They may mean this semaphore</h3>
           <ul>${o.misspelled.map(s=>a`<li>${F(s.identity)} asks for <code>${s.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
     <//>
   </section>`}function Yr({name:e,of:t}){return a`<div class="stack">
-    <${U} of=${t.holders} what="Reading who holds it">${n=>a`<${Ha} permits=${n} onChange=${t.read} />`}<//>
+    <${U} of=${t.holders}
+      what="Reading who holds it">${n=>a`<${Ba} permits=${n} onChange=${t.read} />`}<//>
     <${Qr} name=${e} permits=${t.holders.data??[]} events=${t.events} />
     <div class="panels">
-      <${U} of=${t.waiters} what="Reading the queue">${n=>a`<${Ba} data=${n} />`}<//>
-      <${Va} name=${e} events=${t.events} />
+      <${U} of=${t.waiters} what="Reading the queue">${n=>a`<${Ka} data=${n} />`}<//>
+      <${Ja} name=${e} events=${t.events} />
     </div>
   </div>`}function tn(e={}){let t={};for(let n of he){let o=e[n.name];switch(n.kind){case"labels":t[n.name]=Object.keys(o??{}).sort().map(s=>o[s]===""?s:`${s}=${o[s]}`).join(`
-`);break;case"duration":t[n.name]=Me(o);break;case"flag":t[n.name]=o?"yes":"no";break;case"choice":t[n.name]=Ke(n,e);break;default:t[n.name]=String(o??(n.kind==="number"&&n.name==="max_attempts"?0:""))}}return t}function Xr(e,t={}){let n={...t},o={};for(let s of he){let r=e[s.name]??"";try{let i=Ja(s,r);i===void 0?delete n[s.name]:n[s.name]=i}catch(i){o[s.name]=i.message}}return{definition:n,errors:o}}function Ja(e,t){switch(e.kind){case"labels":{let n={};for(let o of t.split(`
+`);break;case"duration":t[n.name]=Me(o);break;case"flag":t[n.name]=o?"yes":"no";break;case"choice":t[n.name]=Ke(n,e);break;default:t[n.name]=String(o??(n.kind==="number"&&n.name==="max_attempts"?0:""))}}return t}function Xr(e,t={}){let n={...t},o={};for(let s of he){let r=e[s.name]??"";try{let i=Ga(s,r);i===void 0?delete n[s.name]:n[s.name]=i}catch(i){o[s.name]=i.message}}return{definition:n,errors:o}}function Ga(e,t){switch(e.kind){case"labels":{let n={};for(let o of t.split(`
 `).map(s=>s.trim()).filter(Boolean)){let s=o.indexOf("="),r=(s<0?o:o.slice(0,s)).trim();if(!r)throw new Error(`“${o}” has no key. Write key=value.`);if(Object.hasOwn(n,r))throw new Error(`The key ${r} stands here twice.`);Object.defineProperty(n,r,{value:s<0?"":o.slice(s+1).trim(),enumerable:!0})}return n}case"duration":return we(t);case"number":{if(t.trim()==="")return;if(!/^\d+$/.test(t.trim()))throw new Error(`“${t}” is not a whole number.`);return Number(t)}case"flag":return t==="yes";case"choice":return e.prefix+t.toUpperCase();case"pattern":if(t==="")throw new Error("An empty pattern would let nobody in. .* lets everybody in.");return t}return t}function Zr(e,t,n){let o={},s=[],r=[];for(let i of he){let[l,u,d]=[e[i.name],t[i.name],n[i.name]];o[i.name]=u===l?d:u,u!==l&&d!==l&&u!==d&&(s.push(i.name),o[i.name]=d),(u!==l||d!==l)&&r.push({field:i,base:l,mine:u,theirs:d})}return{merged:o,conflicts:s,rows:r}}function es({of:e,base:t,onMerged:n,onCancel:o}){let{theirs:s,conflicts:r,rows:i}=e,[l,u]=_({}),d=r.filter(f=>!l[f]),c=()=>{let f={...e.merged};for(let p of i)l[p.field.name]&&(f[p.field.name]=p[l[p.field.name]]);n(f)},$=f=>{let p=f.field.name;if(!r.includes(p))return f.mine===f.theirs?a`<${Gt}>the same<//>`:f.mine!==f.base?a`<${Gt} tone="accent">yours<//>`:a`<${Gt} tone="wait">theirs<//>`;let m=(h,g)=>a`<label class="radio">
-      <input type="radio" name=${`keep-${p}`} checked=${l[p]===h} onChange=${()=>u({...l,[p]:h})} /> ${g}
-    </label>`;return a`<fieldset class="radios"><legend class="sr-only">Which ${f.field.label} to keep</legend>${m("mine","yours")}${m("theirs","theirs")}</fieldset>`};return a`<section class="panel conflict" aria-label="Conflict">
+      <input type="radio" name=${`keep-${p}`} checked=${l[p]===h}
+        onChange=${()=>u({...l,[p]:h})} /> ${g}
+    </label>`;return a`<fieldset class="radios">
+      <legend class="sr-only">Which ${f.field.label} to
+      keep</legend>${m("mine","yours")}${m("theirs","theirs")}</fieldset>`};return a`<section class="panel conflict" aria-label="Conflict">
     <h2>Somebody else was faster</h2>
-    <p role="alert">${s.updated_by||"Somebody"} saved version ${s.version} at ${M(s.updated_at)}${s.reason&&` (${s.reason})`}. You began
+    <p role="alert">${s.updated_by||"Somebody"} saved
+    version ${s.version} at ${M(s.updated_at)}${s.reason&&` (${s.reason})`}. You began
       with version ${t?.version??"–"}. Nothing of yours is saved yet, and nothing is lost.</p>
     <${H}
       caption="Fields that differ"
@@ -1003,25 +1149,34 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     <p class="row end">
       <span class="grow" role="status">${d.length?`Choose for ${d.length===1?"1 field":`${d.length} fields`} that you both changed.`:"Everything is decided."}</span>
       <button type="button" onClick=${o}>Back to the form</button>
-      <button type="button" class="primary" aria-disabled=${d.length?"true":void 0} onClick=${()=>d.length||c()}>Review the result …</button>
+      <button type="button" class="primary" aria-disabled=${d.length?"true":void 0}
+        onClick=${()=>d.length||c()}>Review the result …</button>
     </p>
   </section>`}var Qn=60;function ts({name:e,group:t,acquirer:n}){let[o,s]=_({group:t,acquirer:n});D(()=>{let p=setTimeout(()=>s({group:t,acquirer:n}),250);return()=>clearTimeout(p)},[t,n]);let r=S(p=>xe("/v1/known",{},"callers",p,1e3),["known"]),i=S(o.group&&o.acquirer?async p=>{let m={name:`${e.slice(0,60)}~pattern-test`,group_pattern:o.group,acquirer_pattern:o.acquirer};return(await T("/v1/preview",{edits:{edits:[{create:m}]}},p)).effects?.[0]??{}}:null,["patterns",o],{keep:!0}),l=r.data?.items??[],u=i.data?.eligible??i.data?.total_admitted??0,d=new Set((i.data?.admitted??[]).map(p=>`${p.acquirer} in ${p.group}`)),c=i.error&&!i.error.offline?i.error.fields?.[0]?.rule??i.error.message:"",$=d.size>=u,f=[...l].sort((p,m)=>d.has(`${m.acquirer} in ${m.group}`)-d.has(`${p.acquirer} in ${p.group}`));return a`<div class="pattern-test full" aria-live="polite">
-    ${c?a`<p class="error">${c}</p>`:l.length===0?a`<p class="faint">Nobody was seen asking yet, so the patterns cannot be tried on anybody.</p>`:a`<p><strong class=${u?"tone-run":"tone-deny"}>These patterns let in ${u?y(u):"none"} of ${C(l.length,"known caller","known callers")}${r.data?.more?" and more":""}.</strong></p>
-            <ul class="chips">${f.slice(0,Qn).map(p=>{let m=`${p.acquirer} in ${p.group}`,h=d.has(m);return!h&&!$?null:a`<li key=${m} class=${h?"in":"out"}><span aria-hidden="true">${h?"✓":"✗"}</span><span class="sr-only">${h?"let in: ":"not let in: "}</span>${m}</li>`})}${l.length>Qn&&a`<li class="out">and ${y(l.length-Qn)} more</li>`}</ul>`}
-  </div>`}var ns={group_pattern:".*",acquirer_pattern:".*",permits:1,duration:"60s"};function os({name:e,record:t,onSaved:n}){let[o,s]=P();if(o.get("edit")==="1"||!t)return a`<${Ga} name=${e} record=${t} onSaved=${n} onDone=${()=>s({edit:""})} />`;let i=t.definition;return a`<section class="panel">
+    ${c?a`<p class="error">${c}</p>`:l.length===0?a`<p class="faint">Nobody was seen asking yet, so the patterns cannot be tried on anybody.</p>`:a`<p><strong class=${u?"tone-run":"tone-deny"}>These patterns let
+          in ${u?y(u):"none"} of ${C(l.length,"known caller","known callers")}${r.data?.more?" and more":""}.</strong></p>
+            <ul class="chips">${f.slice(0,Qn).map(p=>{let m=`${p.acquirer} in ${p.group}`,h=d.has(m);return!h&&!$?null:a`<li key=${m} class=${h?"in":"out"}><span aria-hidden="true">${h?"✓":"✗"}</span>
+                <span class="sr-only">${h?"let in: ":"not let in: "}</span>${m}</li>`})}${l.length>Qn&&a`<li class="out">and ${y(l.length-Qn)} more</li>`}</ul>`}
+  </div>`}var ns={group_pattern:".*",acquirer_pattern:".*",permits:1,duration:"60s"};function os({name:e,record:t,onSaved:n}){let[o,s]=P();if(o.get("edit")==="1"||!t)return a`<${Qa} name=${e} record=${t} onSaved=${n}
+    onDone=${()=>s({edit:""})} />`;let i=t.definition;return a`<section class="panel">
     <div class="title"><h2>Rule</h2>
-      <${L} role="ROLE_EDITOR" semaphore=${e} kind="primary" onClick=${()=>s({edit:"1"},{replace:!1})}>Edit<//>
+      <${L} role="ROLE_EDITOR" semaphore=${e} kind="primary"
+        onClick=${()=>s({edit:"1"},{replace:!1})}>Edit<//>
     </div>
     <${Se} of=${he.map(l=>[l.label,Ke(l,i)&&(l.kind==="pattern"?a`<code>${Ke(l,i)}</code>`:Ke(l,i))])} />
     <p class="faint">Version ${t.version}, ${M(t.updated_at)}${t.updated_by&&`, by ${t.updated_by}`}${t.reason&&`: ${t.reason}`}</p>
-  </section>`}var nn=["firing_on_loss","firing_retention","firing_limit","firing_max_ahead","max_attempts","misfire","misfire_window"];function Ga({name:e,record:t,onSaved:n,onDone:o}){let[s,r]=_(t),[i,l]=_(()=>tn(t?.definition??ns)),[u,d]=_({}),[c,$]=_(!1),[f,p]=_(null),[m,h]=_({}),g=le(()=>tn(s?.definition??ns),[s]),{definition:b,errors:w}=Xr(i,s?.definition??{name:e}),E=!s||he.some(v=>i[v.name]!==g[v.name]),O=Object.keys(w).length>0,k=t&&s&&t.version!==s.version?t:null;D(()=>{if(!E||!s)return;let v=pe=>pe.preventDefault();return addEventListener("beforeunload",v),()=>removeEventListener("beforeunload",v)},[E]);let I=v=>pe=>{l(se=>({...se,[v]:pe})),h(se=>({...se,[v]:void 0}))},q=s?{replace:b,expected_version:s.version}:{create:{...b,name:e}},Q=()=>({edits:[q],...Oe(u.drain),...s?Re(u):{}}),B=v=>p({theirs:v,...Zr(g,i,tn(v.definition))}),z=v=>{if(v.reason==="STALE_VERSION")return x(Y`/v1/definitions/${e}`).then(se=>B(se.record),se=>be(se.message,{tone:"deny"})),!0;let pe=v.fields?.filter(se=>he.some(Ae=>se.field.endsWith(Ae.name)))??[];return pe.length===0?!1:(h(Object.fromEntries(pe.map(se=>[he.find(Ae=>se.field.endsWith(Ae.name)).name,se.rule]))),!0)},J=v=>{let pe=w[v.name]??m[v.name],se=i[v.name],Ae={key:v.name,label:v.label,help:v.help,error:pe,class:se!==g[v.name]?"changed":""};if(v.kind==="flag")return a`<${ue} ...${Ae} checked=${se==="yes"} onChange=${de=>I(v.name)(de?"yes":"no")} />`;if(v.kind==="choice")return a`<${ve} ...${Ae} value=${se} onChange=${I(v.name)} options=${v.values.map(de=>[de.toLowerCase(),de.toLowerCase()])} />`;let Ce=v.kind==="labels"?3:v.name==="description"?2:void 0;return a`<${R} ...${Ae} value=${se} onInput=${I(v.name)} area=${Ce} name=${v.name} inputmode=${v.kind==="number"?"numeric":void 0} />`},ee=v=>{v.preventDefault(),!O&&E&&$(!0)};return f?a`<${es}
+  </section>`}var nn=["firing_on_loss","firing_retention","firing_limit","firing_max_ahead","max_attempts","misfire","misfire_window"];function Qa({name:e,record:t,onSaved:n,onDone:o}){let[s,r]=_(t),[i,l]=_(()=>tn(t?.definition??ns)),[u,d]=_({}),[c,$]=_(!1),[f,p]=_(null),[m,h]=_({}),g=le(()=>tn(s?.definition??ns),[s]),{definition:b,errors:w}=Xr(i,s?.definition??{name:e}),E=!s||he.some(v=>i[v.name]!==g[v.name]),O=Object.keys(w).length>0,k=t&&s&&t.version!==s.version?t:null;D(()=>{if(!E||!s)return;let v=pe=>pe.preventDefault();return addEventListener("beforeunload",v),()=>removeEventListener("beforeunload",v)},[E]);let I=v=>pe=>{l(se=>({...se,[v]:pe})),h(se=>({...se,[v]:void 0}))},q=s?{replace:b,expected_version:s.version}:{create:{...b,name:e}},Q=()=>({edits:[q],...Oe(u.drain),...s?Re(u):{}}),B=v=>p({theirs:v,...Zr(g,i,tn(v.definition))}),z=v=>{if(v.reason==="STALE_VERSION")return x(Y`/v1/definitions/${e}`).then(se=>B(se.record),se=>be(se.message,{tone:"deny"})),!0;let pe=v.fields?.filter(se=>he.some(Ae=>se.field.endsWith(Ae.name)))??[];return pe.length===0?!1:(h(Object.fromEntries(pe.map(se=>[he.find(Ae=>se.field.endsWith(Ae.name)).name,se.rule]))),!0)},J=v=>{let pe=w[v.name]??m[v.name],se=i[v.name],Ae={key:v.name,label:v.label,help:v.help,error:pe,class:se!==g[v.name]?"changed":""};if(v.kind==="flag")return a`<${ue} ...${Ae} checked=${se==="yes"}
+      onChange=${de=>I(v.name)(de?"yes":"no")} />`;if(v.kind==="choice")return a`<${ve} ...${Ae} value=${se} onChange=${I(v.name)}
+      options=${v.values.map(de=>[de.toLowerCase(),de.toLowerCase()])} />`;let Ce=v.kind==="labels"?3:v.name==="description"?2:void 0;return a`<${R} ...${Ae} value=${se} onInput=${I(v.name)} area=${Ce} name=${v.name}
+      inputmode=${v.kind==="number"?"numeric":void 0} />`},ee=v=>{v.preventDefault(),!O&&E&&$(!0)};return f?a`<${es}
       of=${f}
       base=${s}
       onCancel=${()=>p(null)}
       onMerged=${v=>{r(f.theirs),l(v),p(null),$(!0)}}
     />`:a`<section class="panel">
     <div class="title"><h2>${s?"Edit the rule":"Create this semaphore"}</h2></div>
-    ${k&&a`<p class="note" role="alert">${k.updated_by||"Somebody"} saved another version at ${M(k.updated_at)}, while you edit.
+    ${k&&a`<p class="note" role="alert">${k.updated_by||"Somebody"} saved another version
+      at ${M(k.updated_at)}, while you edit.
       <button type="button" onClick=${()=>B(k)}>Compare and merge</button></p>`}
     <form onSubmit=${ee}>
       <div class="form">
@@ -1037,7 +1192,8 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       <p class="row end sticky-end">
         ${E&&a`<span class="grow faint">Nothing is saved yet.</span>`}
         ${s&&a`<button type="button" onClick=${o}>${E?"Discard":"Back"}</button>`}
-        <${L} role="ROLE_EDITOR" semaphore=${e} type="submit" kind="primary" why=${O?"A field has a mistake.":E?"":"Nothing was changed."}>Review and save …<//>
+        <${L} role="ROLE_EDITOR" semaphore=${e} type="submit" kind="primary"
+          why=${O?"A field has a mistake.":E?"":"Nothing was changed."}>Review and save …<//>
       </p>
     </form>
     ${c&&a`<${Z}
@@ -1054,7 +1210,9 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       onDone=${()=>{n(),o()}}
     >
       ${s&&a`<details><summary>Only for a time, or with a drain</summary>
-        <div class="form"><${je} value=${u} set=${d} without="Then the old values come back. Empty: for good." /><${Je} value=${u} set=${d} /></div>
+        <div class="form"><${je} value=${u} set=${d}
+          without="Then the old values come back. Empty: for good." />
+            <${Je} value=${u} set=${d} /></div>
       </details>`}
     <//>`}
   </section>`}function rs({name:e,events:t}){let n=S(s=>x("/v1/jobs",{semaphore:e,page_size:200},s),["jobs",e,t],{every:5e3,keep:!0}),o=S(s=>x("/v1/workers",{semaphore:e},s),["workers",e,t],{every:5e3,keep:!0});return a`<div class="stack">
@@ -1066,12 +1224,13 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
     <section class="panel"><h2>Workers</h2>
       <${U} of=${o} what="Reading the workers">${s=>a`<${qn} data=${s} />`}<//>
     </section>
-  </div>`}var Qa=[["now","Now"],["rule","Rule"],["history","History"],["firings","Firings"],["tasks","Tasks"],["explain","Explain"]],Ya=(e,t)=>e.map(n=>({...n,deadline:n.expires_in?t+N(n.expires_in):0}));function Xa(e){let t=S(d=>x(Y`/v1/definitions/${e}`,{},d),["record",e],{every:15e3}),n=S(async d=>{let c=Date.now();return Ya((await xe("/v1/holders",{names:[e]},"permits",d)).items,c)},["holders",e],{every:15e3}),o=S(async d=>({at:Date.now(),...await x("/v1/waiters",{names:[e],page_size:200},d)}),["waiters",e],{every:5e3}),[s,r]=_(null),[i,l]=_(0),u=Be(()=>{t.refresh(),n.refresh(),o.refresh(),l(d=>d+1)},40,{rest:1e3});return De("/v1/watch",{names:[e],permits:!0,live_every:"1s"},{open:d=>d&&u(),missed:u,message:({events:d=[]})=>d.length&&u(),live(d){let c=(d.live.semaphores??[]).find(p=>p.semaphore===e),$=Date.now(),f=new Map((c?.deadlines??[]).map(p=>[p.token,$+N(p.expires_in)]));n.set(p=>p?.map(m=>f.has(m.token)?{...m,deadline:f.get(m.token)}:m)),s&&(c?.waiters??0)!==s.waiters&&o.refresh(),r({waiters:c?.waiters??0})}}),{record:t,holders:n,waiters:o,live:s,events:i,read:u}}function Za({record:e,onChange:t}){let[n,o]=_(""),s=e.definition.name,r=()=>o("");return a`
+  </div>`}var Ya=[["now","Now"],["rule","Rule"],["history","History"],["firings","Firings"],["tasks","Tasks"],["explain","Explain"]],Xa=(e,t)=>e.map(n=>({...n,deadline:n.expires_in?t+N(n.expires_in):0}));function Za(e){let t=S(d=>x(Y`/v1/definitions/${e}`,{},d),["record",e],{every:15e3}),n=S(async d=>{let c=Date.now();return Xa((await xe("/v1/holders",{names:[e]},"permits",d)).items,c)},["holders",e],{every:15e3}),o=S(async d=>({at:Date.now(),...await x("/v1/waiters",{names:[e],page_size:200},d)}),["waiters",e],{every:5e3}),[s,r]=_(null),[i,l]=_(0),u=Be(()=>{t.refresh(),n.refresh(),o.refresh(),l(d=>d+1)},40,{rest:1e3});return De("/v1/watch",{names:[e],permits:!0,live_every:"1s"},{open:d=>d&&u(),missed:u,message:({events:d=[]})=>d.length&&u(),live(d){let c=(d.live.semaphores??[]).find(p=>p.semaphore===e),$=Date.now(),f=new Map((c?.deadlines??[]).map(p=>[p.token,$+N(p.expires_in)]));n.set(p=>p?.map(m=>f.has(m.token)?{...m,deadline:f.get(m.token)}:m)),s&&(c?.waiters??0)!==s.waiters&&o.refresh(),r({waiters:c?.waiters??0})}}),{record:t,holders:n,waiters:o,live:s,events:i,read:u}}function ei({record:e,onChange:t}){let[n,o]=_(""),s=e.definition.name,r=()=>o("");return a`
     ${e.pause?a`<${L} role="ROLE_OPERATOR" semaphore=${s} onClick=${()=>o("resume")}>Resume …<//>`:a`<${L} role="ROLE_OPERATOR" semaphore=${s} onClick=${()=>o("pause")}>Pause …<//>`}
     <a class="button" href=${`/move?names=${encodeURIComponent(s)}`}>Move …</a>
     <${L} role="ROLE_EDITOR" semaphore=${s} kind="danger" onClick=${()=>o("delete")}>Delete …<//>
     ${n==="pause"&&a`<${Br} selector=${{names:[s]}} onClose=${r} onDone=${t} />`}
-    ${n==="resume"&&a`<${Kr} selector=${{names:[s]}} onClose=${r} onDone=${t} />`}
+    ${n==="resume"&&a`<${Kr} selector=${{names:[s]}} onClose=${r}
+      onDone=${t} />`}
     ${n==="delete"&&a`<${Z}
       title=${`Delete ${s}`}
       verb="Delete it"
@@ -1083,21 +1242,25 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       done=${()=>`${s} is deleted.`}
       onDone=${()=>me("/")}
       onClose=${r}
-    />`}`}function ei({record:e,holders:t,live:n}){let o=Number(e.used??0),s=e.definition.permits??0;return a`<dl class="figures">
+    />`}`}function ti({record:e,holders:t,live:n}){let o=Number(e.used??0),s=e.definition.permits??0;return a`<dl class="figures">
     <div><dt>In use</dt><dd class="num">${y(o)}<span class="faint"> / ${y(s)}</span></dd>
       <dd><${ye} share=${s?o/s:o?1:0} label="${o} of ${s} permits in use" /></dd></div>
     <div><dt>Holders</dt><dd class="num">${y(t?.length??e.holders)}</dd></div>
     <div><dt>Queue</dt><dd class="num">${y(n?.waiters??e.waiters)}</dd></div>
-  </dl>`}function ss({name:e}){re(e);let t=Xa(e),[n]=P(),o=n.get("tab")??"now",s=t.record.data?.record,r=t.record.error?.code==="NOT_FOUND",i=r&&!s;return a`
-    <${te} aside=${s&&a`<${Za} record=${s} onChange=${t.read} />`}>${e}<//>
+  </dl>`}function ss({name:e}){re(e);let t=Za(e),[n]=P(),o=n.get("tab")??"now",s=t.record.data?.record,r=t.record.error?.code==="NOT_FOUND",i=r&&!s;return a`
+    <${te} aside=${s&&a`<${ei} record=${s} onChange=${t.read} />`}>${e}<//>
     <${Ge} />
-    ${r&&a`<p class="note">There is no definition of this name${s?" any more":""}. Its history and firings may still be known.</p>`}
+    ${r&&a`<p class="note">There is no definition of this name${s?" any more":""}. Its history and
+      firings may still be known.</p>`}
     ${s&&!r&&a`<div class="standing">
       <p class="row">${bt(s).map(l=>a`<${kt} key=${l.value} value=${l.value} />`)}</p>
       ${Bt(s).map(l=>a`<p class="note">${l}</p>`)}
-      <${ei} record=${s} holders=${t.holders.data} live=${t.live} />
+      <${ti} record=${s} holders=${t.holders.data} live=${t.live} />
     </div>`}
     ${t.record.error&&!r&&!t.record.error.offline&&a`<${W} error=${t.record.error} retry=${t.record.refresh} />`}
-    <${st} of=${Qa} label="Parts of this semaphore" />
-    ${!s&&!r?!t.record.error&&a`<${_e} what="Reading the semaphore" />`:o==="rule"?a`<${os} key=${e} name=${e} record=${r?null:s} onSaved=${t.read} />`:o==="history"?a`<${Jr} name=${e} events=${t.events} onChange=${t.read} />`:o==="firings"?a`<${Vr} name=${e} events=${t.events} />`:o==="explain"?a`<${zr} name=${e} />`:i?a`<${A} title="Nothing to show.">Create it under <a href="?tab=rule">Rule</a>, or look at its <a href="?tab=history">history</a>.<//>`:o==="tasks"?a`<${rs} name=${e} events=${t.events} />`:a`<${Yr} name=${e} of=${t} />`}`}var ti=[[/^\/$/,Mr],[/^\/s\/(.+)$/,ss],[/^\/move$/,Ur],[/^\/activity$/,cr],[/^\/jobs$/,Tr],[/^\/jobs\/(.+)$/,Cr],[/^\/cluster$/,Er],[/^\/access$/,lr]];function ni(){return re("No such page"),a`<${te}>No such page<//><${A} title="There is nothing at this address."><a href="/">Go to the overview</a><//>`}function oi(){let e=K(Ze).split("?")[0],t=K(qe),[n,o]=_(!1),s=K(Te);if(D(()=>{e!=="/login"&&!Te.get()&&bn().catch(()=>{}).then(()=>o(!0))},[e==="/login",t]),e==="/login")return a`<${zt} bare><${Dr} /><//>`;if(!s&&!n)return a`<${zt} bare><${_e} what="Asking who you are" /><//>`;let[r,i]=So(e,ti)??[ni,[]];return a`<${zt}><${r} key=${e} name=${i[0]} /><//>`}co(a`<${oi} />`,document.getElementById("app"));
+    <${st} of=${Ya} label="Parts of this semaphore" />
+    ${!s&&!r?!t.record.error&&a`<${_e} what="Reading the semaphore" />`:o==="rule"?a`<${os} key=${e} name=${e} record=${r?null:s} onSaved=${t.read} />`:o==="history"?a`<${Jr} name=${e} events=${t.events} onChange=${t.read} />`:o==="firings"?a`<${Vr} name=${e} events=${t.events} />`:o==="explain"?a`<${zr} name=${e} />`:i?a`<${A} title="Nothing to show.">Create it under <a href="?tab=rule">Rule</a>, or look at
+                  its <a href="?tab=history">history</a>.<//>`:o==="tasks"?a`<${rs} name=${e} events=${t.events} />`:a`<${Yr} name=${e} of=${t} />`}`}var ni=[[/^\/$/,Mr],[/^\/s\/(.+)$/,ss],[/^\/move$/,Ur],[/^\/activity$/,cr],[/^\/jobs$/,Tr],[/^\/jobs\/(.+)$/,Cr],[/^\/cluster$/,Er],[/^\/access$/,lr]];function oi(){return re("No such page"),a`<${te}>No such page<//><${A} title="There is nothing at this address.">
+    <a href="/">Go to the overview</a><//>`}function ri(){let e=K(Ze).split("?")[0],t=K(qe),[n,o]=_(!1),s=K(Te);if(D(()=>{e!=="/login"&&!Te.get()&&bn().catch(()=>{}).then(()=>o(!0))},[e==="/login",t]),e==="/login")return a`<${zt} bare><${Dr} /><//>`;if(!s&&!n)return a`<${zt} bare>
+    <${_e} what="Asking who you are" /><//>`;let[r,i]=So(e,ni)??[oi,[]];return a`<${zt}><${r} key=${e} name=${i[0]} /><//>`}co(a`<${ri} />`,document.getElementById("app"));
 //# sourceMappingURL=app.js.map

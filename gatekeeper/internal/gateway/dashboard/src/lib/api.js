@@ -1,8 +1,8 @@
 // Calls of the JSON API under /v1/. Its messages are those of proto/gatekeeper/v1, with the fields' names as there.
 import { answered, failed } from './connection.js';
 
-// APIError is what every failed call throws. code is gRPC's, as NOT_FOUND; reason is the server's, as STALE_VERSION; fields are
-// {field, rule} of a bad request. offline says that nobody answered, so the outcome of a change is unknown.
+// APIError is what every failed call throws. code is gRPC's, as NOT_FOUND; reason is the server's, as STALE_VERSION;
+// fields are {field, rule} of a bad request. offline says that nobody answered, so the outcome of a change is unknown.
 export class APIError extends Error {
   constructor(status, body) {
     super(body?.message || (status ? `The server answered with status ${status}.` : 'The server does not answer.'));
@@ -66,7 +66,8 @@ export async function call(method, url, { query, body, signal } = {}) {
   let answer = null;
   try {
     response = await fetch(url + search(query), request);
-    answer = response.ok ? await response.json() : await response.json().catch(() => null); // a proxy's error may be HTML
+    answer = response.ok ? await response.json() : await response.json().catch(() =>
+      null); // a proxy's error may be HTML
   } catch (error) {
     if (signal?.aborted) throw error;
     failed('The server does not answer.');
@@ -94,7 +95,8 @@ export function settle(response, answer) {
   throw error;
 }
 
-// pace is how often (ms) an answer may be read again that took so long (ms): of many definitions, a server should not be busy with one page.
+// pace is how often (ms) an answer may be read again that took so long (ms): of many definitions, a server should not
+// be busy with one page.
 export const pace = (took) => (took < 40 ? 10_000 : took < 300 ? 30_000 : 60_000);
 
 export const get = (url, query, signal) => call('GET', url, { query, signal });
@@ -110,7 +112,8 @@ export function login() {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-// all reads every page of a list: read(page_token) returns one. It stops after so many entries, and then says that there are more.
+// all reads every page of a list: read(page_token) returns one. It stops after so many entries, and then says that
+// there are more.
 export async function all(url, query, field, signal, most = 5000) {
   const out = [];
   let token = '';

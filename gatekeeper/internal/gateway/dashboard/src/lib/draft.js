@@ -75,8 +75,8 @@ function parse(f, text) {
   return text;
 }
 
-// merge puts together what two people made of the same draft. Fields that both changed, differently, are in conflicts; theirs stands there
-// until one is chosen.
+// merge puts together what two people made of the same draft. Fields that both changed, differently, are in conflicts;
+// theirs stands there until one is chosen.
 export function merge(base, mine, theirs) {
   const merged = {};
   const conflicts = [];

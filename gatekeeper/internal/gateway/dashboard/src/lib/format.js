@@ -37,7 +37,8 @@ export const counting = (n) => brief(Math.max(0, Math.round(n / 1000)) * 1000);
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-// seconds turns what a person types, as 1h30m, into a duration of protobuf's JSON; '' is absent. It throws an Error for a person.
+// seconds turns what a person types, as 1h30m, into a duration of protobuf's JSON; '' is absent. It throws an Error for
+// a person.
 export function seconds(text) {
   text = text.trim();
   if (text === '') return undefined;

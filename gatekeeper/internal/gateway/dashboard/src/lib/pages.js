@@ -14,19 +14,21 @@ const pagesOf = (from, to) => {
 };
 
 // arrived adds to a record when its holder's permit ends (ms by this clock), and 0 where only the leader knows.
-const arrived = (record) => ({ ...record, deadline: record.holder?.expires_in ? Date.now() + ms(record.holder.expires_in) : 0 });
+const arrived = (record) =>
+  ({ ...record, deadline: record.holder?.expires_in ? Date.now() + ms(record.holder.expires_in) : 0 });
 
 const changedAt = (record) => Math.max(Number(record.version), Number(record.permit_revision ?? 0));
 
-// usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), since(from, to), update(records), alter(f), refresh()}:
-// at(i) is a record, or undefined while it is not read; since is the revision behind which events may concern these records; alter
-// replaces each record by f of it.
+// usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), since(from, to),
+// update(records), alter(f), refresh()}: at(i) is a record, or undefined while it is not read; since is the revision
+// behind which events may concern these records; alter replaces each record by f of it.
 export function usePages(query) {
   const key = JSON.stringify(query);
   const recovered = useStore(recoveries);
   const [, render] = useState(0);
   const rerender = () => render((n) => n + 1);
-  const state = useMemo(() => ({ pages: new Map(), revisions: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0 }), [key]);
+  const state = useMemo(() =>
+    ({ pages: new Map(), revisions: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0 }), [key]);
   const took = useRef(0); // ms, by the last page
   const current = useRef(state);
   current.current = state;

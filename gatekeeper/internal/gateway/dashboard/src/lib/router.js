@@ -28,7 +28,8 @@ export function back() {
 
 // Links within the dashboard change the view without loading the page again.
 document.addEventListener('click', (event) => {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey ||
+    event.shiftKey || event.altKey) return;
   const a = event.target.closest?.('a[href]');
   if (!a || a.target || a.hasAttribute('download') || a.origin !== location.origin) return;
   if (a.pathname.startsWith('/v1/')) return;

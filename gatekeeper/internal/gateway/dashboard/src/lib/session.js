@@ -1,10 +1,12 @@
-// Who the servers see, and what it may do. The servers decide; this only asks them, to say why a button would be refused.
+// Who the servers see, and what it may do. The servers decide; this only asks them, to say why a button would be
+// refused.
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post } from './api.js';
 import { sentence } from './format.js';
 import { remembered, store, useStore } from './store.js';
 
-// session is null until it is known; then WhoAmIResponse, with authenticates: whether the servers authenticate callers at all.
+// session is null until it is known; then WhoAmIResponse, with authenticates: whether the servers authenticate callers
+// at all.
 export const session = store(null);
 
 // author is what the journal shows where the servers do not authenticate callers.
@@ -42,8 +44,8 @@ export function canI(query) {
   return known.answer;
 }
 
-// useCan says why the caller may not do something, as the servers say it: which role it lacks where, and who can grant it. It is empty when
-// the caller may, or when that is not known.
+// useCan says why the caller may not do something, as the servers say it: which role it lacks where, and who can grant
+// it. It is empty when the caller may, or when that is not known.
 export function useCan(role, semaphore = '', group = '', acquirer = '') {
   const s = useStore(session);
   const [why, setWhy] = useState('');

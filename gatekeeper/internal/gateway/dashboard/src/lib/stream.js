@@ -98,7 +98,8 @@ export function stream(url, query, on) {
   return close;
 }
 
-const retryable = (code) => ['UNAVAILABLE', 'ABORTED', 'CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNKNOWN'].includes(code);
+const retryable = (code) =>
+  ['UNAVAILABLE', 'ABORTED', 'CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNKNOWN'].includes(code);
 
 // read calls event with each {type, id, data} of a body.
 async function read(body, event, alive) {

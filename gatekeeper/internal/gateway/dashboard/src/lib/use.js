@@ -7,9 +7,9 @@ import { stream } from './stream.js';
 // A read that takes longer than this (ms) is given up when the next one is due.
 const patience = 10_000;
 
-// useData reads by load(signal) when its component appears, when deps change, when the cluster answers again after an outage, and,
-// with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh}. After an error the data of before
-// stays. Data of other deps is not shown, unless keep is set.
+// useData reads by load(signal) when its component appears, when deps change, when the cluster answers again after an
+// outage, and, with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh}. After
+// an error the data of before stays. Data of other deps is not shown, unless keep is set.
 export function useData(load, deps, { every = 0, keep = false } = {}) {
   const [state, setState] = useState({});
   const [round, setRound] = useState(0);
@@ -35,7 +35,8 @@ export function useData(load, deps, { every = 0, keep = false } = {}) {
   }, [key, round, recovered, load === null]);
   useEffect(() => {
     if (!every) return;
-    const t = setInterval(() => document.hidden || Date.now() - began.current < patience || setRound((n) => n + 1), every);
+    const t = setInterval(() => document.hidden || Date.now() - began.current < patience ||
+      setRound((n) => n + 1), every);
     return () => clearInterval(t);
   }, [every]);
   const mine = state.key === key;
@@ -83,8 +84,8 @@ export function useSecond() {
   return useStore(second);
 }
 
-// useSoon returns a function that calls f a moment after it was called, however often that was. After burst calls of f in a row it
-// rests in between, so that constant change costs the servers little while a single one is shown at once.
+// useSoon returns a function that calls f a moment after it was called, however often that was. After burst calls of f
+// in a row it rests in between, so that constant change costs the servers little while a single one is shown at once.
 export function useSoon(f, delay, { rest = delay, burst = 4 } = {}) {
   const newest = useRef(f);
   newest.current = f;

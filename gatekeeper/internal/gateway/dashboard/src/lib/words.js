@@ -1,7 +1,8 @@
 // What the servers' answers mean, in the words of gkctl and docs/concepts.md.
 import { brief, count, ms, plural, some, soon, typed, when } from './format.js';
 
-// word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
+// word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too
+// long".
 export function word(value, prefix) {
   if (!value || value === `${prefix}UNSPECIFIED`) return '';
   return value.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
@@ -9,10 +10,13 @@ export function word(value, prefix) {
 
 // The states of a definition, the most urgent first. tone is a colour of tokens.css.
 export const states = [
-  { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny', help: 'A pattern cannot be used: nobody is let in.' },
+  { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny',
+    help: 'A pattern cannot be used: nobody is let in.' },
   { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Cordons alone keep its callers out.' },
-  { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny', help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
-  { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop', help: 'A slot is held until an operator clears it.' },
+  { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
+    help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
+  { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
+    help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Expected work is missed: it is silent.' },
   { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
   { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'Nobody is let in until the pause ends.' },
@@ -31,7 +35,8 @@ export const statesOf = (record) => states.filter((s) => record.states?.includes
 // stateText says what matters most of a record.
 export function stateText(record) {
   const first = statesOf(record)[0];
-  if (record.pause && first?.word === 'paused') return record.pause.until ? `paused until ${soon(record.pause.until)}` : 'paused';
+  if (record.pause && first?.word === 'paused')
+    return record.pause.until ? `paused until ${soon(record.pause.until)}` : 'paused';
   return first?.word ?? 'unknown';
 }
 
@@ -69,7 +74,8 @@ export function permitState(p) {
   return text;
 }
 
-export const permitTone = (p) => (p.state === 'PERMIT_STATE_HELD' || p.stop ? 'stop' : p.state === 'PERMIT_STATE_COOLING' ? 'idle' : 'run');
+export const permitTone = (p) =>
+  (p.state === 'PERMIT_STATE_HELD' || p.stop ? 'stop' : p.state === 'PERMIT_STATE_COOLING' ? 'idle' : 'run');
 
 export function firing(f) {
   if (!f) return '';
@@ -79,24 +85,40 @@ export function firing(f) {
 // The fields of a definition, in the order of a file. kind says how a field is typed.
 export const fields = [
   { name: 'description', kind: 'text', label: 'Description', help: 'Free text for people.' },
-  { name: 'labels', kind: 'labels', label: 'Labels', help: 'One key=value per line. Commands and filters select by them.' },
-  { name: 'group_pattern', kind: 'pattern', label: 'Group pattern', help: 'A regular expression (RE2) that the whole group must match.' },
-  { name: 'acquirer_pattern', kind: 'pattern', label: 'Acquirer pattern', help: 'The same for the acquirer, normally a host.' },
+  { name: 'labels', kind: 'labels', label: 'Labels',
+    help: 'One key=value per line. Commands and filters select by them.' },
+  { name: 'group_pattern', kind: 'pattern', label: 'Group pattern',
+    help: 'A regular expression (RE2) that the whole group must match.' },
+  { name: 'acquirer_pattern', kind: 'pattern', label: 'Acquirer pattern',
+    help: 'The same for the acquirer, normally a host.' },
   { name: 'permits', kind: 'number', label: 'Permits', help: 'How much weight may be held at once. 0 lets nobody in.' },
-  { name: 'duration', kind: 'duration', label: 'Duration', help: 'How long a permit lives without a refresh. It bounds how long a dead holder keeps its slot.' },
-  { name: 'max_hold', kind: 'duration', label: 'Max hold', help: 'A job that holds longer must stop. Empty: no limit.' },
-  { name: 'min_hold', kind: 'duration', label: 'Min hold', help: 'The slot stays taken at least this long after a grant.' },
-  { name: 'loss_delay', kind: 'duration', label: 'Loss delay', help: 'After a lost holder the slot stays taken this much longer.' },
-  { name: 'on_expiry', kind: 'choice', prefix: 'ON_EXPIRY_', values: ['FREE', 'HOLD'], label: 'On expiry', help: 'What becomes of the slot of a permit that expired. hold: until an operator clears it.' },
-  { name: 'takeover', kind: 'flag', label: 'Takeover', help: 'Callers may take over from a holder that they judge dead.' },
-  { name: 'expect_every', kind: 'duration', label: 'Expect every', help: 'How often this work is expected to ask. Empty: nothing is expected.' },
-  { name: 'firing_on_loss', kind: 'choice', prefix: 'FIRING_ON_LOSS_', values: ['SPENT', 'FREE'], label: 'Firing on loss', help: 'What becomes of a firing whose permit was lost. free: it may be claimed again.' },
-  { name: 'firing_retention', kind: 'duration', label: 'Firing retention', help: 'How long a firing is remembered after its due time.' },
+  { name: 'duration', kind: 'duration', label: 'Duration',
+    help: 'How long a permit lives without a refresh. It bounds how long a dead holder keeps its slot.' },
+  { name: 'max_hold', kind: 'duration', label: 'Max hold',
+    help: 'A job that holds longer must stop. Empty: no limit.' },
+  { name: 'min_hold', kind: 'duration', label: 'Min hold',
+    help: 'The slot stays taken at least this long after a grant.' },
+  { name: 'loss_delay', kind: 'duration', label: 'Loss delay',
+    help: 'After a lost holder the slot stays taken this much longer.' },
+  { name: 'on_expiry', kind: 'choice', prefix: 'ON_EXPIRY_', values: ['FREE', 'HOLD'], label: 'On expiry',
+    help: 'What becomes of the slot of a permit that expired. hold: until an operator clears it.' },
+  { name: 'takeover', kind: 'flag', label: 'Takeover',
+    help: 'Callers may take over from a holder that they judge dead.' },
+  { name: 'expect_every', kind: 'duration', label: 'Expect every',
+    help: 'How often this work is expected to ask. Empty: nothing is expected.' },
+  { name: 'firing_on_loss', kind: 'choice', prefix: 'FIRING_ON_LOSS_', values: ['SPENT', 'FREE'],
+    label: 'Firing on loss', help: 'What becomes of a firing whose permit was lost. free: it may be claimed again.' },
+  { name: 'firing_retention', kind: 'duration', label: 'Firing retention',
+    help: 'How long a firing is remembered after its due time.' },
   { name: 'firing_limit', kind: 'number', label: 'Firing limit', help: 'How many firings are remembered at most.' },
-  { name: 'firing_max_ahead', kind: 'duration', label: 'Firing max ahead', help: 'How far ahead of the leader’s clock a firing may be due. 0: any.' },
-  { name: 'max_attempts', kind: 'number', label: 'Max attempts', help: 'How many holders may attempt a firing. 0: any number.' },
-  { name: 'misfire', kind: 'choice', prefix: 'MISFIRE_', values: ['SKIP', 'ONCE', 'EACH'], label: 'Misfire', help: 'What becomes of firings that nobody claimed when they were due.' },
-  { name: 'misfire_window', kind: 'duration', label: 'Misfire window', help: 'How long ago such a firing may have been due.' },
+  { name: 'firing_max_ahead', kind: 'duration', label: 'Firing max ahead',
+    help: 'How far ahead of the leader’s clock a firing may be due. 0: any.' },
+  { name: 'max_attempts', kind: 'number', label: 'Max attempts',
+    help: 'How many holders may attempt a firing. 0: any number.' },
+  { name: 'misfire', kind: 'choice', prefix: 'MISFIRE_', values: ['SKIP', 'ONCE', 'EACH'], label: 'Misfire',
+    help: 'What becomes of firings that nobody claimed when they were due.' },
+  { name: 'misfire_window', kind: 'duration', label: 'Misfire window',
+    help: 'How long ago such a firing may have been due.' },
 ];
 
 // fieldText is the value of a field of a definition as a person reads it; '' when absent.
@@ -132,7 +154,8 @@ export const callers = (list = [], total = list.length, shown = 2) => {
   return names.join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
 };
 
-// stopText says how many holders a change stops, how many drains it cuts short, and when the last of their slots is free.
+// stopText says how many holders a change stops, how many drains it cuts short, and when the last of their slots is
+// free.
 export function stopText(effects = []) {
   const all = effects.flatMap((e) => e.stopped ?? []);
   if (all.length === 0) return 'No holder must stop.';
@@ -190,15 +213,18 @@ export function historyText(e) {
 }
 
 const tones = {
-  created: 'run', replaced: 'accent', deleted: 'deny', paused: 'pause', resumed: 'run', cordoned: 'deny', uncordoned: 'run', granted: 'run',
-  released: 'idle', expired: 'stop', held: 'stop', cleared: 'run', stopping: 'stop', missed: 'stop', heard: 'run', 'freed unsafely': 'deny',
+  created: 'run', replaced: 'accent', deleted: 'deny', paused: 'pause', resumed: 'run', cordoned: 'deny',
+  uncordoned: 'run', granted: 'run',
+  released: 'idle', expired: 'stop', held: 'stop', cleared: 'run', stopping: 'stop', missed: 'stop', heard: 'run',
+  'freed unsafely': 'deny',
 };
 
 export const eventTone = (kind) => tones[word(kind, 'EVENT_KIND_')] ?? 'idle';
 
 // undoable says whether undo takes an entry of this kind back.
 export const undoable = (e) =>
-  ['CREATED', 'REPLACED', 'DELETED', 'PAUSED', 'RESUMED', 'CORDONED', 'UNCORDONED', 'FIRINGS_FORGOTTEN', 'FIRINGS_REMEMBERED']
+  ['CREATED', 'REPLACED', 'DELETED', 'PAUSED', 'RESUMED', 'CORDONED', 'UNCORDONED',
+    'FIRINGS_FORGOTTEN', 'FIRINGS_REMEMBERED']
     .includes(e.kind?.slice('EVENT_KIND_'.length));
 
 export function grantText(g) {

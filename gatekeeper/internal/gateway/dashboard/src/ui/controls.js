@@ -4,8 +4,10 @@ import { html } from '../lib/html.js';
 import { useQuery } from '../lib/router.js';
 import { useCan } from '../lib/session.js';
 
-// Action is a button for something that needs a role. Without it the button stays in the order of focus, and says who can.
-export function Action({ role, semaphore, group, acquirer, why, kind = '', children, onClick, type = 'button', ...rest }) {
+// Action is a button for something that needs a role. Without it the button stays in the order of focus, and says who
+// can.
+export function Action({ role, semaphore, group, acquirer, why, kind = '', children, onClick,
+  type = 'button', ...rest }) {
   const forbidden = useCan(role, semaphore, group, acquirer);
   const id = useId();
   const reason = forbidden || why;
@@ -22,8 +24,8 @@ export function Action({ role, semaphore, group, acquirer, why, kind = '', child
   </span>`;
 }
 
-// Dialog is a modal dialog: the browser keeps the focus inside, and Escape closes it. The focus then goes back to where it was.
-// A firm one has what must not be lost, so a click beside it does not close it.
+// Dialog is a modal dialog: the browser keeps the focus inside, and Escape closes it. The focus then goes back to where
+// it was. A firm one has what must not be lost, so a click beside it does not close it.
 export function Dialog({ title, onClose, wide, firm, children }) {
   const ref = useRef(null);
   const id = useId();
@@ -69,8 +71,10 @@ export function Text({ label, help, error, value, onInput, area, class: name, ..
   return html`<${Field} label=${label} help=${help} error=${error} class=${name}>
     ${(attributes) =>
       area
-        ? html`<textarea rows=${area} value=${value} onInput=${(e) => onInput(e.target.value)} ...${attributes} ...${rest}></textarea>`
-        : html`<input value=${value} onInput=${(e) => onInput(e.target.value)} autocomplete="off" spellcheck=${false} ...${attributes} ...${rest} />`}
+        ? html`<textarea rows=${area} value=${value} onInput=${(e) => onInput(e.target.value)} ...${attributes}
+          ...${rest}></textarea>`
+        : html`<input value=${value} onInput=${(e) => onInput(e.target.value)} autocomplete="off" spellcheck=${false}
+          ...${attributes} ...${rest} />`}
   <//>`;
 }
 
@@ -85,7 +89,8 @@ export function Select({ label, help, error, value, options, onChange, class: na
 export function Check({ label, help, checked, onChange }) {
   const id = useId();
   return html`<div class="check">
-    <input type="checkbox" id=${id} checked=${checked} aria-describedby=${help ? `${id}-help` : undefined} onChange=${(e) => onChange(e.target.checked)} />
+    <input type="checkbox" id=${id} checked=${checked} aria-describedby=${help ? `${id}-help` : undefined}
+      onChange=${(e) => onChange(e.target.checked)} />
     <label for=${id}>${label}</label>
     ${help && html`<span class="help" id="${id}-help">${help}</span>`}
   </div>`;
@@ -103,7 +108,8 @@ export function Tabs({ of, query = 'tab', label }) {
     return location.pathname + (text ? `?${text}` : '');
   };
   return html`<nav class="tabs" aria-label=${label}>
-    ${of.map(([name, text]) => html`<a href=${to(name)} aria-current=${name === current ? 'page' : undefined}>${text}</a>`)}
+    ${of.map(([name, text]) =>
+      html`<a href=${to(name)} aria-current=${name === current ? 'page' : undefined}>${text}</a>`)}
   </nav>`;
 }
 

@@ -54,7 +54,8 @@ export function Cautions({ of }) {
 // Effects is the preview of a change: {effects, warnings, confirm}.
 export function Effects({ of }) {
   const effects = of.effects ?? [];
-  const rules = effects.filter((e) => e.total_admitted || e.total_shut_out || !e.before !== !e.after || changes(e.before, e.after).length);
+  const rules = effects.filter((e) => e.total_admitted || e.total_shut_out || !e.before !== !e.after ||
+    changes(e.before, e.after).length);
   const held = effects.flatMap((e) => e.held ?? []);
   const tasks = effects.filter((e) => Number(e.waiting_tasks));
   return html`<div class="effects">
@@ -81,11 +82,14 @@ export function Effects({ of }) {
     <${Stopped} effects=${effects} />
     ${held.length > 0 &&
     html`<section><h3>Held for an operator</h3>
-      <ul>${held.slice(0, most).map((p) => html`<li>${p.semaphore}: the permit of ${who(p.identity)} (token ${p.token}) expired. Its slot stays taken until it is cleared.</li>`)}</ul>
+      <ul>${held.slice(0, most).map((p) =>
+        html`<li>${p.semaphore}: the permit of ${who(p.identity)} (token ${p.token}) expired. Its slot stays taken until
+          it is cleared.</li>`)}</ul>
     </section>`}
     ${tasks.length > 0 &&
     html`<ul>${tasks.slice(0, most).map(
-      (e) => html`<li>${e.semaphore}: ${plural(e.waiting_tasks, 'task waits', 'tasks wait')} for a worker${e.tasks_run ? `; after this change, ${e.tasks_run}` : ''}.</li>`,
+      (e) => html`<li>${e.semaphore}: ${plural(e.waiting_tasks, 'task waits', 'tasks wait')} for a
+        worker${e.tasks_run ? `; after this change, ${e.tasks_run}` : ''}.</li>`,
     )}</ul>`}
   </div>`;
 }

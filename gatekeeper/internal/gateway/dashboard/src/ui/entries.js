@@ -20,10 +20,14 @@ export function Entries({ entries, semaphore, onChange }) {
         <div class="entry-head">
           <time class="num" datetime=${e.at} title=${when(e.at)}>${soon(e.at)}</time>
           <span class="tag tone-${eventTone(e.kind)}">${word(e.kind, 'EVENT_KIND_')}</span>
-          ${!semaphore && e.semaphore && html`<a class="mono" href=${`/s/${encodeURIComponent(e.semaphore)}`}>${e.semaphore}</a>`}
+          ${!semaphore && e.semaphore &&
+            html`<a class="mono" href=${`/s/${encodeURIComponent(e.semaphore)}`}>${e.semaphore}</a>`}
           <span class="grow">${historyText(e)}</span>
-          <span class="faint"><a href=${`/activity?change=${e.revision}`}>change ${e.revision}</a>${e.author && ` by ${e.author}`}</span>
-          ${first && undoable(e) && html`<${Action} role=${undoRole(e.kind)} semaphore=${e.semaphore ?? ''} onClick=${() => openUndo(e.revision, onChange)}>Undo …<//>`}
+          <span class="faint"><a href=${`/activity?change=${e.revision}`}>change ${e.revision}</a>${e.author &&
+            ` by ${e.author}`}</span>
+          ${first && undoable(e) &&
+            html`<${Action} role=${undoRole(e.kind)} semaphore=${e.semaphore ?? ''}
+              onClick=${() => openUndo(e.revision, onChange)}>Undo …<//>`}
         </div>
         ${e.reason && html`<p class="entry-reason">${e.reason}</p>`}
         ${e.before && e.after && html`<${Changes} before=${e.before} after=${e.after} />`}

@@ -22,7 +22,8 @@ export function Failure({ error, retry }) {
     <p class="failure-text">${sentence(error.message)}</p>
     ${error.code === 'UNAUTHENTICATED' && html`<p>Log in again.</p>`}
     ${fields.length > 0 && html`<ul>${fields.map((f) => html`<li><code>${f.field}</code>: ${f.rule}</li>`)}</ul>`}
-    ${error.offline && html`<p>Whether a change was made is then not known. The activity page shows it. The same button again does nothing twice.</p>`}
+    ${error.offline && html`<p>Whether a change was made is then not known. The activity page shows it. The same button
+      again does nothing twice.</p>`}
     <p class="row">
       ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
       ${(error.reason || error.code) && html`<span class="faint">${error.reason || error.code}</span>`}
@@ -30,13 +31,15 @@ export function Failure({ error, retry }) {
   </div>`;
 }
 
-// Read shows the children when data is there, and otherwise why it is not. Data that is there stays when reading it again fails.
+// Read shows the children when data is there, and otherwise why it is not. Data that is there stays when reading it
+// again fails.
 export function Read({ of, what, children }) {
   if (of.data === undefined) {
     if (of.error && !of.error.offline) return html`<${Failure} error=${of.error} retry=${of.refresh} />`;
     return html`<${Loading} what=${what} />`;
   }
-  return html`${of.error && !of.error.offline && html`<${Failure} error=${of.error} retry=${of.refresh} />`}${children(of.data)}`;
+  return html`${of.error && !of.error.offline &&
+    html`<${Failure} error=${of.error} retry=${of.refresh} />`}${children(of.data)}`;
 }
 
 // Offline is the banner while the cluster does not answer.
@@ -46,7 +49,8 @@ export function Offline() {
   if (c.online) return html`<div role="status" class="sr-only"></div>`;
   return html`<div class="offline" role="status">
     <strong>${sentence(c.message)}</strong>
-    <span> What is shown is as of ${clock(new Date(c.since))}. This page asks again every second, and recovers without you.</span>
+    <span> What is shown is as of ${clock(new Date(c.since))}. This page asks again every second, and
+    recovers without you.</span>
   </div>`;
 }
 

@@ -22,7 +22,8 @@ export function Follow({ change, effects, onEnd }) {
   const check = async () => {
     const { items } = await all('/v1/holders', { names: watched }, 'permits', undefined, 100_000);
     const there = new Map(items.map((p) => [p.token, p]));
-    mark(stopped.filter((s) => !there.has(s.permit.token)).map((s) => [s.permit.token, { how: 'gone', after: Date.now() - begun }]));
+    mark(stopped.filter((s) => !there.has(s.permit.token)).map((s) =>
+      [s.permit.token, { how: 'gone', after: Date.now() - begun }]));
   };
   useStream(
     stopped.length ? '/v1/watch' : null,
@@ -53,20 +54,25 @@ export function Follow({ change, effects, onEnd }) {
         : `${count(done)} of ${plural(stopped.length, 'holder has', 'holders have')} stopped.`}
       ${late.length > 0 && html` <strong>${plural(late.length, 'holder', 'holders')} did not stop in time.</strong>`}
     </p>
-    <${Bar} share=${done / stopped.length} tone=${late.length ? 'stop' : 'run'} label=${`${done} of ${stopped.length} stopped`} />
+    <${Bar} share=${done / stopped.length} tone=${late.length ? 'stop' : 'run'}
+      label=${`${done} of ${stopped.length} stopped`} />
     <${Table}
       caption="Holders that must stop"
-      rows=${[...late, ...left.filter((s) => !late.includes(s)), ...stopped.filter((s) => gone[s.permit.token])].slice(0, 600)}
+      rows=${[...late, ...left.filter((s) => !late.includes(s)),
+        ...stopped.filter((s) => gone[s.permit.token])].slice(0, 600)}
       rowKey=${(s) => s.permit.token}
       columns=${[
-        ['Semaphore', (s) => html`<a href=${`/s/${encodeURIComponent(s.permit.semaphore)}`}>${s.permit.semaphore}</a>`, 'name'],
+        ['Semaphore', (s) => html`<a href=${`/s/${encodeURIComponent(s.permit.semaphore)}`}>${s.permit.semaphore}</a>`,
+          'name'],
         ['Holder', (s) => who(s.permit.identity), 'name'],
         ['Token', (s) => s.permit.token, 'num'],
         ['Now', (s) => {
           const g = gone[s.permit.token];
           if (g) return html`<span class="tone-run">${g.how} after ${brief(g.after)}</span>`;
           const within = begun + ms(s.free_within) - Date.now();
-          return within > 0 ? html`<span class="tone-wait">stops within <span class="num">${counting(within)}</span></span>` : html`<span class="tone-deny">did not stop in time</span>`;
+          return within > 0 ? html`<span class="tone-wait">stops
+            within <span class="num">${counting(within)}</span></span>` : html`<span class="tone-deny">did
+            not stop in time</span>`;
         }],
       ]}
     />

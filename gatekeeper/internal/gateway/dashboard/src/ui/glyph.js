@@ -1,4 +1,5 @@
-// The shapes of the states: a signal arm that is up, level or crossed out, so that no state is told by its colour alone.
+// The shapes of the states: a signal arm that is up, level or crossed out, so that no state is told by its colour
+// alone.
 import { html } from '../lib/html.js';
 import { stateOf, stateText, statesOf } from '../lib/words.js';
 

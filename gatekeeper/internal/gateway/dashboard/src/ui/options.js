@@ -30,7 +30,8 @@ export function EndFields({ value, set, without = 'It stays until somebody ends 
       error=${problem(() => seconds(value.lasts ?? '')) || error}
       help=${`As 30m or 2h. ${without}`}
     />
-    <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''} onInput=${(until) => set({ ...value, until, lasts: '' })} />`;
+    <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''}
+      onInput=${(until) => set({ ...value, until, lasts: '' })} />`;
 }
 
 export function DrainField({ value, set }) {

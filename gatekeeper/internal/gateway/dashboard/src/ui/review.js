@@ -9,7 +9,8 @@ import { Action, Dialog, Text } from './controls.js';
 import { Effects } from './effects.js';
 import { Failure, Read, notify } from './feedback.js';
 
-// Review asks preview(signal) what a change would do, shows it, and calls run({reason, author, request_id, ...}, preview).
+// Review asks preview(signal) what a change would do, shows it, and calls run({reason, author, request_id, ...},
+// preview).
 //   done(text, answer)  says what was done; a revision in the answer can be undone
 //   role, semaphore     what the change needs
 //   verb                what the button says
@@ -21,7 +22,8 @@ import { Failure, Read, notify } from './feedback.js';
 //   undoable            false for changes that undo does not take back
 //   journal             false for changes that the journal does not have, so they have no reason
 export function Review(props) {
-  const { title, verb, kind, preview, run, done, onClose, onDone, onError, role, semaphore, nothing, deps, extra, children } = props;
+  const { title, verb, kind, preview, run, done, onClose, onDone, onError, role, semaphore, nothing, deps,
+    extra, children } = props;
   const { show = (data) => html`<${Effects} of=${data} />`, undoable = true, journal = true } = props;
   const [round, setRound] = useState(0);
   const shown = useData(preview, [title, round, deps], { keep: true });
@@ -73,11 +75,14 @@ export function Review(props) {
         ${why && html`<p class="lead">${why}</p>`}`}
       <//>
       ${journal &&
-      html`<${Text} label="Reason" help="For the journal: why you do this." value=${reason} onInput=${setReason} maxlength="1024" />`}
-      ${error && html`<${Failure} error=${error} retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
+      html`<${Text} label="Reason" help="For the journal: why you do this." value=${reason}
+        onInput=${setReason} maxlength="1024" />`}
+      ${error && html`<${Failure} error=${error}
+        retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
       <p class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>
-        <${Action} role=${role} semaphore=${semaphore} type="submit" kind=${kind ?? 'primary'} why=${pending ? 'There is no preview yet.' : why}>
+        <${Action} role=${role} semaphore=${semaphore} type="submit" kind=${kind ?? 'primary'}
+          why=${pending ? 'There is no preview yet.' : why}>
           ${running ? 'Working …' : typeof verb === 'function' ? verb(shown.data ?? {}) : verb}
         <//>
       </p>
@@ -100,7 +105,10 @@ export function UndoDialog() {
     title=${`Undo change ${u.change}`}
     verb="Undo it"
     preview=${() => post('/v1/undo', { change: u.change, dry_run: true, ...byline() })}
-    nothing=${(p) => (p.undone_by && p.undone_by !== '0' ? `It was undone already, by change ${p.undone_by}.` : p.nothing ? 'Nothing is left to undo.' : '')}
+    nothing=${(p) => {
+      if (p.undone_by && p.undone_by !== '0') return `It was undone already, by change ${p.undone_by}.`;
+      return p.nothing ? 'Nothing is left to undo.' : '';
+    }}
     run=${(common, p) => post('/v1/undo', { change: u.change, plan: p.plan, ...common })}
     done=${() => `Change ${u.change} is undone.`}
     onDone=${u.onDone}

@@ -30,9 +30,11 @@ theme.subscribe((t) => {
 function ThemeButton() {
   const t = useStore(theme);
   const next = { auto: 'light', light: 'dark', dark: 'auto' }[t];
-  return html`<button type="button" class="plain" onClick=${() => theme.set(next)} title="Theme: ${t}. Click for ${next}.">
+  return html`<button type="button" class="plain" onClick=${() => theme.set(next)}
+    title="Theme: ${t}. Click for ${next}.">
     <svg class="glyph" viewBox="0 0 16 16" aria-hidden="true">
-      <circle cx="8" cy="8" r="6" /><path class="solid" d=${t === 'auto' ? 'M8 2a6 6 0 0 1 0 12z' : t === 'dark' ? 'M8 2a6 6 0 0 1 0 12 6 6 0 0 1 0-12z' : 'M8 8z'} />
+      <circle cx="8" cy="8" r="6" />
+      <path class="solid" d=${t === 'auto' ? 'M8 2a6 6 0 0 1 0 12z' : t === 'dark' ? 'M8 2a6 6 0 0 1 0 12 6 6 0 0 1 0-12z' : 'M8 8z'} />
     </svg>
     <span class="sr-only">Theme: ${t}. Change to ${next}</span>
   </button>`;
@@ -59,14 +61,18 @@ function Who() {
   const [open, setOpen] = useState(false);
   if (!s) return null;
   const label = s.authenticated ? s.principal || s.credential : name || 'dashboard';
-  return html`<button type="button" class="plain who" onClick=${() => setOpen(true)}><span class="sr-only">You are </span>${label}</button>
+  return html`<button type="button" class="plain who" onClick=${() => setOpen(true)}>
+    <span class="sr-only">You are </span>${label}</button>
     ${open &&
     html`<${Dialog} title="You" onClose=${() => setOpen(false)}>
       ${s.authenticated
-        ? html`<p>The servers see you as <strong>${s.principal}</strong>, by ${s.credential}. <a href="/access">What you may do</a></p>
-            <p class="row end"><button type="button" onClick=${() => logout().catch(() => {}).then(() => navigate('/login'))}>Log out</button></p>`
+        ? html`<p>The servers see you as <strong>${s.principal}</strong>,
+          by ${s.credential}. <a href="/access">What you may do</a></p>
+            <p class="row end"><button type="button"
+              onClick=${() => logout().catch(() => {}).then(() => navigate('/login'))}>Log out</button></p>`
         : html`<p>These servers do not authenticate callers: everybody may do everything.</p>
-            <${Text} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it." value=${name} onInput=${(v) => author.set(v)} maxlength="256" />
+            <${Text} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it."
+              value=${name} onInput=${(v) => author.set(v)} maxlength="256" />
             <p class="row end"><button type="button" class="primary" onClick=${() => setOpen(false)}>Done</button></p>`}
     <//>`}`;
 }
@@ -76,10 +82,12 @@ function Leader() {
   const status = useData((signal) => get('/v1/status', {}, signal), ['status'], { every: 10_000, keep: true });
   const online = useStore(connection).online;
   const s = status.data;
-  if (!online) return html`<a class="leader" href="/cluster"><span class="lamp tone-deny" aria-hidden="true"></span>no answer</a>`;
+  if (!online) return html`<a class="leader" href="/cluster">
+    <span class="lamp tone-deny" aria-hidden="true"></span>no answer</a>`;
   if (!s) return html`<a class="leader" href="/cluster"><span class="sr-only">Cluster: </span>…</a>`;
   return html`<a class="leader" href="/cluster">
-    ${s.leader_id ? html`<span class="lamp tone-run" aria-hidden="true"></span><span>${s.leader_id}<span class="long"> leads</span></span>` : html`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
+    ${s.leader_id ? html`<span class="lamp tone-run" aria-hidden="true"></span><span>${s.leader_id}
+      <span class="long"> leads</span></span>` : html`<span class="lamp tone-deny" aria-hidden="true"></span>no leader`}
   </a>`;
 }
 
@@ -117,7 +125,8 @@ export function Shell({ children, bare }) {
     },
     g: () => (jump.current = Date.now()),
     ...Object.fromEntries(
-      Object.entries(jumps).map(([key, to]) => [key, () => Date.now() - jump.current < 1500 && document.querySelector(`.nav a[href="${to}"]`)?.click()]),
+      Object.entries(jumps).map(([key, to]) =>
+        [key, () => Date.now() - jump.current < 1500 && document.querySelector(`.nav a[href="${to}"]`)?.click()]),
     ),
   });
 
@@ -135,7 +144,8 @@ export function Shell({ children, bare }) {
         <${Leader} />
         <${Who} />
         <${ThemeButton} />
-        <button type="button" class="plain" onClick=${() => setHelp(true)} title="Keys"><span aria-hidden="true">?</span><span class="sr-only">Keys</span></button>
+        <button type="button" class="plain" onClick=${() => setHelp(true)} title="Keys">
+        <span aria-hidden="true">?</span><span class="sr-only">Keys</span></button>
       </div>
     </header>`}
     <${Offline} />
@@ -147,5 +157,6 @@ export function Shell({ children, bare }) {
 
 // Title is the heading of a view, which gets the focus when the view opens.
 export function Title({ children, aside }) {
-  return html`<div class="title"><h1 tabindex="-1">${children}</h1>${aside && html`<div class="row">${aside}</div>`}</div>`;
+  return html`<div class="title">
+    <h1 tabindex="-1">${children}</h1>${aside && html`<div class="row">${aside}</div>`}</div>`;
 }

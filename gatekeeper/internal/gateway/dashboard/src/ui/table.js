@@ -5,8 +5,8 @@ import { html } from '../lib/html.js';
 import { useSecond } from '../lib/use.js';
 import { Empty } from './feedback.js';
 
-// Table shows rows. columns are [heading, cell(row), class]; the first is the row's heading. A wide table scrolls in its panel where there is
-// no room for all of its columns.
+// Table shows rows. columns are [heading, cell(row), class]; the first is the row's heading. A wide table scrolls in
+// its panel where there is no room for all of its columns.
 export function Table({ caption, columns, rows, rowKey, empty, note, wide }) {
   if (!rows?.length) return empty ?? html`<${Empty} title="Nothing here." />`;
   return html`<div class=${wide ? 'table-wrap wide' : 'table-wrap'}>
@@ -60,7 +60,8 @@ export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
 export function Since({ at }) {
   useSecond();
   if (!at) return '–';
-  return html`<time class="num" datetime=${at} title=${new Date(at).toLocaleString()}>${counting(now() - Date.parse(at))}</time>`;
+  return html`<time class="num" datetime=${at}
+    title=${new Date(at).toLocaleString()}>${counting(now() - Date.parse(at))}</time>`;
 }
 
 // Segments are the parts of a whole: [number, tone, word].

@@ -5,8 +5,8 @@ import { html } from '../lib/html.js';
 const overscan = 8; // rows above and below the screen
 const step = 4; // rows by which the window moves, so that most scrolling renders nothing
 
-// Virtual shows total rows of a height (px). row(i) renders the inside of one; range(from, to) hears which are on the screen.
-// The arrow keys, Home, End, Page Up and Page Down move; open(i) is for Enter.
+// Virtual shows total rows of a height (px). row(i) renders the inside of one; range(from, to) hears which are on the
+// screen. The arrow keys, Home, End, Page Up and Page Down move; open(i) is for Enter.
 export function Virtual({ total, height, row, range, open, label, head, columns }) {
   const ref = useRef(null);
   const [view, setView] = useState([0, 30]);
@@ -88,7 +88,8 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
   const indexes = [];
   for (let i = view[0]; i < Math.min(view[1], total); i++) indexes.push(i);
   if (total > 0 && (at < view[0] || at >= view[1])) indexes.push(at); // it keeps the focus
-  return html`<div class="grid" role="grid" aria-label=${label} aria-rowcount=${total + 1} aria-colcount=${columns} onKeyDown=${onKeyDown} onFocusIn=${onFocus}>
+  return html`<div class="grid" role="grid" aria-label=${label} aria-rowcount=${total + 1} aria-colcount=${columns}
+    onKeyDown=${onKeyDown} onFocusIn=${onFocus}>
     <div class="grid-head" role="row" aria-rowindex="1">${head}</div>
     <div class="grid-body" role="rowgroup" ref=${ref} style=${{ height: `${total * height}px` }}>
       ${indexes.map(

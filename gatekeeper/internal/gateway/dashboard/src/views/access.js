@@ -22,13 +22,15 @@ function CanI() {
   const [error, setError] = useState(null);
   const submit = (event) => {
     event.preventDefault();
-    post('/v1/can-i', { role: o.role, semaphore: o.semaphore.trim() }).then((a) => (setAnswer(a), setError(null)), setError);
+    post('/v1/can-i', { role: o.role, semaphore: o.semaphore.trim() }).then((a) =>
+      (setAnswer(a), setError(null)), setError);
   };
   return html`<section class="panel stack">
     <h2>May I?</h2>
     <form class="form" onSubmit=${submit}>
       <${Select} label="Role" value=${o.role} onChange=${(role) => set({ ...o, role })} options=${roleOptions} />
-      <${Text} label="On semaphore" value=${o.semaphore} onInput=${(semaphore) => set({ ...o, semaphore })} help="Empty: anywhere." />
+      <${Text} label="On semaphore" value=${o.semaphore} onInput=${(semaphore) => set({ ...o, semaphore })}
+        help="Empty: anywhere." />
       <p class="row full"><button class="primary">Ask</button></p>
     </form>
     <div role="status">
@@ -45,8 +47,9 @@ function Bindings({ session: s }) {
   const bindings = useData((signal) => get('/v1/bindings', {}, signal), ['bindings'], { keep: true });
   const [dialog, setDialog] = useState(null); // [which, binding, token]
   const [words, setWords] = useState('');
-  if (bindings.error?.code === 'PERMISSION_DENIED') return html`<${Empty} title="Only administrators see who may do what." />`;
-  const why = s?.authenticates === false ? 'These servers do not authenticate callers, so bindings would mean nothing.' : '';
+  if (bindings.error?.code === 'PERMISSION_DENIED')
+    return html`<${Empty} title="Only administrators see who may do what." />`;
+  const why = s?.authenticates === false ? 'These servers do not authenticate callers, so bindings mean nothing.' : '';
   const button = (text, kind, ...of) =>
     html`<${Action} role="ROLE_ADMIN" why=${why} kind=${kind} onClick=${() => setDialog(of)}>${text}<//>`;
   const close = { onClose: () => setDialog(null), onDone: bindings.refresh };
@@ -54,9 +57,11 @@ function Bindings({ session: s }) {
   return html`<div class="title"><h2>Who may do what</h2>${button('Create a binding …', 'primary', 'edit')}</div>
     <${Read} of=${bindings} what="Reading the bindings">
       ${({ bindings: all = [] }) => {
-        const found = all.filter((b) => words.toLowerCase().split(/\s+/).every((w) => JSON.stringify(b).toLowerCase().includes(w)));
+        const found = all.filter((b) =>
+          words.toLowerCase().split(/\s+/).every((w) => JSON.stringify(b).toLowerCase().includes(w)));
         return html`${(all.length > 10 || words) &&
-          html`<${Text} label="Find" value=${words} onInput=${setWords} help="Words of names, subjects, grants and tokens." />`}
+          html`<${Text} label="Find" value=${words} onInput=${setWords}
+            help="Words of names, subjects, grants and tokens." />`}
         <${Table}
           caption="Bindings"
           rows=${found.slice(0, most)}
@@ -65,16 +70,21 @@ function Bindings({ session: s }) {
           note=${found.length > most && `and ${count(found.length - most)} more: find them by words`}
           columns=${[
             ['Name', (b) => b.name, 'name'],
-            ['Subjects', (b) => html`<ul class="changes">${(b.subjects ?? []).map((t) => html`<li>${t}</li>`)}</ul>`, 'name'],
-            ['May', (b) => html`<ul class="changes">${(b.grants ?? []).map((g) => html`<li>${grantText(g)}</li>`)}</ul>`],
+            ['Subjects', (b) => html`<ul class="changes">${(b.subjects ?? []).map((t) => html`<li>${t}</li>`)}</ul>`,
+              'name'],
+            ['May', (b) => html`<ul class="changes">
+              ${(b.grants ?? []).map((g) => html`<li>${grantText(g)}</li>`)}
+            </ul>`],
             ['Tokens', (b) => html`<ul class="changes">
               ${(b.tokens ?? []).map((t) => html`<li class="row">
-                <span><code>${t.id}</code>${t.expires_at && ` until ${when(t.expires_at)}`}</span>${button('Revoke …', '', 'revoke', b, t)}
+                <span><code>${t.id}</code>${t.expires_at &&
+                  ` until ${when(t.expires_at)}`}</span>${button('Revoke …', '', 'revoke', b, t)}
               </li>`)}
             </ul>`],
             ['Changed', (b) => `${when(b.updated_at)}${b.updated_by ? ` by ${b.updated_by}` : ''}`],
             ['', (b) => html`<span class="row end">
-              ${button('Edit …', '', 'edit', b)}${button('Create a token …', '', 'token', b)}${button('Remove …', 'danger', 'remove', b)}
+              ${button('Edit …', '', 'edit', b)}${button('Create a token …', '', 'token', b)}${button('Remove …',
+                'danger', 'remove', b)}
             </span>`, 'end'],
           ]}
         />`;
@@ -107,7 +117,8 @@ export function Access() {
       <div class="panels">
         <${CanI} />
         <section class="panel"><h2>Roles</h2>
-          <${Table} caption="Roles" rows=${roles} columns=${[['Role', (r) => r[0], 'num'], ['Includes', (r) => r[1]], ['May', (r) => r[2]]]} />
+          <${Table} caption="Roles" rows=${roles}
+            columns=${[['Role', (r) => r[0], 'num'], ['Includes', (r) => r[1]], ['May', (r) => r[2]]]} />
         </section>
       </div>
       <section class="panel"><${Bindings} session=${s} /></section>

@@ -28,23 +28,36 @@ function Live({ params, change }) {
   const [author, setAuthor] = useDraft(by, (by) => change({ by }), 300);
   const [size, setSize] = useState(50);
   const query = { names: globs(params.get('q') ?? ''), labels: params.get('labels') ?? '', permits };
-  const journal = useData((signal) => get('/v1/history', { ...query, page_size: size }, signal), ['journal', query, size], { every: 15_000, keep: true });
+  const journal = useData((signal) => get('/v1/history', { ...query, page_size: size }, signal),
+    ['journal', query, size], { every: 15_000, keep: true });
   const read = useSoon(journal.refresh, permits ? 500 : 60);
-  useStream('/v1/watch', query, { message: ({ events = [] }) => events.length && read(), missed: read, open: (again) => again && read() });
-  const entries = (journal.data?.entries ?? []).filter((e) => !by || (e.author ?? '').toLowerCase().includes(by.toLowerCase()));
+  useStream('/v1/watch', query,
+    { message: ({ events = [] }) => events.length && read(), missed: read, open: (again) => again && read() });
+  const entries = (journal.data?.entries ?? []).filter((e) => !by ||
+    (e.author ?? '').toLowerCase().includes(by.toLowerCase()));
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
-      <div class="field grow"><label for="activity-q">Semaphores <kbd aria-hidden="true">/</kbd></label><input id="activity-q" data-search value=${q} onInput=${(e) => setQ(e.target.value)} placeholder="part of a name, or a glob" spellcheck=${false} autocomplete="off" /></div>
-      <div class="field"><label for="activity-by">By</label><input id="activity-by" value=${author} onInput=${(e) => setAuthor(e.target.value)} spellcheck=${false} autocomplete="off" /></div>
-      <div class="field"><label for="activity-labels">Labels</label><input id="activity-labels" value=${labels} onInput=${(e) => setLabels(e.target.value)} spellcheck=${false} autocomplete="off" /></div>
-      <${Check} label="Also how permits ended" checked=${permits} onChange=${(on) => change({ permits: on ? '1' : '' })} />
+      <div class="field grow"><label for="activity-q">Semaphores <kbd aria-hidden="true">/</kbd></label>
+      <input id="activity-q" data-search value=${q} onInput=${(e) => setQ(e.target.value)}
+        placeholder="part of a name, or a glob" spellcheck=${false} autocomplete="off" /></div>
+      <div class="field"><label for="activity-by">By</label>
+      <input id="activity-by" value=${author} onInput=${(e) => setAuthor(e.target.value)} spellcheck=${false}
+        autocomplete="off" /></div>
+      <div class="field"><label for="activity-labels">Labels</label>
+      <input id="activity-labels" value=${labels} onInput=${(e) => setLabels(e.target.value)} spellcheck=${false}
+        autocomplete="off" /></div>
+      <${Check} label="Also how permits ended" checked=${permits}
+        onChange=${(on) => change({ permits: on ? '1' : '' })} />
     </form>
     <section class="panel">
       <${Read} of=${journal} what="Reading the journal">
         ${(data) => html`
           ${entries.length
             ? html`<${Entries} entries=${entries} onChange=${journal.refresh} />`
-            : html`<${Empty} title="The journal has nothing of that.">Edits, pauses, cordons and undos appear here as they happen.<//>`}
-          ${data.next_page_token && size < 1000 && html`<p class="row"><button type="button" onClick=${() => setSize(Math.min(1000, size * 4))}>Show more</button></p>`}`}
+            : html`<${Empty} title="The journal has nothing of that.">Edits, pauses, cordons and undos appear
+              here as they happen.<//>`}
+          ${data.next_page_token && size < 1000 &&
+            html`<p class="row"><button type="button"
+              onClick=${() => setSize(Math.min(1000, size * 4))}>Show more</button></p>`}`}
       <//>
     </section>`;
 }
@@ -54,12 +67,14 @@ function One({ change }) {
   return html`<section class="panel">
     <${Read} of=${journal} what="Reading the journal">
       ${({ entries = [], missing, next_page_token: more }) => html`
-        ${missing && html`<p class="note">The journal has forgotten a part of this change${missing.semaphores?.length ? `: ${missing.semaphores.join(', ')}` : ''}.</p>`}
+        ${missing && html`<p class="note">The journal has forgotten a part of this
+          change${missing.semaphores?.length ? `: ${missing.semaphores.join(', ')}` : ''}.</p>`}
         ${entries.length
           ? html`<${Entries} entries=${entries} onChange=${journal.refresh} />`
           : html`<${Empty} title=${`The journal has no change ${change}.`} />`}
         ${more && html`<p class="faint">Only its first 1,000 entries are shown.</p>`}
-        ${entries.length > 0 && entries[0].undoes && html`<p><a href=${`/activity?change=${entries[0].undoes}`}>The change that it undoes</a></p>`}`}
+        ${entries.length > 0 && entries[0].undoes &&
+          html`<p><a href=${`/activity?change=${entries[0].undoes}`}>The change that it undoes</a></p>`}`}
     <//>
   </section>`;
 }

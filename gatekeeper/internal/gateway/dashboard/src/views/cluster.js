@@ -29,7 +29,8 @@ function TransferDialog({ member, onClose, onDone }) {
     <form onSubmit=${submit}>
       <p>${member.id} becomes the leader. Permits survive; calls wait a moment.</p>
       <${Failure} error=${error} />
-      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button><button class="primary">Let ${member.id} lead</button></p>
+      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button>
+      <button class="primary">Let ${member.id} lead</button></p>
     </form>
   <//>`;
 }
@@ -45,8 +46,10 @@ function Members({ of, id, clocks, onChange }) {
       wide
       columns=${[
         ...memberColumns(id, clocks),
-        ['', (m) => m.voter && !m.leader && html`<${Action} role="ROLE_ADMIN" onClick=${() => setTo(m)}>Let it lead …<//>`, 'end'],
-        ['', (m) => html`<${Action} role="ROLE_ADMIN" kind="danger" onClick=${() => openRemoval(m, onChange)}>Remove …<//>`, 'end'],
+        ['', (m) => m.voter && !m.leader &&
+          html`<${Action} role="ROLE_ADMIN" onClick=${() => setTo(m)}>Let it lead …<//>`, 'end'],
+        ['', (m) => html`<${Action} role="ROLE_ADMIN" kind="danger"
+          onClick=${() => openRemoval(m, onChange)}>Remove …<//>`, 'end'],
       ]}
     />
     ${to && html`<${TransferDialog} member=${to} onClose=${() => setTo(null)} onDone=${onChange} />`}
@@ -78,13 +81,15 @@ function Work({ status }) {
   const most = Number(status.max_work_bytes ?? 0);
   return html`<section class="panel">
     <h2>Stored for jobs</h2>
-    <p class="row"><${Bar} share=${most ? used / most : 0} label="${bytes(used)} of ${bytes(most)}" /><span class="num">${bytes(used)} of ${bytes(most)}</span></p>
+    <p class="row"><${Bar} share=${most ? used / most : 0} label="${bytes(used)} of ${bytes(most)}" />
+    <span class="num">${bytes(used)} of ${bytes(most)}</span></p>
     <${Table}
       caption="Semaphores with jobs"
       rows=${status.work}
       empty=${html`<${Empty} title="There are no jobs." />`}
       columns=${[
-        ['Semaphore', (w) => html`<a href=${`/s/${encodeURIComponent(w.semaphore)}?tab=tasks`}>${w.semaphore}</a>`, 'name'],
+        ['Semaphore', (w) => html`<a href=${`/s/${encodeURIComponent(w.semaphore)}?tab=tasks`}>${w.semaphore}</a>`,
+          'name'],
         ['Jobs', (w) => count(w.jobs), 'num'],
         ['Waiting', (w) => count(w.waiting), 'num'],
         ['Running', (w) => count(w.held), 'num'],
@@ -106,13 +111,20 @@ export function Cluster() {
         const s = leader ?? all.find((m) => m.id === data.id)?.status ?? all.find((m) => m.status)?.status ?? {};
         const insecure = all.filter((m) => m.status?.insecure).map((m) => m.id);
         return html`<div class="stack">
-          ${!s.leader_id && html`<p class="failure" role="alert">There is no leader. Nothing is granted until a majority of the servers is there.</p>`}
-          ${s.recovery_wait && html`<p class="note">Nothing is granted for another ${brief(ms(s.recovery_wait))}: a recovery is being waited out.</p>`}
+          ${!s.leader_id && html`<p class="failure" role="alert">There is no leader. Nothing is granted until a majority
+            of the servers is there.</p>`}
+          ${s.recovery_wait && html`<p class="note">Nothing is granted for another ${brief(ms(s.recovery_wait))}: a
+            recovery is being waited out.</p>`}
           ${insecure.length > 0 &&
-          html`<p class="note">Started with --insecure: ${insecure.join(', ')}. The ports may be reached without TLS and authentication.</p>`}
+          html`<p class="note">Started with --insecure: ${insecure.join(', ')}. The ports may be reached without TLS
+            and authentication.</p>`}
           ${s.denied_semaphores > 0 &&
-          html`<div class="note"><p>${plural(s.denied_semaphores, 'semaphore is', 'semaphores are')} asked for in vain:</p>
-            <ul>${s.denied.map((d) => html`<li key=${d.semaphore}><a href=${`/s/${encodeURIComponent(d.semaphore)}`}>${d.semaphore}</a>: ${d.text || d.message}</li>`)}</ul></div>`}
+          html`<div class="note"><p>${plural(s.denied_semaphores, 'semaphore is', 'semaphores are')} asked for in
+            vain:</p>
+            <ul>${s.denied.map((d) =>
+              html`<li key=${d.semaphore}>
+                <a href=${`/s/${encodeURIComponent(d.semaphore)}`}>${d.semaphore}</a>: ${d.text ||
+                  d.message}</li>`)}</ul></div>`}
           <section class="panel">
             <h2>State</h2>
             <${Facts} of=${[
@@ -126,7 +138,8 @@ export function Cluster() {
               ['Smallest safe duration', s.smallest_duration && duration(ms(s.smallest_duration))],
             ]} />
           </section>
-          <${Members} of=${all} id=${data.id} clocks=${leader && (leader.member_clocks ?? [])} onChange=${members.refresh} />
+          <${Members} of=${all} id=${data.id} clocks=${leader && (leader.member_clocks ?? [])}
+            onChange=${members.refresh} />
           <div class="panels">
             <${Certificates} of=${all} />
             <${Clocks} leader=${leader} />

@@ -10,7 +10,8 @@ import { Failure, notify } from '../ui/feedback.js';
 import { Glyph } from '../ui/glyph.js';
 import { openUndo } from '../ui/review.js';
 
-export const useCordons = () => useData((signal) => get('/v1/cordons', {}, signal), ['cordons'], { every: 15_000, keep: true });
+export const useCordons = () =>
+  useData((signal) => get('/v1/cordons', {}, signal), ['cordons'], { every: 15_000, keep: true });
 
 export function Cordons() {
   const cordons = useCordons();
@@ -19,7 +20,8 @@ export function Cordons() {
   if (list.length === 0) return null;
   const end = (c) =>
     post('/v1/uncordon', { id: c.id, ...byline(), ...drawn() }).then((a) => {
-      notify(`Cordon ${c.id} is ended.`, { action: { text: 'Undo', run: () => openUndo(a.revision, cordons.refresh) } });
+      notify(`Cordon ${c.id} is ended.`,
+        { action: { text: 'Undo', run: () => openUndo(a.revision, cordons.refresh) } });
       setError(null);
       cordons.refresh();
     }, setError);
@@ -29,7 +31,8 @@ export function Cordons() {
       ${list.map(
         (c) => html`<li key=${c.id}>
           <span class="state tone-deny"><${Glyph} word="cordoned" />cordoned</span>
-          <span class="grow">${cordonText(c)}${c.reason && `: ${c.reason}`}${c.author && html`<span class="faint"> by ${c.author}</span>`}</span>
+          <span class="grow">${cordonText(c)}${c.reason && `: ${c.reason}`}${c.author &&
+            html`<span class="faint"> by ${c.author}</span>`}</span>
           <${Action} role="ROLE_OPERATOR" onClick=${() => end(c)}>End it<//>
         </li>`,
       )}

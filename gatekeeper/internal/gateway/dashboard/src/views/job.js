@@ -36,7 +36,8 @@ function Confirm({ title, text, verb, run, done, onClose, onDone, reason }) {
       <p>${text}</p>
       ${reason && html`<${Text} label="Reason" value=${why} onInput=${setWhy} maxlength="1024" />`}
       <${Failure} error=${error} />
-      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button><button class="primary">${busy ? 'Working …' : verb}</button></p>
+      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button>
+      <button class="primary">${busy ? 'Working …' : verb}</button></p>
     </form>
   <//>`;
 }
@@ -46,28 +47,40 @@ function Actions({ job, onChange }) {
   const { id, semaphore } = job.spec;
   const state = word(job.state, 'JOB_STATE_');
   const common = { onClose: () => setDialog(''), onDone: onChange };
-  const button = (name, text, why) => html`<${Action} role="ROLE_OPERATOR" semaphore=${semaphore} why=${why} onClick=${() => setDialog(name)}>${text}<//>`;
+  const button = (name, text, why) =>
+    html`<${Action} role="ROLE_OPERATOR" semaphore=${semaphore} why=${why}
+      onClick=${() => setDialog(name)}>${text}<//>`;
   return html`
     ${button('retry', 'Retry failed …', job.failed ? '' : 'No task has failed.')}
     ${button('drop', 'Drop failed …', job.failed ? '' : 'No task has failed.')}
-    ${button('cancel', 'Cancel …', job.over ? 'The job is over.' : state === 'cancelled' ? 'It is cancelled already.' : '')}
+    ${button('cancel', 'Cancel …',
+      job.over ? 'The job is over.' : state === 'cancelled' ? 'It is cancelled already.' : '')}
     ${button('delete', 'Delete …', job.over ? '' : 'The job is not over. Cancel it first.')}
-    ${dialog === 'retry' && html`<${Confirm} ...${common} title="Retry failed tasks" verb="Retry" text=${`${plural(job.failed, 'failed task is', 'failed tasks are')} handed out again.`}
-      run=${() => post(path`/v1/jobs/${id}:retry`, { as_of: job.revision })} done=${(a) => `${plural(a.tasks ?? 0, 'task', 'tasks')} handed out again.`} />`}
-    ${dialog === 'drop' && html`<${Confirm} ...${common} title="Drop failed tasks" verb="Drop" text=${`${plural(job.failed, 'failed task is', 'failed tasks are')} given up. They cannot be retried.`}
-      run=${() => post(path`/v1/jobs/${id}:drop`, { as_of: job.revision })} done=${(a) => `${plural(a.tasks ?? 0, 'task', 'tasks')} dropped.`} />`}
+    ${dialog === 'retry' && html`<${Confirm} ...${common} title="Retry failed tasks" verb="Retry"
+      text=${`${plural(job.failed, 'failed task is', 'failed tasks are')} handed out again.`}
+      run=${() => post(path`/v1/jobs/${id}:retry`, { as_of: job.revision })}
+        done=${(a) => `${plural(a.tasks ?? 0, 'task', 'tasks')} handed out again.`} />`}
+    ${dialog === 'drop' && html`<${Confirm} ...${common} title="Drop failed tasks" verb="Drop"
+      text=${`${plural(job.failed, 'failed task is', 'failed tasks are')} given up. They cannot be retried.`}
+      run=${() => post(path`/v1/jobs/${id}:drop`, { as_of: job.revision })}
+        done=${(a) => `${plural(a.tasks ?? 0, 'task', 'tasks')} dropped.`} />`}
     ${dialog === 'cancel' && html`<${Confirm} ...${common} title=${`Cancel ${id}`} verb="Cancel the job" reason
       text=${`${plural(job.waiting ?? 0, 'waiting task is', 'waiting tasks are')} not executed, and ${plural(job.held ?? 0, 'running task stops', 'running tasks stop')}.`}
-      run=${(reason) => post(path`/v1/jobs/${id}:cancel`, { reason, submitted_revision: job.submitted_revision, ...byline() })} done=${() => `${id} is cancelled.`} />`}
-    ${dialog === 'delete' && html`<${Confirm} ...${common} title=${`Delete ${id}`} verb="Delete the job" text="The job is removed with its results."
-      run=${() => call('DELETE', path`/v1/jobs/${id}`, { query: { submitted_revision: job.submitted_revision } })} done=${() => `${id} is deleted.`} onDone=${() => navigate('/jobs')} />`}`;
+      run=${(reason) => post(path`/v1/jobs/${id}:cancel`,
+        { reason, submitted_revision: job.submitted_revision, ...byline() })} done=${() => `${id} is cancelled.`} />`}
+    ${dialog === 'delete' && html`<${Confirm} ...${common} title=${`Delete ${id}`} verb="Delete the job"
+      text="The job is removed with its results."
+      run=${() => call('DELETE', path`/v1/jobs/${id}`, { query: { submitted_revision: job.submitted_revision } })}
+        done=${() => `${id} is deleted.`} onDone=${() => navigate('/jobs')} />`}`;
 }
 
 const taskTones = { waiting: 'idle', held: 'accent', done: 'run', failed: 'deny', dropped: 'stop', cancelled: 'stop' };
 const stateOptions = [['', 'any'], ...Object.keys(taskTones).map((s) => [s, s])];
 
 function TaskDialog({ job, index, onClose }) {
-  const task = useData((signal) => get(path`/v1/jobs/${job}/tasks`, { from: index, page_size: 1, payloads: true, results: true }, signal), ['task', job, index]);
+  const task = useData((signal) =>
+    get(path`/v1/jobs/${job}/tasks`, { from: index, page_size: 1, payloads: true, results: true }, signal),
+    ['task', job, index]);
   return html`<${Dialog} title=${`Task ${index} of ${job}`} onClose=${onClose} wide>
     <${Read} of=${task} what="Reading the task">
       ${(data) => {
@@ -88,10 +101,12 @@ function Tasks({ id, round }) {
   const [from, setFrom] = useState(0);
   const [open, setOpen] = useState(null);
   const query = { states: state ? [`TASK_STATE_${state.toUpperCase()}`] : [], from, page_size: 100 };
-  const tasks = useData((signal) => get(path`/v1/jobs/${id}/tasks`, query, signal), ['tasks', id, query, round], { keep: true });
+  const tasks = useData((signal) => get(path`/v1/jobs/${id}/tasks`, query, signal),
+    ['tasks', id, query, round], { keep: true });
   return html`<section class="panel">
     <div class="title"><h2>Tasks</h2>
-      <${Select} label="In state" value=${state} onChange=${(task) => (setFrom(0), change({ task }))} options=${stateOptions} /></div>
+      <${Select} label="In state" value=${state} onChange=${(task) => (setFrom(0), change({ task }))}
+        options=${stateOptions} /></div>
     <${Read} of=${tasks} what="Reading the tasks">
       ${(data) => html`<${Table}
           caption="Tasks"
@@ -99,7 +114,9 @@ function Tasks({ id, round }) {
           rowKey=${(t) => t.index ?? 0}
           empty=${html`<${Empty} title="No task is in that state." />`}
           columns=${[
-            ['Task', (t) => html`<button type="button" class="plain" onClick=${() => setOpen(t.index ?? 0)}>${count(t.index)}<span class="sr-only">: show payload and result</span></button>`, 'num'],
+            ['Task', (t) => html`<button type="button" class="plain"
+              onClick=${() => setOpen(t.index ?? 0)}>${count(t.index)}
+                <span class="sr-only">: show payload and result</span></button>`, 'num'],
             ['State', (t) => html`<span class="tag tone-${taskTones[word(t.state, 'TASK_STATE_')]}">${word(t.state, 'TASK_STATE_')}</span>`],
             ['Attempts', (t) => count(t.attempts), 'num'],
             ['Worker', (t) => (t.worker ? who(t.worker) : '–'), 'name'],
@@ -138,8 +155,13 @@ export function Job({ name: id }) {
     },
     end: again,
   });
-  if (job.error?.code === 'NOT_FOUND') return html`<${Title}>${id}<//><${Empty} title="There is no job of this id.">It may have been deleted, or kept for its time. <a href="/jobs">All jobs</a><//>`;
-  if (!j) return html`<${Title}>${id}<//>${job.error && !job.error.offline ? html`<${Failure} error=${job.error} retry=${job.refresh} />` : html`<${Loading} what="Reading the job" />`}`;
+  if (job.error?.code === 'NOT_FOUND')
+    return html`<${Title}>${id}<//>
+      <${Empty} title="There is no job of this id.">It may have been deleted, or kept for its
+      time. <a href="/jobs">All jobs</a><//>`;
+  if (!j) return html`<${Title}>${id}<//>${job.error &&
+    !job.error.offline ? html`<${Failure} error=${job.error}
+      retry=${job.refresh} />` : html`<${Loading} what="Reading the job" />`}`;
   return html`<${Title} aside=${html`<${Actions} job=${j} onChange=${again} />`}>${id}<//>
     <div class="stack">
       <section class="panel stack">

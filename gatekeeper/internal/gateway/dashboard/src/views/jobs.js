@@ -11,7 +11,8 @@ import { Empty, Read } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 import { Bar, Segments, Since, Table } from '../ui/table.js';
 
-export const jobTone = (job) => (job.failed ? 'deny' : job.over ? 'run' : word(job.state, 'JOB_STATE_') === 'cancelled' ? 'stop' : 'accent');
+export const jobTone = (job) =>
+  (job.failed ? 'deny' : job.over ? 'run' : word(job.state, 'JOB_STATE_') === 'cancelled' ? 'stop' : 'accent');
 
 export const jobState = (job) => {
   const state = word(job.state, 'JOB_STATE_');
@@ -32,7 +33,8 @@ export function JobProgress({ job }) {
     <${Segments}
       total=${total}
       label="${text}; ${taskCounts(job)}"
-      parts=${[[job.done ?? 0, 'run'], [job.held ?? 0, 'accent'], [job.failed ?? 0, 'deny'], [job.dropped ?? 0, 'stop'], [job.cancelled ?? 0, 'idle']]}
+      parts=${[[job.done ?? 0, 'run'], [job.held ?? 0, 'accent'], [job.failed ?? 0, 'deny'], [job.dropped ?? 0, 'stop'],
+        [job.cancelled ?? 0, 'idle']]}
     />
     <span class="num">${text}</span>
   </div>`;
@@ -45,11 +47,14 @@ export function JobTable({ jobs }) {
     rowKey=${(j) => j.submitted_revision}
     columns=${[
       ['Job', (j) => html`<a href=${`/jobs/${encodeURIComponent(j.spec.id)}`}>${j.spec.id}</a>`, 'name'],
-      ['Semaphore', (j) => html`<a href=${`/s/${encodeURIComponent(j.spec.semaphore)}`}>${j.spec.semaphore}</a>`, 'name'],
+      ['Semaphore', (j) => html`<a href=${`/s/${encodeURIComponent(j.spec.semaphore)}`}>${j.spec.semaphore}</a>`,
+        'name'],
       ['State', (j) => html`<span class="tag tone-${jobTone(j)}">${jobState(j)}</span>`],
       ['Progress', (j) => html`<${JobProgress} job=${j} />`],
       ['Failed', (j) => (j.failed ? html`<strong class="tone-deny">${count(j.failed)}</strong>` : '0'), 'num'],
-      ['Submitted', (j) => html`<span title=${when(j.submitted_at)}><${Since} at=${j.submitted_at} /> ago</span>${j.spec.author && html`<div class="sub">by ${j.spec.author}</div>`}`, 'num'],
+      ['Submitted', (j) => html`<span title=${when(j.submitted_at)}>
+        <${Since} at=${j.submitted_at} /> ago</span>${j.spec.author &&
+          html`<div class="sub">by ${j.spec.author}</div>`}`, 'num'],
       ['Stored', (j) => bytes(j.bytes), 'num'],
     ]}
   />`;
@@ -81,35 +86,48 @@ export function WorkerTable({ data }) {
       ['Tasks', (w) =>
         w.tasks?.length
           ? html`<ul class="held">${w.tasks.slice(0, 8).map(
-              (t) => html`<li key=${t.token}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a> ${count(t.index)}, for <${Since} at=${t.granted_at} />
-                ${t.progress && html` <${Bar} share=${t.progress.fraction} label="${Math.round(100 * (t.progress.fraction ?? 0))} %" /> ${t.progress.text}`} ${heldState(t)}</li>`,
+              (t) => html`<li key=${t.token}>
+                <a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a> ${count(t.index)},
+                for <${Since} at=${t.granted_at} />
+                ${t.progress && html` <${Bar} share=${t.progress.fraction}
+                  label="${Math.round(100 * (t.progress.fraction ?? 0))} %" /> ${t.progress.text}`} ${heldState(t)}</li>`,
             )}${w.tasks.length > 8 && html`<li>and ${count(w.tasks.length - 8)} more</li>`}</ul>`
           : '–'],
     ]}
   />`;
 }
 
-const stateOptions = [['', 'any'], ['JOB_STATE_OPEN', 'open'], ['JOB_STATE_ENDED', 'ended'], ['JOB_STATE_CANCELLED', 'cancelled'], ['JOB_STATE_RECEIVING', 'receiving']];
+const stateOptions = [['', 'any'], ['JOB_STATE_OPEN', 'open'], ['JOB_STATE_ENDED', 'ended'],
+  ['JOB_STATE_CANCELLED', 'cancelled'], ['JOB_STATE_RECEIVING', 'receiving']];
 
 function JobList() {
   const [params, change] = useQuery();
   const [semaphore, setSemaphore] = useDraft(params.get('semaphore') ?? '', (semaphore) => change({ semaphore }), 300);
   const [labels, setLabels] = useDraft(params.get('labels') ?? '', (labels) => change({ labels }), 300);
-  const query = { semaphore: params.get('semaphore') ?? '', labels: params.get('labels') ?? '', states: params.getAll('state') };
+  const query = { semaphore: params.get('semaphore') ?? '', labels: params.get('labels') ?? '',
+    states: params.getAll('state') };
   const [token, setToken] = useState('');
-  const jobs = useData((signal) => get('/v1/jobs', { ...query, page_size: 100, page_token: token }, signal), ['jobs', query, token], { every: 2_000, keep: true });
+  const jobs = useData((signal) => get('/v1/jobs', { ...query, page_size: 100, page_token: token }, signal),
+    ['jobs', query, token], { every: 2_000, keep: true });
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
-      <div class="field"><label for="job-semaphore">Semaphore</label><input id="job-semaphore" data-search value=${semaphore} onInput=${(e) => setSemaphore(e.target.value)} spellcheck=${false} /></div>
-      <div class="field"><label for="job-labels">Labels</label><input id="job-labels" value=${labels} onInput=${(e) => setLabels(e.target.value)} placeholder="team=billing" spellcheck=${false} /></div>
-      <${Select} label="State" value=${params.get('state') ?? ''} onChange=${(state) => change({ state })} options=${stateOptions} />
+      <div class="field"><label for="job-semaphore">Semaphore</label>
+      <input id="job-semaphore" data-search value=${semaphore} onInput=${(e) => setSemaphore(e.target.value)}
+        spellcheck=${false} /></div>
+      <div class="field"><label for="job-labels">Labels</label>
+      <input id="job-labels" value=${labels} onInput=${(e) => setLabels(e.target.value)} placeholder="team=billing"
+        spellcheck=${false} /></div>
+      <${Select} label="State" value=${params.get('state') ?? ''} onChange=${(state) => change({ state })}
+        options=${stateOptions} />
     </form>
     <section class="panel">
       <${Read} of=${jobs} what="Reading the jobs">
         ${(data) => html`
-          ${data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="No job matches.">Jobs are submitted by programs, or with gkctl job submit.<//>`}
+          ${data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="No job matches.">Jobs
+            are submitted by programs, or with gkctl job submit.<//>`}
           <p class="row end">
             ${token && html`<button type="button" onClick=${() => setToken('')}>First page</button>`}
-            ${data.next_page_token && html`<button type="button" onClick=${() => setToken(data.next_page_token)}>Next page</button>`}
+            ${data.next_page_token &&
+              html`<button type="button" onClick=${() => setToken(data.next_page_token)}>Next page</button>`}
           </p>`}
       <//>
     </section>`;
@@ -117,7 +135,8 @@ function JobList() {
 
 function Workers() {
   const workers = useData((signal) => get('/v1/workers', {}, signal), ['workers'], { every: 2_000, keep: true });
-  return html`<section class="panel"><${Read} of=${workers} what="Reading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//></section>`;
+  return html`<section class="panel">
+    <${Read} of=${workers} what="Reading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//></section>`;
 }
 
 export function Jobs() {

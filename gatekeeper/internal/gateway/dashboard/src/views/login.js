@@ -40,7 +40,8 @@ export function Login() {
         autofocus
       />
       ${error && html`<${Failure} error=${error.status === 401 ? { message: 'The servers do not know this token. It may have ended, or been revoked.' } : error} />`}
-      <p class="row end"><button class="primary" disabled=${busy || !token.trim()}>${busy ? 'Asking …' : 'Log in'}</button></p>
+      <p class="row end"><button class="primary"
+        disabled=${busy || !token.trim()}>${busy ? 'Asking …' : 'Log in'}</button></p>
     </form>
   </div>`;
 }

@@ -1,4 +1,5 @@
-// Moving work to another group, pausing it, and shutting a group or a host out: chosen by names and labels, previewed, run and followed.
+// Moving work to another group, pausing it, and shutting a group or a host out: chosen by names and labels, previewed,
+// run and followed.
 import { useEffect, useState } from 'preact/hooks';
 import { all, get, post } from '../lib/api.js';
 import { count, plural, some } from '../lib/format.js';
@@ -19,7 +20,8 @@ const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cord
 
 const list = (text) => text.split(/[\n,]/).map((s) => s.trim()).filter(Boolean);
 
-// useChoice is which semaphores a change is for: names and globs, and labels, from the address, or what the filters of the overview match.
+// useChoice is which semaphores a change is for: names and globs, and labels, from the address, or what the filters of
+// the overview match.
 function useChoice() {
   const [params, change] = useQuery();
   const [names, setNames] = useState(params.getAll('names').join('\n'));
@@ -27,7 +29,8 @@ function useChoice() {
   const [everything, setEverything] = useState(params.get('all') === '1');
   const [error, setError] = useState(null);
   const filters = filtersOf(params);
-  const fromFilter = params.get('from_filter') === '1' && (filters.search || filters.group || filters.states.length > 0);
+  const fromFilter = params.get('from_filter') === '1' &&
+    (filters.search || filters.group || filters.states.length > 0);
   useEffect(() => {
     if (!fromFilter) return;
     all('/v1/definitions', filters, 'records', undefined, 1000).then(({ items, more }) => {
@@ -37,13 +40,16 @@ function useChoice() {
       if (more) setError(new Error('More than 1,000 semaphores match. Only the first 1,000 are listed here; choose by a label or a glob instead.'));
     }, setError);
   }, []);
-  const selector = everything ? { all: true } : { ...(list(names).length && { names: list(names) }), ...(labels.trim() && { labels: labels.trim() }) };
-  return { names, setNames, labels, setLabels, everything, setEverything, selector, error, given: everything || names.trim() !== '' || labels.trim() !== '' };
+  const selector = everything ? { all: true } : { ...(list(names).length && { names: list(names) }),
+    ...(labels.trim() && { labels: labels.trim() }) };
+  return { names, setNames, labels, setLabels, everything, setEverything, selector, error,
+    given: everything || names.trim() !== '' || labels.trim() !== '' };
 }
 
 function Chosen({ of, optional }) {
   const matching = useData(
-    of.given ? (signal) => get('/v1/definitions', { names: of.selector.names, labels: of.selector.labels, page_size: 4 }, signal) : null,
+    of.given ? (signal) => get('/v1/definitions',
+      { names: of.selector.names, labels: of.selector.labels, page_size: 4 }, signal) : null,
     ['chosen', of.selector],
     { keep: true },
   );
@@ -52,8 +58,10 @@ function Chosen({ of, optional }) {
   return html`<fieldset class="panel stack">
     <legend>Which semaphores</legend>
     <div class="form">
-      <${Text} label="Names" area=${4} value=${of.names} onInput=${of.setNames} disabled=${of.everything} placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
-      <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything} placeholder="team=data,tier!=test" help="Names and labels must both match." />
+      <${Text} label="Names" area=${4} value=${of.names} onInput=${of.setNames} disabled=${of.everything}
+        placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
+      <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything}
+        placeholder="team=data,tier!=test" help="Names and labels must both match." />
       <${Check} label="Every semaphore" checked=${of.everything} onChange=${of.setEverything} />
     </div>
     ${of.error && html`<${Failure} error=${of.error} />`}
@@ -85,7 +93,8 @@ function useRan() {
   const [ran, setRan] = useState(null);
   const done = (text, role) => (answer, preview) => {
     const change = answer.change ?? answer.revision ?? answer.cordon?.revision;
-    if (change && change !== '0') setRan({ text, role, change, effects: answer.effects?.length ? answer.effects : preview.effects ?? [] });
+    if (change && change !== '0') setRan({ text, role, change,
+      effects: answer.effects?.length ? answer.effects : preview.effects ?? [] });
   };
   return [ran, done, () => setRan(null)];
 }
@@ -103,10 +112,14 @@ function MoveNotes({ of }) {
   return html`
     <p class="lead">${of.moves?.length ? `${plural(of.moves.length, 'semaphore moves', 'semaphores move')}.` : of.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} need no move.</span>`}</p>
     ${of.mistake && html`<p class="note">${of.mistake}</p>`}
-    ${of.doubts?.length > 0 && html`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p><ul>${of.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
+    ${of.doubts?.length > 0 &&
+      html`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p>
+        <ul>${of.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
     ${problems.length > 0 &&
-    html`<div class="warnings"><p>${plural(problems.length, 'semaphore has', 'semaphores have')} to be moved by hand:</p>
-      <ul>${problems.slice(0, 20).map((n) => html`<li><a href=${`/s/${encodeURIComponent(n.semaphore)}?tab=rule`}>${n.semaphore}</a>: ${n.why}</li>`)}</ul></div>`}`;
+    html`<div class="warnings">
+      <p>${plural(problems.length, 'semaphore has', 'semaphores have')} to be moved by hand:</p>
+      <ul>${problems.slice(0, 20).map((n) =>
+        html`<li><a href=${`/s/${encodeURIComponent(n.semaphore)}?tab=rule`}>${n.semaphore}</a>: ${n.why}</li>`)}</ul></div>`}`;
 }
 
 function MoveForm() {
@@ -115,21 +128,24 @@ function MoveForm() {
   const [o, set] = useState({ from: params.get('from') ?? '', to: params.get('to') ?? '', drain: '' });
   const [open, setOpen] = useState(false);
   const [ran, done, again] = useRan();
-  const request = () => ({ selector: choice.given ? choice.selector : { all: true }, from_group: o.from.trim(), to_group: o.to.trim(), ...drain(o.drain), ...byline() });
+  const request = () => ({ selector: choice.given ? choice.selector : { all: true }, from_group: o.from.trim(),
+    to_group: o.to.trim(), ...drain(o.drain), ...byline() });
   const why = !o.from.trim() || !o.to.trim() ? 'Say from which group to which.' : problem(() => drain(o.drain));
   if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
     <fieldset class="panel">
       <legend>From where to where</legend>
       <div class="form">
-        <${Text} label="From group" value=${o.from} onInput=${(from) => set({ ...o, from })} list="move-groups" required />
+        <${Text} label="From group" value=${o.from} onInput=${(from) => set({ ...o, from })}
+          list="move-groups" required />
         <${Text} label="To group" value=${o.to} onInput=${(to) => set({ ...o, to })} list="move-groups" required />
         <${DrainField} value=${o} set=${set} />
         <${Groups} id="move-groups" />
       </div>
     </fieldset>
     <${Chosen} of=${choice} optional="Every semaphore that admits the old group, and not the new one. Choose fewer by names or labels." />
-    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary" why=${why}>Preview the move …<//></p>
+    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
+      why=${why}>Preview the move …<//></p>
     ${open &&
     html`<${Review}
       title=${`Move from ${o.from} to ${o.to}`}
@@ -154,7 +170,8 @@ function PauseForm({ resume }) {
   const request = () =>
     resume
       ? { selector: choice.selector }
-      : { selector: choice.selector, ...end(o), ...(o.keep && { keep_paused: true }), ...(o.stop && { stop: true, ...drain(o.drain) }) };
+      : { selector: choice.selector, ...end(o), ...(o.keep && { keep_paused: true }),
+        ...(o.stop && { stop: true, ...drain(o.drain) }) };
   const why = !choice.given ? 'Choose some semaphores first.' : problem(() => (end(o), drain(o.drain)));
   if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
   const name = resume ? 'resume' : 'pause';
@@ -165,12 +182,15 @@ function PauseForm({ resume }) {
       <legend>How long, and what becomes of running work</legend>
       <div class="form">
         <${EndFields} value=${o} set=${set} without="Empty: until it is resumed." />
-        <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })} help="Otherwise running work continues to its end." />
+        <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}
+          help="Otherwise running work continues to its end." />
         ${o.stop && html`<${DrainField} value=${o} set=${set} />`}
-        <${Check} label="Leave paused ones as they are" checked=${o.keep} onChange=${(keep) => set({ ...o, keep })} help="Otherwise this pause replaces theirs, also when it ends." />
+        <${Check} label="Leave paused ones as they are" checked=${o.keep} onChange=${(keep) => set({ ...o, keep })}
+          help="Otherwise this pause replaces theirs, also when it ends." />
       </div>
     </fieldset>`}
-    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary" why=${why}>${resume ? 'Preview …' : 'Preview the pause …'}<//></p>
+    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
+      why=${why}>${resume ? 'Preview …' : 'Preview the pause …'}<//></p>
     ${open &&
     html`<${Review}
       title=${resume ? 'Resume' : 'Pause'}
@@ -179,7 +199,8 @@ function PauseForm({ resume }) {
       preview=${async (signal) => post('/v1/preview', { [name]: request() }, signal)}
       run=${async (common, p) => post(`/v1/${name}`, { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d.`}
-      onDone=${(a, p) => done(`${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`, 'ROLE_OPERATOR')(a, p)}
+      onDone=${(a, p) => done(`${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`,
+        'ROLE_OPERATOR')(a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -187,7 +208,8 @@ function PauseForm({ resume }) {
 
 function CordonForm() {
   const [params] = useQuery();
-  const [o, set] = useState({ group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', lasts: '', until: '', drain: '' });
+  const [o, set] = useState({ group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', lasts: '',
+    until: '', drain: '' });
   const [open, setOpen] = useState(false);
   const [ran, done, again] = useRan();
   const request = () => ({
@@ -203,14 +225,17 @@ function CordonForm() {
     <fieldset class="panel">
       <legend>Whom, and for how long</legend>
       <div class="form">
-        <${Text} label="Group pattern" value=${o.group} onInput=${(group) => set({ ...o, group })} list="cordon-groups" help="A caller is caught when either pattern matches." />
-        <${Text} label="Acquirer pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })} placeholder="host-3" />
+        <${Text} label="Group pattern" value=${o.group} onInput=${(group) => set({ ...o, group })} list="cordon-groups"
+          help="A caller is caught when either pattern matches." />
+        <${Text} label="Acquirer pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })}
+          placeholder="host-3" />
         <${EndFields} value=${o} set=${set} without="Empty: until it is ended." />
         <${DrainField} value=${o} set=${set} />
         <${Groups} id="cordon-groups" />
       </div>
     </fieldset>
-    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary" why=${why}>Preview the cordon …<//></p>
+    <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
+      why=${why}>Preview the cordon …<//></p>
     ${open &&
     html`<${Review}
       title="Cordon"

@@ -32,7 +32,8 @@ const short = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCa
 function StateFilter({ counts, total }) {
   const [params, change] = useQuery();
   const chosen = params.getAll('state');
-  const toggle = (name) => change({ state: chosen.includes(name) ? chosen.filter((s) => s !== name) : [...chosen, name] });
+  const toggle = (name) => change({ state: chosen.includes(name) ? chosen.filter((s) =>
+    s !== name) : [...chosen, name] });
   return html`<div class="states" role="group" aria-label="Filter by state">
     <button type="button" class="stat" aria-pressed=${chosen.length === 0} onClick=${() => change({ state: '' })}>
       <span class="stat-n num">${total === undefined ? '–' : count(total)}</span><span class="stat-w">all</span>
@@ -47,7 +48,8 @@ function StateFilter({ counts, total }) {
         title=${s.help}
         onClick=${() => toggle(short(s))}
       >
-        <span class="stat-n num">${counts ? count(n) : '–'}</span><span class="stat-w"><${State} value=${s.value} text=${short(s)} /></span>
+        <span class="stat-n num">${counts ? count(n) : '–'}</span><span class="stat-w">
+        <${State} value=${s.value} text=${short(s)} /></span>
       </button>`;
     })}
   </div>`;
@@ -69,12 +71,16 @@ function LabelFilter({ labels }) {
   };
   return html`<div class="field">
       <label for="labels">Labels</label>
-      <input id="labels" value=${text} placeholder="team=data,tier!=test" onInput=${(e) => setText(e.target.value)} autocomplete="off" spellcheck=${false} />
+      <input id="labels" value=${text} placeholder="team=data,tier!=test" onInput=${(e) => setText(e.target.value)}
+        autocomplete="off" spellcheck=${false} />
     </div>
     ${labels?.length > 0 &&
-    html`<${Select} label="Add a label" value=${key} onChange=${setKey} options=${[['', 'Label …'], ...labels.map((l) => [l.key, l.key])]} />
+    html`<${Select} label="Add a label" value=${key} onChange=${setKey}
+      options=${[['', 'Label …'], ...labels.map((l) => [l.key, l.key])]} />
       ${key &&
-      html`<${Select} label="Value" value="" onChange=${add} options=${[['', 'Value …'], ['*', 'any value'], ...values.map((v) => [v.value, `${v.value} (${count(v.count)})`])]} />`}`}`;
+      html`<${Select} label="Value" value="" onChange=${add}
+        options=${[['', 'Value …'], ['*', 'any value'],
+          ...values.map((v) => [v.value, `${v.value} (${count(v.count)})`])]} />`}`}`;
 }
 
 function Filters({ summary, shown }) {
@@ -93,14 +99,16 @@ function Filters({ summary, shown }) {
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
     <div class="field grow">
       <label for="search">Search <kbd aria-hidden="true">/</kbd></label>
-      <input id="search" type="search" data-search value=${q} placeholder="Words of name, description or label" onInput=${(e) => setQ(e.target.value)} onKeyDown=${down} autocomplete="off" spellcheck=${false} />
+      <input id="search" type="search" data-search value=${q} placeholder="Words of name, description or label"
+        onInput=${(e) => setQ(e.target.value)} onKeyDown=${down} autocomplete="off" spellcheck=${false} />
     </div>
     <details class="more-filters" open=${wide || active.some((k) => k === 'group' || k === 'labels')}>
       <summary>Filters</summary>
       <div class="filters-in">
         <div class="field">
           <label for="group">Lets in group</label>
-          <input id="group" value=${group} list="groups" placeholder="any" onInput=${(e) => setGroup(e.target.value)} autocomplete="off" spellcheck=${false} />
+          <input id="group" value=${group} list="groups" placeholder="any" onInput=${(e) => setGroup(e.target.value)}
+            autocomplete="off" spellcheck=${false} />
           <datalist id="groups">${groups.map((g) => html`<option value=${g} />`)}</datalist>
         </div>
         <${LabelFilter} labels=${summary?.labels} />
@@ -108,7 +116,8 @@ function Filters({ summary, shown }) {
     </details>
     <p class="row filters-end">
       <span class="num" role="status">${shown}</span>
-      ${active.length > 0 && html`<button type="button" onClick=${() => change({ q: '', group: '', labels: '', state: '' })}>Clear filters</button>`}
+      ${active.length > 0 && html`<button type="button"
+        onClick=${() => change({ q: '', group: '', labels: '', state: '' })}>Clear filters</button>`}
       <a class="button" href=${`/move?${new URLSearchParams([...params, ['from_filter', '1']])}`}>Move or pause</a>
     </p>
   </form>`;
@@ -145,16 +154,20 @@ function Cells({ record }) {
       <span class="sub">${why ?? d.description ?? ''}</span>
     </span>
     <span class="c-used num" role="gridcell">
-      <${Bar} share=${of ? used / of : used ? 1 : 0} tone=${used > of ? 'deny' : 'accent'} label="${used} of ${of} permits in use" />
+      <${Bar} share=${of ? used / of : used ? 1 : 0} tone=${used > of ? 'deny' : 'accent'}
+        label="${used} of ${of} permits in use" />
       <span>${count(used)}<span class="faint"> / ${count(of)}</span></span>
     </span>
     <span class="c-holder" role="gridcell">
       ${permit
-        ? html`<span class="clip">${who(permit.identity)}</span><span class="sub">for <${Since} at=${permit.granted_at} />${more > 0 && ` and ${count(more)} more`}</span>`
+        ? html`<span class="clip">${who(permit.identity)}</span>
+          <span class="sub">for <${Since} at=${permit.granted_at} />${more > 0 && ` and ${count(more)} more`}</span>`
         : html`<span class="faint">–</span>`}
     </span>
-    <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${record.deadline} of=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
-    <span class="c-queue num" role="gridcell">${waiters ? html`<span class="tag tone-wait">${count(waiters)}</span>` : html`<span class="faint">0</span>`}</span>
+    <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${record.deadline}
+      of=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
+    <span class="c-queue num"
+      role="gridcell">${waiters ? html`<span class="tag tone-wait">${count(waiters)}</span>` : html`<span class="faint">0</span>`}</span>
     <span class="c-group" role="gridcell"><code class="clip">${d.group_pattern}</code></span>`;
 }
 
@@ -180,7 +193,8 @@ export function Overview() {
     ['summary', search, group, labels],
     { every, keep: true },
   );
-  const counts = useMemo(() => summary.data && new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
+  const counts = useMemo(() => summary.data &&
+    new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
   // The names on the screen are watched, from the revision at which they were read.
   const [watched, setWatched] = useState({ names: [] });
@@ -269,13 +283,16 @@ function NewSemaphore() {
     ${open &&
     html`<${Dialog} title="New semaphore" onClose=${() => setOpen(false)}>
       <form onSubmit=${submit}>
-        <${Text} label="Name" value=${name} onInput=${setName} maxlength="256" required help="As callers ask for it. It cannot be changed later." />
-        <p class="row end"><button type="button" onClick=${() => setOpen(false)}>Cancel</button><button class="primary">Write its rule …</button></p>
+        <${Text} label="Name" value=${name} onInput=${setName} maxlength="256" required
+          help="As callers ask for it. It cannot be changed later." />
+        <p class="row end"><button type="button" onClick=${() => setOpen(false)}>Cancel</button>
+        <button class="primary">Write its rule …</button></p>
       </form>
     <//>`}`;
 }
 
 function Nothing({ filtered }) {
   if (filtered) return html`<${Empty} title="No semaphore matches.">Remove a filter to see more.<//>`;
-  return html`<${Empty} title="There are no semaphores yet.">Create the first one with <code>gkctl apply -f FILE</code>, or give gatekeeperd a file by <code>--definitions</code>.<//>`;
+  return html`<${Empty} title="There are no semaphores yet.">Create the first one with <code>gkctl apply -f FILE</code>,
+    or give gatekeeperd a file by <code>--definitions</code>.<//>`;
 }

@@ -7,7 +7,8 @@ import { Check } from '../ui/controls.js';
 import { DrainField, EndFields, drain, end } from '../ui/options.js';
 import { Review } from '../ui/review.js';
 
-export const selectorText = (s) => (s.all ? 'every semaphore' : s.labels ? `semaphores with ${s.labels}` : some(s.names ?? []));
+export const selectorText = (s) =>
+  (s.all ? 'every semaphore' : s.labels ? `semaphores with ${s.labels}` : some(s.names ?? []));
 
 const scope = (selector) => (selector.names?.length === 1 ? selector.names[0] : '');
 
@@ -29,7 +30,8 @@ export function PauseDialog({ selector, onClose, onDone }) {
     <p>Nobody gets a permit until the pause ends. The queue keeps its places.</p>
     <div class="form">
       <${EndFields} value=${o} set=${set} without="Empty: until it is resumed." />
-      <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })} help="Otherwise running work continues to its end." />
+      <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}
+        help="Otherwise running work continues to its end." />
       ${o.stop && html`<${DrainField} value=${o} set=${set} />`}
     </div>
   <//>`;

@@ -30,11 +30,13 @@ const tabs = [
   ['explain', 'Explain'],
 ];
 
-const withDeadlines = (permits, at) => permits.map((p) => ({ ...p, deadline: p.expires_in ? at + ms(p.expires_in) : 0 }));
+const withDeadlines = (permits, at) =>
+  permits.map((p) => ({ ...p, deadline: p.expires_in ? at + ms(p.expires_in) : 0 }));
 
 // useSemaphore reads a semaphore, and follows it.
 function useSemaphore(name) {
-  const record = useData((signal) => get(path`/v1/definitions/${name}`, {}, signal), ['record', name], { every: 15_000 });
+  const record = useData((signal) => get(path`/v1/definitions/${name}`, {}, signal),
+    ['record', name], { every: 15_000 });
   const holders = useData(
     async (signal) => {
       const at = Date.now();
@@ -83,7 +85,8 @@ function Actions({ record, onChange }) {
     <a class="button" href=${`/move?names=${encodeURIComponent(name)}`}>Move …</a>
     <${Action} role="ROLE_EDITOR" semaphore=${name} kind="danger" onClick=${() => setDialog('delete')}>Delete …<//>
     ${dialog === 'pause' && html`<${PauseDialog} selector=${{ names: [name] }} onClose=${close} onDone=${onChange} />`}
-    ${dialog === 'resume' && html`<${ResumeDialog} selector=${{ names: [name] }} onClose=${close} onDone=${onChange} />`}
+    ${dialog === 'resume' && html`<${ResumeDialog} selector=${{ names: [name] }} onClose=${close}
+      onDone=${onChange} />`}
     ${dialog === 'delete' &&
     html`<${Review}
       title=${`Delete ${name}`}
@@ -91,8 +94,10 @@ function Actions({ record, onChange }) {
       kind="danger"
       role="ROLE_EDITOR"
       semaphore=${name}
-      preview=${(signal) => post('/v1/preview', { edits: { edits: [{ delete: name, expected_version: record.version }] } }, signal)}
-      run=${(common) => post('/v1/definitions:edit', { edits: [{ delete: name, expected_version: record.version }], ...common })}
+      preview=${(signal) => post('/v1/preview',
+        { edits: { edits: [{ delete: name, expected_version: record.version }] } }, signal)}
+      run=${(common) => post('/v1/definitions:edit',
+        { edits: [{ delete: name, expected_version: record.version }], ...common })}
       done=${() => `${name} is deleted.`}
       onDone=${() => navigate('/')}
       onClose=${close}
@@ -122,14 +127,16 @@ export function Semaphore({ name }) {
   return html`
     <${Title} aside=${record && html`<${Actions} record=${record} onChange=${s.read} />`}>${name}<//>
     <${Cordons} />
-    ${missing && html`<p class="note">There is no definition of this name${record ? ' any more' : ''}. Its history and firings may still be known.</p>`}
+    ${missing && html`<p class="note">There is no definition of this name${record ? ' any more' : ''}. Its history and
+      firings may still be known.</p>`}
     ${record && !missing &&
     html`<div class="standing">
       <p class="row">${statesOf(record).map((st) => html`<${State} key=${st.value} value=${st.value} />`)}</p>
       ${standing(record).map((text) => html`<p class="note">${text}</p>`)}
       <${Figures} record=${record} holders=${s.holders.data} live=${s.live} />
     </div>`}
-    ${s.record.error && !missing && !s.record.error.offline && html`<${Failure} error=${s.record.error} retry=${s.record.refresh} />`}
+    ${s.record.error && !missing && !s.record.error.offline &&
+      html`<${Failure} error=${s.record.error} retry=${s.record.refresh} />`}
     <${Tabs} of=${tabs} label="Parts of this semaphore" />
     ${!record && !missing
       ? !s.record.error && html`<${Loading} what="Reading the semaphore" />`
@@ -142,7 +149,8 @@ export function Semaphore({ name }) {
             : tab === 'explain'
               ? html`<${Explain} name=${name} />`
               : gone
-                ? html`<${Empty} title="Nothing to show.">Create it under <a href="?tab=rule">Rule</a>, or look at its <a href="?tab=history">history</a>.<//>`
+                ? html`<${Empty} title="Nothing to show.">Create it under <a href="?tab=rule">Rule</a>, or look at
+                  its <a href="?tab=history">history</a>.<//>`
                 : tab === 'tasks'
                   ? html`<${Tasks} name=${name} events=${s.events} />`
                   : html`<${Now} name=${name} of=${s} />`}`;

@@ -74,8 +74,8 @@ function Grant({ number, value, set, remove, error }) {
   </fieldset>`;
 }
 
-// useRejected keeps what the server says about fields. error(field) is the rule that the field breaks, and take(error, known)
-// reports whether the form shows all that the error says.
+// useRejected keeps what the server says about fields. error(field) is the rule that the field breaks, and take(error,
+// known) reports whether the form shows all that the error says.
 export function useRejected() {
   const [fields, setFields] = useState([]);
   const of = (field) => (f) => f.field === field || f.field.startsWith(`${field}[`);
@@ -89,7 +89,8 @@ export function useRejected() {
   };
 }
 
-// BindingDialog edits a binding, or creates one. It names the revision that it began with, so that no change of somebody else is lost.
+// BindingDialog edits a binding, or creates one. It names the revision that it began with, so that no change of
+// somebody else is lost.
 export function BindingDialog({ binding, onClose, onDone }) {
   const [base, setBase] = useState(binding);
   const [draft, setDraft] = useState(() => toDraft(binding));
@@ -127,7 +128,8 @@ export function BindingDialog({ binding, onClose, onDone }) {
       if (!next.name) return 'It needs a name.';
       return base && original === JSON.stringify(next) ? 'Nothing was changed.' : '';
     }}
-    run=${({ reason }) => put(path`/v1/bindings/${next.name}`, { binding: next, expected_revision: base?.revision, reason })}
+    run=${({ reason }) => put(path`/v1/bindings/${next.name}`,
+      { binding: next, expected_revision: base?.revision, reason })}
     done=${() => `Binding ${next.name} is ${base ? 'saved' : 'created'}.`}
     onError=${failed}
     onClose=${onClose}
@@ -135,7 +137,8 @@ export function BindingDialog({ binding, onClose, onDone }) {
   >
     ${theirs &&
     html`<div class="note" role="alert">
-      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${when(theirs.updated_at)}, while you edited it. It is now:</p>
+      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${when(theirs.updated_at)}, while you
+      edited it. It is now:</p>
       <ul>${texts(theirs).map((t) => html`<li>${t}</li>`)}</ul>
       <p class="row">
         <button type="button" onClick=${() => begin(true)}>Keep my values</button>
@@ -144,7 +147,8 @@ export function BindingDialog({ binding, onClose, onDone }) {
     </div>`}
     <div class="form">
       ${!binding &&
-      html`<${Text} label="Name" value=${draft.name} onInput=${(name) => change({ name })} error=${rejected.error('binding.name')}
+      html`<${Text} label="Name" value=${draft.name} onInput=${(name) => change({ name })}
+        error=${rejected.error('binding.name')}
         help="The principal: the author of changes, and the owner of permits." autofocus />`}
       <${Text} label="Subjects" area=${3} value=${draft.subjects} onInput=${(subjects) => change({ subjects })}
         error=${rejected.error('binding.subjects')}
@@ -155,7 +159,8 @@ export function BindingDialog({ binding, onClose, onDone }) {
         remove=${() => change({ grants: draft.grants.filter((_, n) => n !== i) })}
         error=${(field) => rejected.error(`binding.grants[${i}].${field}`)} />`,
     )}
-    <p><button type="button" onClick=${() => change({ grants: [...draft.grants, grantDraft({ role: 'ROLE_VIEWER' })] })}>Add a grant</button></p>
+    <p><button type="button" onClick=${() =>
+      change({ grants: [...draft.grants, grantDraft({ role: 'ROLE_VIEWER' })] })}>Add a grant</button></p>
   <//>`;
 }
 
@@ -170,12 +175,16 @@ export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
     undoable=${false}
     preview=${async () => ({})}
     show=${() => html`
-      ${subjects.length + tokens.length === 0 && html`<p>The binding has no subject and no token, so nobody loses access.</p>`}
+      ${subjects.length + tokens.length === 0 &&
+        html`<p>The binding has no subject and no token, so nobody loses access.</p>`}
       ${subjects.length > 0 &&
-      html`<p>These subjects may do nothing any more:</p><ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
+      html`<p>These subjects may do nothing any more:</p>
+        <ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
       ${tokens.length > 0 &&
       html`<p>These tokens end:</p>
-        <ul>${tokens.map((t) => html`<li><code>${t.id}</code>${t.created_by && `, created by ${t.created_by}`}</li>`)}</ul>`}
+        <ul>
+          ${tokens.map((t) => html`<li><code>${t.id}</code>${t.created_by && `, created by ${t.created_by}`}</li>`)}
+        </ul>`}
       <p>Streams of ${b.name} end within a second. Its permits live until they expire.</p>`}
     run=${({ reason }) => del(path`/v1/bindings/${b.name}`, { expected_revision: b.revision, reason })}
     done=${() => `Binding ${b.name} is removed.`}

@@ -8,6 +8,8 @@ import { Failure } from '../../ui/feedback.js';
 import { EndFields, end, problem } from '../../ui/options.js';
 import { Review } from '../../ui/review.js';
 
+const notKnown = { message: 'It is not known whether the token was created. If the list has a new one, revoke it.' };
+
 // expiry is {expires_at} of a request, by what somebody typed; {} when the token does not end.
 function expiry(o) {
   const { lasts, until } = end(o);
@@ -58,7 +60,7 @@ export function TokenDialog({ binding, onClose, onDone }) {
       setCreated(await post('/v1/tokens', { binding, reason, ...expiry(o) }));
       onDone();
     } catch (e) {
-      setError(e.offline ? { message: 'It is not known whether the token was created. If the list has a new one, revoke it.' } : e);
+      setError(e.offline ? notKnown : e);
       if (e.offline) onDone();
     }
     setBusy(false);
@@ -70,13 +72,16 @@ export function TokenDialog({ binding, onClose, onDone }) {
       : html`<form onSubmit=${submit}>
           <p>A caller that shows the token may do all that the binding grants.</p>
           <div class="form">
-            <${EndFields} value=${o} set=${(v) => (set(v), setError(null))} without="Empty: until it is revoked." error=${rule} />
+            <${EndFields} value=${o} set=${(v) => (set(v), setError(null))}
+              without="Empty: until it is revoked." error=${rule} />
           </div>
-          <${Text} label="Reason" help="For the journal: why you do this." value=${reason} onInput=${setReason} maxlength="1024" />
+          <${Text} label="Reason" help="For the journal: why you do this." value=${reason}
+            onInput=${setReason} maxlength="1024" />
           ${error && !rule && html`<${Failure} error=${error} />`}
           <p class="row end">
             <button type="button" onClick=${onClose}>Cancel</button>
-            <${Action} role="ROLE_ADMIN" type="submit" kind="primary" why=${wrong}>${busy ? 'Working …' : 'Create it'}<//>
+            <${Action} role="ROLE_ADMIN" type="submit" kind="primary"
+              why=${wrong}>${busy ? 'Working …' : 'Create it'}<//>
           </p>
         </form>`}
   <//>`;
@@ -90,7 +95,8 @@ export function RevokeTokenDialog({ binding, token, onClose, onDone }) {
     role="ROLE_ADMIN"
     undoable=${false}
     preview=${async () => ({})}
-    show=${() => html`<p>Callers with this token of ${binding} are refused at once, and its streams end within a second. Permits live
+    show=${() => html`<p>Callers with this token of ${binding} are refused at once, and its streams end within
+      a second. Permits live
       until they expire.</p>`}
     run=${({ reason }) => post(path`/v1/tokens/${token.id}:revoke`, { reason })}
     done=${() => `Token ${token.id} is revoked.`}

@@ -12,7 +12,8 @@ const lagging = 1000; // entries; a follower under load is behind by some, becau
 
 export const leads = (status) => status?.role === 'SERVER_ROLE_LEADER';
 
-// The leader's status, or undefined when it does not answer. After a partition an old leader may not know yet that it was replaced.
+// The leader's status, or undefined when it does not answer. After a partition an old leader may not know yet that it
+// was replaced.
 export const leaderOf = (members) =>
   members
     .map((m) => m.status)
@@ -29,7 +30,8 @@ function ending(c) {
   const left = Date.parse(c.not_after) - now();
   if (left <= 0) return ['deny', 'has ended'];
   const days = Math.floor(left / DAY);
-  return [days < 7 ? 'deny' : days < 30 ? 'wait' : '', days < 1 ? `ends in ${brief(left)}` : `ends in ${plural(days, 'day', 'days')}`];
+  return [days < 7 ? 'deny' : days < 30 ? 'wait' : '',
+    days < 1 ? `ends in ${brief(left)}` : `ends in ${plural(days, 'day', 'days')}`];
 }
 
 // troubles are what an operator should look at: [tone, text], the worst first.
@@ -61,7 +63,8 @@ function role(m) {
 // fine keeps microseconds: a write to a disk is often shorter than a millisecond.
 const fine = (d) => duration(+(parseFloat(d ?? '0') * 1000).toFixed(2));
 
-// The columns of a member: its Member record with status, error and lag beside it. A server that does not answer has dashes.
+// The columns of a member: its Member record with status, error and lag beside it. A server that does not answer has
+// dashes.
 export function memberColumns(id, clocks) {
   const own = (cell) => (m) => (m.status ? cell(m.status, m) : html`<span class="faint">–</span>`);
   const clockOf = (m) => clocks?.find((c) => c.id === m.id);
@@ -71,10 +74,14 @@ export function memberColumns(id, clocks) {
     ['State', (m) => html`<${Health} of=${troubles(m, clockOf(m))} />`],
     ['Role', role, 'whole'],
     ['Term', own((s) => s.term), 'num'],
-    ['Entries behind', own((s, m) => (m.lag === undefined ? 'not known' : html`<span class=${Number(m.lag) >= lagging ? 'tone-wait' : ''}>${count(m.lag)}</span>`)), 'num'],
-    ['Log writes', own((s) => (s.log_writes ? html`${fine(s.log_writes.median)}<span class="under">${fine(s.log_writes.longest)} longest</span>` : 'none yet')), 'num'],
+    ['Entries behind', own((s, m) =>
+      (m.lag === undefined ? 'not known' : html`<span class=${Number(m.lag) >= lagging ? 'tone-wait' : ''}>${count(m.lag)}</span>`)), 'num'],
+    ['Log writes', own((s) =>
+      (s.log_writes ? html`${fine(s.log_writes.median)}
+        <span class="under">${fine(s.log_writes.longest)} longest</span>` : 'none yet')), 'num'],
     ['Snapshot', own(({ last_snapshot: l }) =>
-      l ? html`${l.taken_at ? html`<${Since} at=${l.taken_at} /> ago` : `index ${l.index}`}<span class="under">${bytes(l.bytes)}</span>` : 'none yet'), 'num'],
+      l ? html`${l.taken_at ? html`<${Since} at=${l.taken_at} /> ago` : `index ${l.index}`}
+        <span class="under">${bytes(l.bytes)}</span>` : 'none yet'), 'num'],
     ['Version', own((s) => html`${s.version || '–'}<span class="under">level ${s.feature_level}</span>`), 'whole'],
     ['Up for', own((s) => s.uptime && brief(ms(s.uptime))), 'num'],
     ['Clock', own((s, m) => (!clocks ? 'not known' : clockOf(m) ? html`<span class="tone-stop">${ahead(clockOf(m).ahead)}</span>` : 'in step')), 'num'],

@@ -12,7 +12,8 @@ import { Review } from '../../ui/review.js';
 import { Facts, Table } from '../../ui/table.js';
 
 const help = {
-  max_duration: 'The longest duration of a definition. Raising it lengthens, for good, how long a recovered cluster grants nothing.',
+  max_duration:
+    'The longest duration of a definition. Raising it lengthens, for good, how long a recovered cluster grants nothing.',
   journal_per_semaphore: 'Edits that the journal keeps of each semaphore, and as many ends of permits.',
   journal_total: 'The same of all semaphores together.',
   journal_lifetime: 'How long the journal keeps an entry.',
@@ -58,17 +59,20 @@ function read(draft, settings) {
 const differences = ({ before = {}, after = {} }) => Object.keys(after).filter((name) => before[name] !== after[name]);
 
 function Edit({ settings, onClose, onDone }) {
-  const [draft, setDraft] = useState(() => Object.fromEntries(Object.entries(settings).map(([name, v]) => [name, asText(v)])));
+  const [draft, setDraft] = useState(() =>
+    Object.fromEntries(Object.entries(settings).map(([name, v]) => [name, asText(v)])));
   const [rejected, setRejected] = useState({});
   const [reviewing, setReviewing] = useState(false);
   const { changed, errors } = read(draft, settings);
-  const why = Object.keys(errors).length ? 'A field has a mistake.' : Object.keys(changed).length ? '' : 'Nothing was changed.';
+  const unchanged = Object.keys(changed).length ? '' : 'Nothing was changed.';
+  const why = Object.keys(errors).length ? 'A field has a mistake.' : unchanged;
   const set = (name) => (text) => {
     setDraft({ ...draft, [name]: text });
     setRejected({ ...rejected, [name]: undefined });
   };
   const failed = (error) => {
-    const rules = error.fields.filter((f) => f.field.startsWith('settings.')).map((f) => [f.field.slice('settings.'.length), f.rule]);
+    const rules = error.fields.filter((f) => f.field.startsWith('settings.')).map((f) =>
+      [f.field.slice('settings.'.length), f.rule]);
     setRejected(Object.fromEntries(rules));
     return rules.length > 0;
   };
@@ -81,7 +85,7 @@ function Edit({ settings, onClose, onDone }) {
         )}
       </div>
       <p class="row end sticky-end">
-        <button type="button" onClick=${onClose}>${why === 'Nothing was changed.' ? 'Back' : 'Discard'}</button>
+        <button type="button" onClick=${onClose}>${why && why === unchanged ? 'Back' : 'Discard'}</button>
         <${Action} role="ROLE_ADMIN" type="submit" kind="primary" why=${why}>Review and save …<//>
       </p>
     </form>

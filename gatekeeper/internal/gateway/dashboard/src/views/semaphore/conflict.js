@@ -18,16 +18,21 @@ export function Conflict({ of, base, onMerged, onCancel }) {
   const keep = (row) => {
     const name = row.field.name;
     if (!conflicts.includes(name)) {
-      return row.mine === row.theirs ? html`<${Tag}>the same<//>` : row.mine !== row.base ? html`<${Tag} tone="accent">yours<//>` : html`<${Tag} tone="wait">theirs<//>`;
+      if (row.mine === row.theirs) return html`<${Tag}>the same<//>`;
+      return row.mine !== row.base ? html`<${Tag} tone="accent">yours<//>` : html`<${Tag} tone="wait">theirs<//>`;
     }
     const radio = (which, text) => html`<label class="radio">
-      <input type="radio" name=${`keep-${name}`} checked=${chosen[name] === which} onChange=${() => setChosen({ ...chosen, [name]: which })} /> ${text}
+      <input type="radio" name=${`keep-${name}`} checked=${chosen[name] === which}
+        onChange=${() => setChosen({ ...chosen, [name]: which })} /> ${text}
     </label>`;
-    return html`<fieldset class="radios"><legend class="sr-only">Which ${row.field.label} to keep</legend>${radio('mine', 'yours')}${radio('theirs', 'theirs')}</fieldset>`;
+    return html`<fieldset class="radios">
+      <legend class="sr-only">Which ${row.field.label} to
+      keep</legend>${radio('mine', 'yours')}${radio('theirs', 'theirs')}</fieldset>`;
   };
   return html`<section class="panel conflict" aria-label="Conflict">
     <h2>Somebody else was faster</h2>
-    <p role="alert">${theirs.updated_by || 'Somebody'} saved version ${theirs.version} at ${when(theirs.updated_at)}${theirs.reason && ` (${theirs.reason})`}. You began
+    <p role="alert">${theirs.updated_by || 'Somebody'} saved
+    version ${theirs.version} at ${when(theirs.updated_at)}${theirs.reason && ` (${theirs.reason})`}. You began
       with version ${base?.version ?? '–'}. Nothing of yours is saved yet, and nothing is lost.</p>
     <${Table}
       caption="Fields that differ"
@@ -44,7 +49,8 @@ export function Conflict({ of, base, onMerged, onCancel }) {
     <p class="row end">
       <span class="grow" role="status">${open.length ? `Choose for ${open.length === 1 ? '1 field' : `${open.length} fields`} that you both changed.` : 'Everything is decided.'}</span>
       <button type="button" onClick=${onCancel}>Back to the form</button>
-      <button type="button" class="primary" aria-disabled=${open.length ? 'true' : undefined} onClick=${() => open.length || finish()}>Review the result …</button>
+      <button type="button" class="primary" aria-disabled=${open.length ? 'true' : undefined}
+        onClick=${() => open.length || finish()}>Review the result …</button>
     </p>
   </section>`;
 }

@@ -12,12 +12,15 @@ import { Since } from '../../ui/table.js';
 
 export function Explain({ name }) {
   const [params, change] = useQuery();
-  const asked = { group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', weight: params.get('weight') ?? '', worker: params.get('worker') ?? '' };
+  const asked = { group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '',
+    weight: params.get('weight') ?? '', worker: params.get('worker') ?? '' };
   const [form, setForm] = useState(asked);
   const known = useData((signal) => get('/v1/known', { page_size: 1000 }, signal), ['known']);
   const callers = known.data?.callers ?? [];
-  const body = { identity: { group: asked.group, acquirer: asked.acquirer }, ...(asked.weight && { weight: Number(asked.weight) }), ...(asked.worker && { worker: true }) };
-  const answer = useData(asked.acquirer ? (signal) => post(path`/v1/semaphores/${name}:explain`, body, signal) : null, ['explain', name, asked], { keep: true, every: 5_000 });
+  const body = { identity: { group: asked.group, acquirer: asked.acquirer },
+    ...(asked.weight && { weight: Number(asked.weight) }), ...(asked.worker && { worker: true }) };
+  const answer = useData(asked.acquirer ? (signal) => post(path`/v1/semaphores/${name}:explain`, body, signal) : null,
+    ['explain', name, asked], { keep: true, every: 5_000 });
   const submit = (event) => {
     event.preventDefault();
     change(form);
@@ -27,12 +30,17 @@ export function Explain({ name }) {
   return html`<section class="panel">
     <h2>Would this caller get a permit?</h2>
     <form class="form" onSubmit=${submit}>
-      <${Text} label="Group" value=${form.group} onInput=${set('group')} list="known-groups" placeholder="default" help="Where the caller runs: a zone, a site." />
-      <${Text} label="Acquirer" value=${form.acquirer} onInput=${set('acquirer')} list="known-acquirers" required help="Who asks, normally a host." />
+      <${Text} label="Group" value=${form.group} onInput=${set('group')} list="known-groups" placeholder="default"
+        help="Where the caller runs: a zone, a site." />
+      <${Text} label="Acquirer" value=${form.acquirer} onInput=${set('acquirer')} list="known-acquirers" required
+        help="Who asks, normally a host." />
       <${Text} label="Weight" type="number" min="1" value=${form.weight} onInput=${set('weight')} placeholder="1" />
-      <${Check} label="It is a worker" checked=${form.worker === '1'} onChange=${(on) => set('worker')(on ? '1' : '')} help="It asks for a task." />
-      <datalist id="known-groups">${[...new Set(callers.map((c) => c.group))].map((g) => html`<option value=${g} />`)}</datalist>
-      <datalist id="known-acquirers">${[...new Set(callers.map((c) => c.acquirer))].map((a) => html`<option value=${a} />`)}</datalist>
+      <${Check} label="It is a worker" checked=${form.worker === '1'} onChange=${(on) => set('worker')(on ? '1' : '')}
+        help="It asks for a task." />
+      <datalist id="known-groups">${[...new Set(callers.map((c) => c.group))].map((g) =>
+        html`<option value=${g} />`)}</datalist>
+      <datalist id="known-acquirers">${[...new Set(callers.map((c) => c.acquirer))].map((a) =>
+        html`<option value=${a} />`)}</datalist>
       <p class="row full"><button class="primary">Explain</button></p>
     </form>
     ${answer.error && !answer.error.offline && html`<${Failure} error=${answer.error} />`}
@@ -44,15 +52,22 @@ export function Explain({ name }) {
 function Answer({ of }) {
   const granted = !of.reason || of.reason === 'REASON_UNSPECIFIED';
   return html`<div class="stack" role="status">
-    <p class="lead tone-${granted ? 'run' : 'deny'}"><strong>${granted ? 'It would get a permit.' : `Denied: ${word(of.reason, 'REASON_')}.`}</strong> ${of.summary}</p>
-    ${of.recovering && html`<p class="note">Nothing is granted for another ${Math.ceil(ms(of.recovering) / 1000)} s: a recovery of the cluster is being waited out.</p>`}
+    <p class="lead tone-${granted ? 'run' : 'deny'}">
+    <strong>${granted ? 'It would get a permit.' : `Denied: ${word(of.reason, 'REASON_')}.`}</strong> ${of.summary}</p>
+    ${of.recovering && html`<p class="note">Nothing is granted for another ${Math.ceil(ms(of.recovering) / 1000)} s: a
+      recovery of the cluster is being waited out.</p>`}
     <ol class="steps">
       ${(of.steps ?? []).map((s) => html`<li key=${s.number}>
-        <span class="step-mark tone-${s.passed ? 'run' : 'deny'}"><span aria-hidden="true">${s.passed ? '✓' : '✗'}</span><span class="sr-only">${s.passed ? 'passed' : 'failed'}</span></span>
+        <span class="step-mark tone-${s.passed ? 'run' : 'deny'}">
+        <span aria-hidden="true">${s.passed ? '✓' : '✗'}</span>
+        <span class="sr-only">${s.passed ? 'passed' : 'failed'}</span></span>
         <span class="step-name">${s.number} ${s.name}</span><span>${s.text}</span>
       </li>`)}
     </ol>
-    ${of.holders?.length > 0 && html`<p>Taken by ${of.holders.slice(0, 5).map((p, i) => html`${i ? ', ' : ''}${who(p.identity)} for <${Since} at=${p.granted_at} />`)}${(of.holder_count ?? 0) > 5 && ` and ${count(of.holder_count - 5)} more`}.</p>`}
+    ${of.holders?.length > 0 &&
+      html`<p>Taken by ${of.holders.slice(0, 5).map((p, i) =>
+        html`${i ? ', ' : ''}${who(p.identity)} for <${Since} at=${p.granted_at} />`)}${(of.holder_count ?? 0) > 5 &&
+          ` and ${count(of.holder_count - 5)} more`}.</p>`}
     ${of.waiter_count > 0 && html`<p>${plural(of.waiter_count, 'caller waits', 'callers wait')} in the queue.</p>`}
     ${of.why_tasks_wait && html`<p>${of.why_tasks_wait}</p>`}
   </div>`;

@@ -11,7 +11,8 @@ import { Empty, Read } from '../../ui/feedback.js';
 import { Review } from '../../ui/review.js';
 import { Table } from '../../ui/table.js';
 
-const tones = { claimed: 'accent', done: 'run', spent: 'stop', failed: 'deny', 'cut short': 'stop', open: 'wait', forgotten: 'idle' };
+const tones = { claimed: 'accent', done: 'run', spent: 'stop', failed: 'deny', 'cut short': 'stop',
+  open: 'wait', forgotten: 'idle' };
 
 // The API reads firings by rising due time; the newest are wanted, so all pages are read, of which there are few.
 async function newest(name, signal) {
@@ -35,12 +36,15 @@ export function Firings({ name, events }) {
     <h2>Firings</h2>
     <${Read} of=${firings} what="Reading the firings">
       ${(data) => html`
-        <p class="faint">${count(data.count)} remembered, at most ${count(data.limit)}.${data.forgotten_up_to && ` Those due until ${when(data.forgotten_up_to)} that are not listed count as forgotten.`}</p>
+        <p class="faint">${count(data.count)} remembered, at
+        most ${count(data.limit)}.${data.forgotten_up_to &&
+          ` Those due until ${when(data.forgotten_up_to)} that are not listed count as forgotten.`}</p>
         <${Table}
           caption="Firings"
           rows=${data.firings.slice(0, shown)}
           rowKey=${(f) => firing(f.firing)}
-          empty=${html`<${Empty} title="No firing is remembered.">A caller that names its firing, as gkctl run --firing does, is remembered here.<//>`}
+          empty=${html`<${Empty} title="No firing is remembered.">A caller that names its firing, as gkctl run --firing
+            does, is remembered here.<//>`}
           columns=${[
             ['Firing', (f) => firing(f.firing), 'name'],
             ['State', (f) => html`<span class="tag tone-${tones[word(f.state, 'FIRING_STATE_')] ?? 'idle'}">${word(f.state, 'FIRING_STATE_')}</span>`],
@@ -48,10 +52,12 @@ export function Firings({ name, events }) {
             ['Claimed at', (f) => when(f.claimed_at) || '–', 'num'],
             ['Attempts', (f) => count(f.attempts), 'num'],
             ['Failure', (f) => f.failure || '–'],
-            ['', (f) => html`<${Action} role="ROLE_OPERATOR" semaphore=${name} onClick=${() => setForget(f)}>Forget …<//>`, 'end'],
+            ['', (f) => html`<${Action} role="ROLE_OPERATOR" semaphore=${name}
+              onClick=${() => setForget(f)}>Forget …<//>`, 'end'],
           ]}
         />
-        ${data.firings.length > shown && html`<button type="button" onClick=${() => setShown(shown * 5)}>Show more</button>`}`}
+        ${data.firings.length > shown &&
+          html`<button type="button" onClick=${() => setShown(shown * 5)}>Show more</button>`}`}
     <//>
     ${forget &&
     html`<${Review}

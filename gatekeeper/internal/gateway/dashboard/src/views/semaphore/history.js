@@ -12,15 +12,20 @@ export function History({ name, events, onChange }) {
   const [params, change] = useQuery();
   const permits = params.get('permits') === '1';
   const [size, setSize] = useState(50);
-  const history = useData((signal) => get('/v1/history', { names: [name], permits, page_size: size }, signal), ['history', name, permits, size, events], { keep: true });
+  const history = useData((signal) => get('/v1/history', { names: [name], permits, page_size: size }, signal),
+    ['history', name, permits, size, events], { keep: true });
   return html`<section class="panel">
     <div class="title"><h2>History</h2>
-      <${Check} label="Also how permits ended" checked=${permits} onChange=${(on) => change({ permits: on ? '1' : '' })} />
+      <${Check} label="Also how permits ended" checked=${permits}
+        onChange=${(on) => change({ permits: on ? '1' : '' })} />
     </div>
     <${Read} of=${history} what="Reading the journal">
       ${(data) => html`
-        ${data.entries?.length ? html`<${Entries} entries=${data.entries} semaphore=${name} onChange=${onChange} />` : html`<${Empty} title="The journal has nothing of it." />`}
-        ${data.next_page_token && size < 1000 && html`<p class="row"><button type="button" onClick=${() => setSize(Math.min(1000, size * 4))}>Show more</button></p>`}`}
+        ${data.entries?.length ? html`<${Entries} entries=${data.entries} semaphore=${name}
+          onChange=${onChange} />` : html`<${Empty} title="The journal has nothing of it." />`}
+        ${data.next_page_token && size < 1000 &&
+          html`<p class="row"><button type="button"
+            onClick=${() => setSize(Math.min(1000, size * 4))}>Show more</button></p>`}`}
     <//>
   </section>`;
 }

@@ -36,9 +36,11 @@ function RevokeDialog({ permit, onClose, onDone }) {
   };
   return html`<${Dialog} title="Revoke a permit" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>${who(permit.identity)} must stop. Its refreshes are refused from now on, and its slot is free when it releases, or at its deadline.</p>
+      <p>${who(permit.identity)} must stop. Its refreshes are refused from now on, and its slot is free when it
+      releases, or at its deadline.</p>
       <${Text} label="Reason" value=${o.reason} onInput=${(reason) => set({ ...o, reason })} maxlength="1024" />
-      <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })} error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: not at all." />
+      <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })}
+        error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: not at all." />
       <${Check} label="Free the slot at once" checked=${o.unsafe} onChange=${(unsafe) => set({ ...o, unsafe })}
         help="Unsafe: the holder may still run, and then two run at the same time. Only a fencing token protects what they write." />
       <${Failure} error=${error} />
@@ -63,10 +65,12 @@ function ClearDialog({ permit, onClose, onDone }) {
   };
   return html`<${Dialog} title="Clear a slot" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>The permit of ${who(permit.identity)} expired, and its slot is held. Clear it when you know that its job does not run any more.</p>
+      <p>The permit of ${who(permit.identity)} expired, and its slot is held. Clear it when you know that its job
+      does not run any more.</p>
       <${Text} label="Reason" value=${reason} onInput=${setReason} maxlength="1024" />
       <${Failure} error=${error} />
-      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button><button class="primary">Clear the slot</button></p>
+      <p class="row end"><button type="button" onClick=${onClose}>Cancel</button>
+      <button class="primary">Clear the slot</button></p>
     </form>
   <//>`;
 }
@@ -93,10 +97,12 @@ function Holders({ permits, onChange }) {
         ['For', (p) => [firing(p.firing), metadata(p.metadata)].filter(Boolean).join('; ') || '–'],
         ['', (p) =>
           p.state === 'PERMIT_STATE_HELD'
-            ? html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore} onClick=${() => setDialog({ clear: p })}>Clear …<//>`
+            ? html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore}
+              onClick=${() => setDialog({ clear: p })}>Clear …<//>`
             : p.state === 'PERMIT_STATE_COOLING'
               ? null
-              : html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore} group=${p.identity?.group} acquirer=${p.identity?.acquirer} onClick=${() => setDialog({ revoke: p })}>Revoke …<//>`,
+              : html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore} group=${p.identity?.group}
+                acquirer=${p.identity?.acquirer} onClick=${() => setDialog({ revoke: p })}>Revoke …<//>`,
           'end'],
       ]}
     />
@@ -122,7 +128,9 @@ function Waiters({ data }) {
       ]}
       note=${data.next_page_token && 'More wait than are shown here.'}
     />
-    ${(data.tasks ?? []).map((t) => html`<p key=${t.job}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a>: ${count(t.tasks)} tasks wait for a worker.</p>`)}
+    ${(data.tasks ?? []).map((t) =>
+      html`<p key=${t.job}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a>: ${count(t.tasks)} tasks
+        wait for a worker.</p>`)}
   </section>`;
 }
 
@@ -136,7 +144,9 @@ function DeniedTable({ rows, caption }) {
     rowKey=${(d) => `${d.semaphore} ${who(d.identity)}`}
     columns=${[
       ['Caller', (d) => who(d.identity), 'name'],
-      ['Why', (d) => html`${d.message}<div class="sub">${word(d.reason, 'REASON_')}${d.let_in && `; ${who(d.let_in)} was let in, so it may be a standby`}${d.cured && '; would not be denied now'}</div>`],
+      ['Why', (d) => html`${d.message}
+        <div class="sub">${word(d.reason, 'REASON_')}${d.let_in &&
+          `; ${who(d.let_in)} was let in, so it may be a standby`}${d.cured && '; would not be denied now'}</div>`],
       ['Times', (d) => count(d.count), 'num'],
       ['Last', (d) => html`<span title=${when(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],
       ['', (d) => html`<a href=${d.semaphore ? explain(d) : undefined}>Explain</a>`, 'end'],
@@ -145,24 +155,28 @@ function DeniedTable({ rows, caption }) {
 }
 
 function Denied({ name, events }) {
-  const denied = useData((signal) => get('/v1/denied', { names: [name], cured: true }, signal), ['denied', name, events], { every: 10_000, keep: true });
+  const denied = useData((signal) => get('/v1/denied', { names: [name], cured: true }, signal),
+    ['denied', name, events], { every: 10_000, keep: true });
   return html`<section class="panel">
     <h2>Denied</h2>
     <${Read} of=${denied} what="Reading who was denied">
       ${(data) => html`
         ${data.callers?.length
           ? html`<${DeniedTable} rows=${data.callers} caption="Callers that were denied" />`
-          : html`<${Empty} title="Nobody is denied.">Callers show here when waiting does not help them${data.since ? `; remembered since ${when(data.since)}` : ''}.<//>`}
+          : html`<${Empty} title="Nobody is denied.">Callers show here when waiting does not help
+            them${data.since ? `; remembered since ${when(data.since)}` : ''}.<//>`}
         ${data.misspelled?.length > 0 &&
         html`<h3>They may mean this semaphore</h3>
-          <ul>${data.misspelled.map((d) => html`<li>${who(d.identity)} asks for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
+          <ul>${data.misspelled.map((d) =>
+            html`<li>${who(d.identity)} asks for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
     <//>
   </section>`;
 }
 
 export function Now({ name, of }) {
   return html`<div class="stack">
-    <${Read} of=${of.holders} what="Reading who holds it">${(permits) => html`<${Holders} permits=${permits} onChange=${of.read} />`}<//>
+    <${Read} of=${of.holders}
+      what="Reading who holds it">${(permits) => html`<${Holders} permits=${permits} onChange=${of.read} />`}<//>
     <${Timeline} name=${name} permits=${of.holders.data ?? []} events=${of.events} />
     <div class="panels">
       <${Read} of=${of.waiters} what="Reading the queue">${(data) => html`<${Waiters} data=${data} />`}<//>

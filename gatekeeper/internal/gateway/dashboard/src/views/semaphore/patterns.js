@@ -1,5 +1,5 @@
-// Which of those who were seen asking two patterns let in. The servers decide: they are asked what a new semaphore with these patterns
-// would admit. It is only a preview, so it is never made.
+// Which of those who were seen asking two patterns let in. The servers decide: they are asked what a new semaphore with
+// these patterns would admit. It is only a preview, so it is never made.
 import { useEffect, useState } from 'preact/hooks';
 import { all, post } from '../../lib/api.js';
 import { count, plural } from '../../lib/format.js';
@@ -18,7 +18,8 @@ export function PatternTest({ name, group, acquirer }) {
   const test = useData(
     asked.group && asked.acquirer
       ? async (signal) => {
-          const probe = { name: `${name.slice(0, 60)}~pattern-test`, group_pattern: asked.group, acquirer_pattern: asked.acquirer };
+          const probe = { name: `${name.slice(0, 60)}~pattern-test`, group_pattern: asked.group,
+            acquirer_pattern: asked.acquirer };
           return (await post('/v1/preview', { edits: { edits: [{ create: probe }] } }, signal)).effects?.[0] ?? {};
         }
       : null,
@@ -31,18 +32,22 @@ export function PatternTest({ name, group, acquirer }) {
   const bad = test.error && !test.error.offline ? test.error.fields?.[0]?.rule ?? test.error.message : '';
   // Of more than the servers name, the marks of the others are not known.
   const whole = inside.size >= total;
-  const sorted = [...callers].sort((a, b) => inside.has(`${b.acquirer} in ${b.group}`) - inside.has(`${a.acquirer} in ${a.group}`));
+  const sorted = [...callers].sort((a, b) =>
+    inside.has(`${b.acquirer} in ${b.group}`) - inside.has(`${a.acquirer} in ${a.group}`));
   return html`<div class="pattern-test full" aria-live="polite">
     ${bad
       ? html`<p class="error">${bad}</p>`
       : callers.length === 0
         ? html`<p class="faint">Nobody was seen asking yet, so the patterns cannot be tried on anybody.</p>`
-        : html`<p><strong class=${total ? 'tone-run' : 'tone-deny'}>These patterns let in ${total ? count(total) : 'none'} of ${plural(callers.length, 'known caller', 'known callers')}${known.data?.more ? ' and more' : ''}.</strong></p>
+        : html`<p><strong class=${total ? 'tone-run' : 'tone-deny'}>These patterns let
+          in ${total ? count(total) : 'none'} of ${plural(callers.length, 'known caller',
+            'known callers')}${known.data?.more ? ' and more' : ''}.</strong></p>
             <ul class="chips">${sorted.slice(0, shown).map((c) => {
               const text = `${c.acquirer} in ${c.group}`;
               const is = inside.has(text);
               if (!is && !whole) return null;
-              return html`<li key=${text} class=${is ? 'in' : 'out'}><span aria-hidden="true">${is ? '✓' : '✗'}</span><span class="sr-only">${is ? 'let in: ' : 'not let in: '}</span>${text}</li>`;
+              return html`<li key=${text} class=${is ? 'in' : 'out'}><span aria-hidden="true">${is ? '✓' : '✗'}</span>
+                <span class="sr-only">${is ? 'let in: ' : 'not let in: '}</span>${text}</li>`;
             })}${callers.length > shown && html`<li class="out">and ${count(callers.length - shown)} more</li>`}</ul>`}
   </div>`;
 }

@@ -19,18 +19,24 @@ const fresh = { group_pattern: '.*', acquirer_pattern: '.*', permits: 1, duratio
 export function Rule({ name, record, onSaved }) {
   const [params, change] = useQuery();
   const editing = params.get('edit') === '1' || !record;
-  if (editing) return html`<${Edit} name=${name} record=${record} onSaved=${onSaved} onDone=${() => change({ edit: '' })} />`;
+  if (editing) return html`<${Edit} name=${name} record=${record} onSaved=${onSaved}
+    onDone=${() => change({ edit: '' })} />`;
   const d = record.definition;
   return html`<section class="panel">
     <div class="title"><h2>Rule</h2>
-      <${Action} role="ROLE_EDITOR" semaphore=${name} kind="primary" onClick=${() => change({ edit: '1' }, { replace: false })}>Edit<//>
+      <${Action} role="ROLE_EDITOR" semaphore=${name} kind="primary"
+        onClick=${() => change({ edit: '1' }, { replace: false })}>Edit<//>
     </div>
-    <${Facts} of=${fields.map((f) => [f.label, fieldText(f, d) && (f.kind === 'pattern' ? html`<code>${fieldText(f, d)}</code>` : fieldText(f, d))])} />
-    <p class="faint">Version ${record.version}, ${when(record.updated_at)}${record.updated_by && `, by ${record.updated_by}`}${record.reason && `: ${record.reason}`}</p>
+    <${Facts} of=${fields.map((f) =>
+      [f.label, fieldText(f, d) &&
+        (f.kind === 'pattern' ? html`<code>${fieldText(f, d)}</code>` : fieldText(f, d))])} />
+    <p class="faint">Version ${record.version}, ${when(record.updated_at)}${record.updated_by &&
+      `, by ${record.updated_by}`}${record.reason && `: ${record.reason}`}</p>
   </section>`;
 }
 
-const advanced = ['firing_on_loss', 'firing_retention', 'firing_limit', 'firing_max_ahead', 'max_attempts', 'misfire', 'misfire_window'];
+const advanced = ['firing_on_loss', 'firing_retention', 'firing_limit', 'firing_max_ahead', 'max_attempts',
+  'misfire', 'misfire_window'];
 
 // Edit keeps the record that it began with: an edit names the version that it was made from.
 function Edit({ name, record, onSaved, onDone }) {
@@ -75,11 +81,15 @@ function Edit({ name, record, onSaved, onDone }) {
   const input = (f) => {
     const error = errors[f.name] ?? rejected[f.name];
     const value = draft[f.name];
-    const common = { key: f.name, label: f.label, help: f.help, error, class: value !== original[f.name] ? 'changed' : '' };
-    if (f.kind === 'flag') return html`<${Check} ...${common} checked=${value === 'yes'} onChange=${(on) => set(f.name)(on ? 'yes' : 'no')} />`;
-    if (f.kind === 'choice') return html`<${Select} ...${common} value=${value} onChange=${set(f.name)} options=${f.values.map((v) => [v.toLowerCase(), v.toLowerCase()])} />`;
+    const common = { key: f.name, label: f.label, help: f.help, error,
+      class: value !== original[f.name] ? 'changed' : '' };
+    if (f.kind === 'flag') return html`<${Check} ...${common} checked=${value === 'yes'}
+      onChange=${(on) => set(f.name)(on ? 'yes' : 'no')} />`;
+    if (f.kind === 'choice') return html`<${Select} ...${common} value=${value} onChange=${set(f.name)}
+      options=${f.values.map((v) => [v.toLowerCase(), v.toLowerCase()])} />`;
     const area = f.kind === 'labels' ? 3 : f.name === 'description' ? 2 : undefined;
-    return html`<${Text} ...${common} value=${value} onInput=${set(f.name)} area=${area} name=${f.name} inputmode=${f.kind === 'number' ? 'numeric' : undefined} />`;
+    return html`<${Text} ...${common} value=${value} onInput=${set(f.name)} area=${area} name=${f.name}
+      inputmode=${f.kind === 'number' ? 'numeric' : undefined} />`;
   };
   const submit = (event) => {
     event.preventDefault();
@@ -101,14 +111,17 @@ function Edit({ name, record, onSaved, onDone }) {
   }
   return html`<section class="panel">
     <div class="title"><h2>${base ? 'Edit the rule' : 'Create this semaphore'}</h2></div>
-    ${newer && html`<p class="note" role="alert">${newer.updated_by || 'Somebody'} saved another version at ${when(newer.updated_at)}, while you edit.
+    ${newer && html`<p class="note" role="alert">${newer.updated_by || 'Somebody'} saved another version
+      at ${when(newer.updated_at)}, while you edit.
       <button type="button" onClick=${() => compare(newer)}>Compare and merge</button></p>`}
     <form onSubmit=${submit}>
       <div class="form">
-        ${fields.filter((f) => !advanced.includes(f.name) && f.kind !== 'pattern' && ['description', 'labels'].includes(f.name)).map(input)}
+        ${fields.filter((f) => !advanced.includes(f.name) && f.kind !== 'pattern' &&
+          ['description', 'labels'].includes(f.name)).map(input)}
         ${fields.filter((f) => f.kind === 'pattern').map(input)}
         <${PatternTest} name=${name} group=${draft.group_pattern} acquirer=${draft.acquirer_pattern} />
-        ${fields.filter((f) => !advanced.includes(f.name) && f.kind !== 'pattern' && !['description', 'labels'].includes(f.name)).map(input)}
+        ${fields.filter((f) => !advanced.includes(f.name) && f.kind !== 'pattern' &&
+          !['description', 'labels'].includes(f.name)).map(input)}
       </div>
       <details open=${advanced.some((n) => draft[n] !== original[n] || errors[n])}>
         <summary>Firings</summary>
@@ -117,7 +130,8 @@ function Edit({ name, record, onSaved, onDone }) {
       <p class="row end sticky-end">
         ${changed && html`<span class="grow faint">Nothing is saved yet.</span>`}
         ${base && html`<button type="button" onClick=${onDone}>${changed ? 'Discard' : 'Back'}</button>`}
-        <${Action} role="ROLE_EDITOR" semaphore=${name} type="submit" kind="primary" why=${broken ? 'A field has a mistake.' : !changed ? 'Nothing was changed.' : ''}>Review and save …<//>
+        <${Action} role="ROLE_EDITOR" semaphore=${name} type="submit" kind="primary"
+          why=${broken ? 'A field has a mistake.' : !changed ? 'Nothing was changed.' : ''}>Review and save …<//>
       </p>
     </form>
     ${reviewing &&
@@ -138,7 +152,9 @@ function Edit({ name, record, onSaved, onDone }) {
       }}
     >
       ${base && html`<details><summary>Only for a time, or with a drain</summary>
-        <div class="form"><${EndFields} value=${options} set=${setOptions} without="Then the old values come back. Empty: for good." /><${DrainField} value=${options} set=${setOptions} /></div>
+        <div class="form"><${EndFields} value=${options} set=${setOptions}
+          without="Then the old values come back. Empty: for good." />
+            <${DrainField} value=${options} set=${setOptions} /></div>
       </details>`}
     <//>`}
   </section>`;

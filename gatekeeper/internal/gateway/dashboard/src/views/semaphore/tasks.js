@@ -6,8 +6,10 @@ import { Empty, Read } from '../../ui/feedback.js';
 import { JobTable, WorkerTable } from '../jobs.js';
 
 export function Tasks({ name, events }) {
-  const jobs = useData((signal) => get('/v1/jobs', { semaphore: name, page_size: 200 }, signal), ['jobs', name, events], { every: 5_000, keep: true });
-  const workers = useData((signal) => get('/v1/workers', { semaphore: name }, signal), ['workers', name, events], { every: 5_000, keep: true });
+  const jobs = useData((signal) => get('/v1/jobs', { semaphore: name, page_size: 200 }, signal), ['jobs', name, events],
+    { every: 5_000, keep: true });
+  const workers = useData((signal) => get('/v1/workers', { semaphore: name }, signal), ['workers', name, events],
+    { every: 5_000, keep: true });
   return html`<div class="stack">
     <section class="panel"><h2>Jobs</h2>
       <${Read} of=${jobs} what="Reading the jobs">

@@ -11,7 +11,8 @@ const spans = [['1h', 3_600_000], ['6h', 6 * 3_600_000], ['24h', 24 * 3_600_000]
 const ticks = 4;
 const mostLanes = 12;
 
-const tones = { released: 'run', expired: 'stop', abandoned: 'idle', cancelled: 'idle', cleared: 'stop', 'freed unsafely': 'deny', superseded: 'idle' };
+const tones = { released: 'run', expired: 'stop', abandoned: 'idle', cancelled: 'idle', cleared: 'stop',
+  'freed unsafely': 'deny', superseded: 'idle' };
 
 export function Timeline({ name, permits, events }) {
   const [params, change] = useQuery();
@@ -19,7 +20,8 @@ export function Timeline({ name, permits, events }) {
   useSecond();
   const from = Date.now() - span[1];
   const past = useData(
-    (signal) => get('/v1/history', { names: [name], permits: true, since: new Date(Date.now() - span[1]).toISOString(), page_size: 1000 }, signal),
+    (signal) => get('/v1/history',
+      { names: [name], permits: true, since: new Date(Date.now() - span[1]).toISOString(), page_size: 1000 }, signal),
     ['timeline', name, span[0], events],
     { keep: true },
   );
@@ -30,7 +32,8 @@ export function Timeline({ name, permits, events }) {
       </div>
     </div>
     <${Read} of=${past} what="Reading the journal">
-      ${(data) => html`<${Chart} entries=${data.entries ?? []} permits=${permits} from=${from} to=${Date.now()} more=${data.next_page_token} />`}
+      ${(data) => html`<${Chart} entries=${data.entries ?? []} permits=${permits} from=${from} to=${Date.now()}
+        more=${data.next_page_token} />`}
     <//>
   </section>`;
 }
@@ -42,7 +45,8 @@ function Chart({ entries, permits, from, to, more }) {
       .filter((e) => e.permit && e.kind !== 'EVENT_KIND_GRANTED' && e.permit.granted_at)
       .map((e) => {
         const how = word(e.permit.ended, 'PERMIT_END_') || word(e.kind, 'EVENT_KIND_');
-        return { who: who(e.permit.identity), from: Date.parse(e.permit.granted_at), to: Date.parse(e.permit.ended_at ?? e.at), how, tone: tones[how] ?? 'idle', token: e.permit.token };
+        return { who: who(e.permit.identity), from: Date.parse(e.permit.granted_at),
+          to: Date.parse(e.permit.ended_at ?? e.at), how, tone: tones[how] ?? 'idle', token: e.permit.token };
       }),
   ];
   const seen = new Set();
@@ -72,8 +76,11 @@ function Chart({ entries, permits, from, to, more }) {
     })}
     <div class="lane axis" aria-hidden="true">
       <span class="lane-name"></span>
-      <span class="ticks num">${Array.from({ length: ticks + 1 }, (_, i) => html`<span key=${i}>${i === ticks ? 'now' : soon(from + ((to - from) * i) / ticks).slice(0, -3)}</span>`)}</span>
+      <span class="ticks num">${Array.from({ length: ticks + 1 },
+        (_, i) => html`<span key=${i}>${i === ticks ? 'now' : soon(from + ((to - from) * i) / ticks).slice(0, -3)}</span>`)}</span>
     </div>
-    ${(lanes.size > mostLanes || more) && html`<p class="faint">Not everything fits here. <a href="?tab=history&permits=1">The history has all of it.</a></p>`}
+    ${(lanes.size > mostLanes || more) &&
+      html`<p class="faint">Not everything fits here. <a href="?tab=history&permits=1">The history
+        has all of it.</a></p>`}
   </div>`;
 }

@@ -41,7 +41,8 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.click("Save")
 	p.shows("2 settings are changed, as change")
 	r, err := api.GetSettings(t.Context(), &gatekeeperv1.GetSettingsRequest{})
-	if s := r.GetSettings(); err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
+	s := r.GetSettings()
+	if err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
 		t.Errorf("settings %v, %v", s, err)
 	}
 	p.until("the form to be closed", `location.search === "" && document.body.innerText.includes("5,000")`)

@@ -5,40 +5,27 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
-
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Of 10,000 definitions only those on the screen are in the document. The keyboard reaches the last one, and the search finds any.
-func TestOverview_10000Definitions_AreReached(t *testing.T) {
-	const definitions = 10_000
-	c := cluster(t, 1, "")
-	conn, err := c.Servers[0].Conn()
-	if err != nil {
-		t.Fatal(err)
+// Of many definitions only those on the screen are in the document. The keyboard reaches the last one, and the search finds any.
+func TestOverview_ManyDefinitions_AreReached(t *testing.T) {
+	for _, definitions := range []int{10_000, 100_000} {
+		s := stocked(t, definitions)
+		p := open(t, s.HTTP, "/")
+		p.shows(shown(definitions))
+		p.shows("job-000000")
+		eval[any](p, `document.querySelector(".grid-row").focus()`)
+		p.keys(kb.End)
+		p.until("the last row to have the focus", fmt.Sprintf(`document.activeElement.innerText.includes("job-%06d")`, definitions-1))
+		if rows := eval[int](p, `document.querySelectorAll(".grid-row").length`); rows > 100 {
+			t.Errorf("%d rows are in the document", rows)
+		}
+		p.keys(kb.Home)
+		p.until("the first row to have the focus", `document.activeElement.innerText.includes("job-000000")`)
+		p.visit("/?q=004711&labels=team%3Dteam-1")
+		p.shows("1 semaphore")
+		p.shows("job-004711")
 	}
-	var edits []*gatekeeperv1.Edit
-	for i := range definitions {
-		def := &gatekeeperv1.Definition{Name: fmt.Sprintf("job-%05d", i), Labels: map[string]string{"team": fmt.Sprintf("team-%d", i%10)}}
-		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
-	}
-	if _, err := gatekeeperv1.NewDefinitionServiceClient(conn).BatchEdit(t.Context(), &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "ann"}); err != nil {
-		t.Fatal(err)
-	}
-	p := open(t, c.Servers[0].HTTP, "/")
-	p.shows("10,000 semaphores")
-	p.shows("job-00000")
-	eval[any](p, `document.querySelector(".grid-row").focus()`)
-	p.keys(kb.End)
-	p.until("the last row to have the focus", `document.activeElement.innerText.includes("job-09999")`)
-	if rows := eval[int](p, `document.querySelectorAll(".grid-row").length`); rows > 100 {
-		t.Errorf("%d rows are in the document", rows)
-	}
-	p.keys(kb.Home)
-	p.until("the first row to have the focus", `document.activeElement.innerText.includes("job-00000")`)
-	p.visit("/?q=04711&labels=team%3Dteam-1")
-	p.shows("1 semaphore")
-	p.shows("job-04711")
 }
 
 // The only server is away for a while: the page says so, keeps what it showed, and reads again when the server is back.

@@ -484,7 +484,7 @@ var G,Zn,is,Fe,on,St,eo,xt,to,sn,rn,ls,lt=Symbol.for("pv"),Ct={},Dt=[],cs=/^m(i|
       onError=${m}
       onClose=${()=>u(!1)}
       onDone=${n}
-    />`}`}function kr(){let[e,t]=P(),n=S(r=>x("/v1/settings",{},r),["settings"]),o=e.get("edit")==="settings",s=()=>t({edit:""});return a`<section class="panel">
+    />`}`}function kr(){let[e,t]=P(),n=S(r=>x("/v1/settings",{stale:!0},r),["settings"]),o=e.get("edit")==="settings",s=()=>t({edit:""});return a`<section class="panel">
     <div class="title"><h2>Settings</h2>
       ${!o&&a`<${L} role="ROLE_ADMIN" onClick=${()=>t({edit:"settings"},{replace:!1})}>Edit<//>`}
     </div>

@@ -118,7 +118,7 @@ function Edit({ settings, onClose, onDone }) {
 
 export function Settings() {
   const [params, change] = useQuery();
-  const of = useData((signal) => get('/v1/settings', {}, signal), ['settings']);
+  const of = useData((signal) => get('/v1/settings', { stale: true }, signal), ['settings']);
   const editing = params.get('edit') === 'settings';
   const close = () => change({ edit: '' });
   return html`<section class="panel">

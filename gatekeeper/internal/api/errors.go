@@ -274,7 +274,8 @@ func toStatus(err error) error {
 		if r.details != nil {
 			details = append(details, r.details(err)...)
 		}
-		return withDetails(r.code, err.Error(), details...)
+		text := strings.TrimPrefix(err.Error(), "consensus: ") // the package means nothing to a caller
+		return withDetails(r.code, text, details...)
 	}
 	return withDetails(codes.Internal, err.Error(), &errdetails.ErrorInfo{Domain: Domain, Reason: reasonInternal})
 }

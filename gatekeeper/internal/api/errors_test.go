@@ -155,7 +155,7 @@ func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
 			if s.Code() != c.code || info.GetReason() != c.reason || !maps.Equal(info.GetMetadata(), c.metadata) {
 				t.Errorf("%v: got %v %v, want %v %s %v", err, s.Code(), info, c.code, c.reason, c.metadata)
 			}
-			if s.Message() != err.Error() {
+			if s.Message() != strings.TrimPrefix(err.Error(), "consensus: ") {
 				t.Errorf("the text became %q", s.Message())
 			}
 			if again := toStatus(answer); !errors.Is(again, answer) {

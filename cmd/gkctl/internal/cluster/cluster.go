@@ -215,17 +215,13 @@ func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.
 	})
 }
 
-// refusedMember is the servers' refusal without the name of the package that it comes from; of a member that is not there it says which one was
-// likely meant.
+// refusedMember is the servers' refusal. Of a member that is not there it says which one was likely meant.
 func refusedMember(ctx context.Context, c *client.Client, id string, err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	if !ok || e.Reason == "" {
 		return err
 	}
 	if e.Reason != "NO_SUCH_MEMBER" || id == "" {
-		if text, cut := strings.CutPrefix(e.Message, "consensus: "); cut {
-			return errors.New(text)
-		}
 		return err
 	}
 	text := fmt.Sprintf("there is no member %q", id)

@@ -114,5 +114,9 @@ func listing() ui.Listing {
 }
 
 func (s *shown) row() ui.Row {
-	return ui.Row{Name: s.File, Cells: []string{s.File, s.Kind, s.Subject, strings.Join(s.Names, ","), s.NotAfter.Local().Format(time.DateTime)}}
+	ends := s.NotAfter.Local().Format(time.DateTime)
+	if s.NotAfter.Before(time.Now()) {
+		ends += ", has ended"
+	}
+	return ui.Row{Name: s.File, Cells: []string{s.File, s.Kind, s.Subject, strings.Join(s.Names, ","), ends}}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -13,11 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -164,6 +167,9 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 			}
 		}
 	}
+	if text := ownCertificate(o.f.Global.CertFile(), time.Now()); text != "" {
+		fmt.Fprintf(w, "certificate:\t%s\n", words.Cell(text))
+	}
 	for _, c := range best.GetHostClocks() {
 		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
 	}
@@ -195,6 +201,23 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 		return fmt.Sprintf("that of %s ends in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
+}
+
+// ownCertificate says what certificateText does of the caller's certificate, which no server warns of.
+func ownCertificate(file string, now time.Time) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "" // without it nobody would be connected: it is a bearer token, or plain text
+	}
+	certs, err := authority.ParseCerts(data)
+	if err != nil {
+		return ""
+	}
+	text := certificateText(&gatekeeperv1.Certificate{Subject: certs[0].Subject.String(), NotAfter: timestamppb.New(certs[0].NotAfter)}, now)
+	if text == "" {
+		return ""
+	}
+	return "ours, " + file + ": " + text
 }
 
 // maxStatusDenied is how many of the semaphores that deny every caller are named.

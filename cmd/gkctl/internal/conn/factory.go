@@ -105,12 +105,7 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	if e := o.pick("endpoints", strings.Join(o.Endpoints, ","), strings.Join(saved.Endpoints, ",")); e != "" {
 		endpoints = strings.Split(e, ",")
 	}
-	tls := client.TLS{
-		CAFile:     o.pick("tls-ca", o.TLS.CAFile, saved.TLS.CA),
-		CertFile:   o.pick("tls-cert", o.TLS.CertFile, saved.TLS.Cert),
-		KeyFile:    o.pick("tls-key", o.TLS.KeyFile, saved.TLS.Key),
-		ServerName: o.pick("tls-server-name", o.TLS.ServerName, saved.TLS.ServerName),
-	}
+	tls := o.tls(&saved)
 	if tls == (client.TLS{}) {
 		opts = append(opts, client.WithPlaintext()) // a flag may have emptied a variable
 	} else {
@@ -131,6 +126,24 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 		opts = append(opts, client.WithAcquirer(q))
 	}
 	return endpoints, append(opts, client.WithAttemptTimeout(min(o.Timeout, client.DefaultAttemptTimeout))), nil
+}
+
+func (o *Global) tls(saved *contexts.Context) client.TLS {
+	return client.TLS{
+		CAFile:     o.pick("tls-ca", o.TLS.CAFile, saved.TLS.CA),
+		CertFile:   o.pick("tls-cert", o.TLS.CertFile, saved.TLS.Cert),
+		KeyFile:    o.pick("tls-key", o.TLS.KeyFile, saved.TLS.Key),
+		ServerName: o.pick("tls-server-name", o.TLS.ServerName, saved.TLS.ServerName),
+	}
+}
+
+// CertFile is the file of our certificate; empty: there is none.
+func (o *Global) CertFile() string {
+	saved, err := o.saved()
+	if err != nil {
+		return ""
+	}
+	return o.tls(&saved).CertFile
 }
 
 // bearer is the bearer token: the flag's file, or what contexts.Context.Bearer says. Nil: there is none.

@@ -240,6 +240,9 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	if state.AccessRevision() == 0 {
 		return nil, state, &againError{beginning}
 	}
+	if c.member {
+		return nil, state, &unauthenticatedError{"this is the certificate of a member, which logs nobody in: take one that gkctl cert client has made"}
+	}
 	p, err := c.api.directory.At(state).Principal(&c.credential, time.Now())
 	if unknown, ok := errors.AsType[*auth.UnknownError](err); ok {
 		return nil, state, &unauthenticatedError{unknown.Error()}

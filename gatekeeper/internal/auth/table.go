@@ -72,15 +72,17 @@ func newTable(state *fsm.State, last *Table) *Table {
 func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 	if c.Token != "" {
 		p := t.byToken[c.Token]
+		// A stranger must not learn which ids there are.
+		wrong := &UnknownError{c.String(), "it is wrong or incomplete, or was revoked: copy it again, or create another with gkctl auth token create"}
 		if p == nil {
-			return nil, &UnknownError{c.String(), "there is no such token, or it was revoked"}
+			return nil, wrong
 		}
 		token := p.binding.Token(c.Token)
 		switch {
 		case subtle.ConstantTimeCompare(token.Hash[:], c.Hash[:]) != 1:
-			return nil, &UnknownError{c.String(), "there is no such token, or it was revoked"} // a stranger must not learn which ids there are
+			return nil, wrong
 		case token.Expired(now):
-			return nil, &UnknownError{c.String(), "the token has expired at " + token.Expires.UTC().Format(time.RFC3339)}
+			return nil, &UnknownError{c.String(), "the token expired at " + token.Expires.UTC().Format(time.RFC3339) + ": create another with gkctl auth token create"}
 		}
 		return p.pinnedTo(c.Acquirers), nil
 	}

@@ -112,9 +112,14 @@ func checkBearer(token string) error {
 		return errors.New("it is empty")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return errors.New("it is not one token: it has blanks, line breaks or characters beyond ASCII")
+	case strings.ContainsFunc(token, func(r rune) bool { return !strings.ContainsRune(bearerChars, r) }):
+		return errors.New("it has characters that no token has: take quotation marks and the like away")
 	}
 	return nil
 }
+
+// bearerChars are the characters of a bearer token, of any kind (RFC 6750, section 2.1).
+const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
 
 // bearerFile is a file with a token.
 type bearerFile struct {

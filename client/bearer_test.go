@@ -213,6 +213,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		{"", errors.New("the issuer is away"), "the issuer is away"},
 		{"", nil, "it is empty"},
 		{"secret word", nil, "it is not one token"},
+		{`"secret"`, nil, "take quotation marks and the like away"},
 	} {
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
 		heard, err := askWith(t, client, s)

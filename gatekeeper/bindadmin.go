@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -77,13 +78,18 @@ const (
 // bindAdmin has the cluster carry out what BindAdmin has left in the folder, if anything.
 func (s *Server) bindAdmin(folder *consensus.Folder) {
 	left, err := folder.AdminRequest()
-	if err != nil {
-		s.log.Error("the administrator that the data folder asks for cannot be read: run gatekeeperd bind-admin again", slog.Any("error", err))
+	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		s.log.Error("this server may not read the administrator that the data folder asks for: change the owner of the file, and start the server again",
+			slog.String("file", file), slog.Any("error", err))
+	case err != nil:
+		s.log.Error("the administrator that the data folder asks for cannot be read: run gatekeeperd bind-admin again",
+			slog.String("file", file), slog.Any("error", err))
 	}
 	if left == nil {
 		return
 	}
-	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
 	log := s.log.With(slog.String("subject", left.Subject), slog.String("author", left.Author))
 	if !s.cfg.authenticates() {
 		log.Warn("the data folder asks for an administrator; it is left there, because this server authenticates nobody")

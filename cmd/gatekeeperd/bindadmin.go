@@ -10,7 +10,7 @@ import (
 )
 
 const bindAdminLong = `Makes a subject an administrator of the cluster, for the owner of a member's data folder: the way back in when nobody has a credential
-of an administrator. Stop one server, run this on its folder as the user of the server, and start the server again as before.
+of an administrator. Stop one server, run this on its folder as root or the user of the server, and start the server again as before.
 
   gatekeeperd bind-admin --data-dir /var/lib/gatekeeper --subject cert:ann
 

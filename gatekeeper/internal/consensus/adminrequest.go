@@ -22,7 +22,7 @@ type AdminRequest struct {
 }
 
 // LeaveAdminRequest leaves a request in the data folder dir, whose server does not run, and returns whose folder it is. It replaces one that
-// was left before. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrSucceeded, and those of the system.
+// was left before. The file belongs to the owner of the folder if root leaves it. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrSucceeded, and those of the system.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {
@@ -45,7 +45,11 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 	if f.lock, err = lockFolder(filepath.Join(dir, lockFileName)); err != nil {
 		return "", ClusterID{}, err
 	}
-	err = errors.Join(f.write(AdminFileName, request), f.Close())
+	to, top, err := heir(dir)
+	if err == nil {
+		err = errors.Join(f.write(AdminFileName, request), handOver(top, to))
+	}
+	err = errors.Join(err, f.Close())
 	return r.MemberID, r.ClusterID, err
 }
 
@@ -56,7 +60,7 @@ func (f *Folder) AdminRequest() (*AdminRequest, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil //nolint:nilnil // documented
 	case err != nil:
-		return nil, err
+		return nil, f.withOwner(err)
 	}
 	return request, nil
 }

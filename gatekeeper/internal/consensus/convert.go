@@ -32,6 +32,11 @@ func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept 
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	kept, err = store.Convert(dir)
+	if to, top, err := heir(dir); err != nil {
+		return nil, err
+	} else if err := handOver(top, to); err != nil {
+		return nil, err
+	}
 	switch {
 	case errors.Is(err, store.ErrConverted): // which says only that raft.db is whole
 		return nil, r.read(func(old *store.Old) error { return r.begin(old, newMachine(r.ClusterID.String())) })

@@ -129,10 +129,10 @@ func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	}
 	f := &Folder{dir: cfg.Dir, memory: cfg.Memory, met: make(map[string]string)}
 	if err := f.take(); err != nil {
-		return nil, fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
+		return nil, fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, f.withOwner(err))
 	}
 	if err := f.open(cfg); err != nil {
-		return nil, errors.Join(fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, f.withOwner(err)), f.Close())
 	}
 	return f, nil
 }
@@ -440,7 +440,7 @@ func (f *Folder) stores(kind LogStore, guard *store.Guard, logger hclog.Logger) 
 		err = fmt.Errorf("%w: %w", ErrFolderInUse, err)
 	}
 	if err != nil {
-		return stores{}, err
+		return stores{}, f.withOwner(err)
 	}
 	return stores{log: files.Log, stable: files.Stable, snapshots: files.Snapshots, close: files.Close}, nil
 }

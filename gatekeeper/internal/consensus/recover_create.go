@@ -49,7 +49,7 @@ type Founding struct {
 	State                     *fsm.State
 }
 
-// Found makes the data folder. When it fails, or does not end, no server will start from what it left: the file that says whose
+// Found makes the data folder. What root makes belongs to the owner of the folder, if it is there, or of the one above it. When it fails, or does not end, no server will start from what it left: the file that says whose
 // folder it is comes last. Errors: ErrFolderInUse, ErrFolderNotEmpty, ErrInvalidMember, and those of the system.
 func Found(cfg Founding) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
@@ -57,6 +57,10 @@ func Found(cfg Founding) (err error) {
 	}
 	if err := CheckEmpty(cfg.Dir); err != nil {
 		return err
+	}
+	to, top, err := heir(cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
 	}
 	f := &Folder{dir: cfg.Dir}
 	if err := f.take(); err != nil {
@@ -85,10 +89,13 @@ func Found(cfg Founding) (err error) {
 		MemberID:    cfg.MemberID,
 		Folder:      hex.EncodeToString(number[:]),
 	}
-	if err := f.begin(); err != nil {
+	if err := errors.Join(f.begin(), handOver(top, to)); err != nil {
 		return err
 	}
-	return f.write(clusterFileName, f.file)
+	if err := f.write(clusterFileName, f.file); err != nil {
+		return err
+	}
+	return handOver(top, to)
 }
 
 // CheckEmpty says ErrFolderNotEmpty when there is anything in dir. It need not be there; the lost+found of a fresh disk is nothing.

@@ -26,6 +26,13 @@ func found(t *testing.T, more ...uint64) (dir string) {
 func foundIn(t *testing.T, kind LogStore, more ...uint64) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
+	foundAt(t, dir, kind, more...)
+	return dir
+}
+
+// foundAt is foundIn the folder dir.
+func foundAt(t *testing.T, dir string, kind LogStore, more ...uint64) {
+	t.Helper()
 	id := ClusterID{Seed: 7, Incarnation: 2}
 	state := fsm.New(id.String()).State()
 	err := Found(Founding{
@@ -42,7 +49,6 @@ func foundIn(t *testing.T, kind LogStore, more ...uint64) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	return dir
 }
 
 func TestReadFolder_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {

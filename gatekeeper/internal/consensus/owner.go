@@ -1,0 +1,89 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+)
+
+// owner is a user and a group of the system.
+type owner struct{ uid, gid int }
+
+// name is that of the user, or its number.
+func (o owner) name() string {
+	id := strconv.Itoa(o.uid)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+// heir is to own what is written in the folder dir, and top is the folder from which on: dir, or the first one above it that is not there yet.
+// The owner is that of dir, or of the folder in which top is made.
+func heir(dir string) (o owner, top string, err error) {
+	top = filepath.Clean(dir)
+	for at := top; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err == nil {
+			o, _ = ownerOf(info)
+			return o, top, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			return o, top, err
+		}
+		top = at
+	}
+}
+
+// handOver gives to o what root has made in top: a server that runs as another user can read and write its folder then. Files of
+// others stay theirs. It does nothing for other users than root, who own what they write and may not give it away.
+func handOver(top string, o owner) error {
+	if os.Geteuid() != 0 || o.uid == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(top) // nothing outside can be reached by a symbolic link
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if now, known := ownerOf(info); !known || now.uid != 0 {
+			return nil
+		}
+		return root.Lchown(path, o.uid, o.gid)
+	})
+	return errors.Join(err, root.Close())
+}
+
+// withOwner says of a file that the server may not use whose it is, and what helps.
+func (f *Folder) withOwner(err error) error {
+	denied, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(denied, fs.ErrPermission) {
+		return err
+	}
+	info, failed := os.Stat(denied.Path)
+	if failed != nil {
+		return err
+	}
+	its, known := ownerOf(info)
+	self := owner{uid: os.Geteuid()}
+	if !known || its.uid == self.uid {
+		return err
+	}
+	otherwise := ""
+	if its.uid != 0 {
+		otherwise = "run it as " + its.name() + ", or "
+	}
+	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %sgive it the folder with chown -R %s %s",
+		err, denied.Path, its.name(), self.name(), otherwise, self.name(), f.dir)
+}

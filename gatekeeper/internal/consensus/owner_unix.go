@@ -1,0 +1,17 @@
+//go:build unix
+
+package consensus
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// ownerOf is the owner of a file, if the system says it.
+func ownerOf(info fs.FileInfo) (_ owner, known bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return owner{}, false
+	}
+	return owner{int(stat.Uid), int(stat.Gid)}, true
+}

@@ -183,6 +183,60 @@ func TestOpen_CertificateOfNoMember_IsNamed(t *testing.T) {
 	}
 }
 
+// A server with such files would start, and nobody could talk to it.
+func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
+	t.Parallel()
+	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}
+	for name, test := range map[string]struct {
+		change func(c *Config)
+		field  string
+		file   func(c *Config) string
+		says   string
+	}{
+		"API: for clients":     {func(c *Config) { c.TLS = tlsOf(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
+		"peer: for clients":    {func(c *Config) { c.PeerTLS = tlsOf(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
+		"peer: for servers":    {func(c *Config) { c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
+		"peer: of another one": {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, _ := configOf(t, "gk1")
+			a.secure(&cfg)
+			test.change(&cfg)
+			_, err := Open(bounded(t), cfg)
+			e, ok := errors.AsType[*ConfigError](err)
+			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.says) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// A renewal that went wrong must not keep a server from starting again.
+func TestOpen_PeerCertificateHasEnded_Starts(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	f := a.members.IssueAt(time.Now().Add(-90*time.Minute), authority.Leaf{Name: "gk1", Server: true, Client: true})
+	cfg.PeerTLS.CertFile, cfg.PeerTLS.KeyFile = f.Cert, f.Key
+	ready(t, open(t, cfg))
+}
+
+// The port goes on with the certificate that it has, and the status names the file.
+func TestAPI_CertificateReplacedByOneForClients_IsPassedOver(t *testing.T) {
+	t.Parallel()
+	a := newAuthorities(t)
+	cfg, _ := configOf(t, "gk1")
+	a.secure(&cfg)
+	s := open(t, cfg)
+	ready(t, s)
+	a.api.Issue(authority.Leaf{Name: "server-gk1", Client: true, Hosts: []string{"127.0.0.1"}})
+	st, err := callerOf(t, s, a.client(a.api, time.Now(), nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	if c := st.GetCertificates(); err != nil || len(c) != 2 || !strings.Contains(c[0].GetError(), "serverAuth") || !strings.Contains(c[0].GetError(), cfg.TLS.CertFile) {
+		t.Errorf("certificates %v, %v", c, err)
+	}
+}
+
 func TestMetrics_CertificateExpiry_IsThatOfTheFilesNow(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)

@@ -6,6 +6,7 @@ package certs
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -48,6 +49,61 @@ func (f Files) Config() (*tls.Config, error) {
 	return cfg, nil
 }
 
+// Server is Config for a port for clients.
+func (f Files) Server() (*tls.Config, error) {
+	cfg, err := f.Config()
+	if err != nil {
+		return nil, err
+	}
+	if err := serves(cfg.Certificates[0].Leaf); err != nil {
+		return nil, &FileError{File: f.Cert, Err: err}
+	}
+	return cfg, nil
+}
+
+// serves refuses a certificate that no client takes as that of a server: it states extended key usages, and not serverAuth.
+func serves(cert *x509.Certificate) error {
+	stated := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
+	if !stated || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
+		return nil
+	}
+	return fmt.Errorf("the certificate of %q is for clients only: it lacks the extended key usage serverAuth, so clients refuse the server. "+
+		"Give the server one of `gkctl cert server HOST`", cert.Subject)
+}
+
+// Issued says why other members will refuse the certificate of Cert, if the files of all members have the same authorities. One that has ended
+// passes: it was good once, and its end is shown elsewhere. The error is a *FileError.
+func (f Files) Issued() error {
+	cfg, err := f.Peer()
+	if err != nil {
+		return err
+	}
+	own := cfg.Certificates[0]
+	if err := ForClients(own.Leaf); err != nil {
+		return &FileError{File: f.Cert, Err: err}
+	}
+	between := x509.NewCertPool()
+	for _, der := range own.Certificate[1:] {
+		if c, err := x509.ParseCertificate(der); err == nil {
+			between.AddCert(c)
+		}
+	}
+	at := time.Now()
+	if at.After(own.Leaf.NotAfter) {
+		at = own.Leaf.NotAfter
+	} else if at.Before(own.Leaf.NotBefore) {
+		at = own.Leaf.NotBefore
+	}
+	_, err = own.Leaf.Verify(x509.VerifyOptions{
+		Roots: cfg.RootCAs, Intermediates: between, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); err == nil || ok && invalid.Reason == x509.Expired {
+		return nil
+	}
+	return &FileError{File: f.Cert, Err: fmt.Errorf("the authorities in %q have not issued it (%w), and other members would refuse it: "+
+		"use the files of one authority, as `gkctl cert peer ID HOST` makes them", f.CA, err)}
+}
+
 // Peer is Config for the connections between members, whose certificates are for servers, see ForServers.
 func (f Files) Peer() (*tls.Config, error) {
 	cfg, err := f.Config()
@@ -73,7 +129,7 @@ func ForClients(cert *x509.Certificate) error {
 
 func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	if !slices.Contains(cert.ExtKeyUsage, usage) {
-		return fmt.Errorf("the certificate of %q lacks the extended key usage %s: a member needs serverAuth and clientAuth", cert.Subject, name)
+		return fmt.Errorf("the certificate of %q lacks the extended key usage %s: a member needs serverAuth and clientAuth, as `gkctl cert peer ID HOST` gives them", cert.Subject, name)
 	}
 	return nil
 }
@@ -97,11 +153,14 @@ func (f Files) Member(chain []*x509.Certificate) error {
 	return err
 }
 
-// Expiry is when the certificate ends, and its subject. The error is a *FileError.
+// Expiry is when the certificate ends, and its subject. The error is a *FileError, also for a certificate that is not for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
 		return "", time.Time{}, err
+	}
+	if err := serves(own.Leaf); err != nil {
+		return "", time.Time{}, &FileError{File: f.Cert, Err: err}
 	}
 	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
 }
@@ -146,7 +205,7 @@ func (p Port) Config() (*tls.Config, error) {
 }
 
 func (p Port) read() (*tls.Config, error) {
-	cfg, err := p.Files.Config()
+	cfg, err := p.Files.Server()
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 		l.cfg.Succeeded(fmt.Sprintf("%s at %s says: %s", id, address, refused.Reason))
 	}
 	if err != nil {
-		return err
+		return l.explain(err)
 	}
 	if answer.From != id {
 		return fmt.Errorf("member %q answered", answer.From)
@@ -59,8 +59,12 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 		return err
 	}
 	secured := tls.Client(c.Conn, cfg)
-	if err := secured.Handshake(); err != nil {
-		return err
+	switch err := secured.Handshake(); {
+	case closed(err):
+		return errors.New("it closed the connection during the TLS handshake; if it does so again, it does not speak TLS: " +
+			"give all members --peer-tls-cert, unless it is another program")
+	case err != nil:
+		return l.explain(err)
 	}
 	c.Conn = secured
 	return nil

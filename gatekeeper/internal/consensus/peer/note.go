@@ -109,16 +109,15 @@ func (l *Layer) ask(ctx context.Context, address string, n Note) (Note, error) {
 	if err := l.secure(c, address, deadline); err != nil {
 		return Note{}, err
 	}
-	if err := writeNote(c, statusAsk, n); err != nil {
+	if err := writeNote(c, statusAsk, n); err != nil && !closed(err) { // else the answer says why
 		return Note{}, err
 	}
 	status, body, err := readMessage(c)
 	switch {
-	case errors.Is(err, io.EOF):
-		return Note{}, errors.New("it closed the connection without an answer; if it does so again, it is another program, or a Gatekeeper server of a " +
-			"version that does not answer a new cluster's members: stop it, or upgrade it")
+	case closed(err):
+		return Note{}, l.errClosed()
 	case err != nil:
-		return Note{}, err
+		return Note{}, l.explain(err)
 	case status != statusTell:
 		return Note{}, errNotPeer
 	}

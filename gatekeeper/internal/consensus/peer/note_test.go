@@ -8,6 +8,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
 // beginner is a layer of a member that has no cluster yet and holds an id, or "".
@@ -48,6 +50,40 @@ func TestAsk_AMemberThatStarts_IsAnsweredByTheOther(t *testing.T) {
 		}
 		if _, err := ask(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The members of a new cluster were given different files, or one of them none.
+func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
+	ca, other := newAuthority(t), newAuthority(t)
+	good := ca.issue(t, "127.0.0.1")
+	swapped := good
+	swapped.CA = other.file // it does not trust its peers, and they trust it
+	stranger := other.issue(t, "127.0.0.1")
+	stranger.CA = ca.file // the other way round
+	begin := func(id string, files certs.Files) *host {
+		return open(t, id, func(c *Config) {
+			c.Cluster, c.TLS = "", files
+			c.Held = func() string { return "" }
+			c.Asked = func(n Note) (Note, error) { return Note{From: id, To: n.From, Set: "set", State: Empty}, nil }
+		})
+	}
+	for name, test := range map[string]struct {
+		a, b certs.Files
+		want []string
+	}{
+		"another authority is trusted": {swapped, good, []string{"compare --peer-tls-ca", other.file}},
+		"certificate of another one":   {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
+		"only the other has TLS":       {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
+		"only this one has TLS":        {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
+	} {
+		a, b := begin("a", test.a), begin("b", test.b)
+		_, err := ask(a, "b", b, Note{Set: "set", State: Empty})
+		for _, want := range test.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"all addresses, peers":   {Config{DataDir: "d", PeerAddress: ":7421"}, "AdvertisePeer", "must be given"},
 		"advertises all":         {Config{DataDir: "d", AdvertiseAPI: "[::]:7420"}, "AdvertiseAPI", "not every address"},
 		"advertises port 0":      {Config{DataDir: "d", AdvertisePeer: "gk1:0"}, "AdvertisePeer", "must be host:port"},
-		"members and join":       {Config{DataDir: "d", ID: "gk1", Members: three(), Join: []string{"a:1"}}, "Join", "together with Members"},
+		"members and join":       {Config{DataDir: "d", ID: "gk1", Members: three(), Join: []string{"a:1"}}, "Join", "together with the members of a new cluster"},
 		"not among members":      {Config{DataDir: "d", ID: "gk4", Members: three()}, "Members", `its ID is "gk4"`},
 		"member twice":           {Config{DataDir: "d", ID: "gk1", Members: append(three(), three()[0])}, "Members", "twice"},
 		"address twice":          {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "10.0.0.1:7421"})}, "Members", "both gk1 and gk4"},

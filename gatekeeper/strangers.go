@@ -32,7 +32,7 @@ func (s *Server) refuseStrangers() error {
 		}
 		if !s.cfg.Insecure {
 			return &ConfigError{port.field, address(port.listener), "is reached by other machines, and " + port.trouble + ": " + remedy +
-				", or allow it with Insecure (--insecure) if all of them may do everything"}
+				", or allow it by --insecure if all of them may do everything"}
 		}
 		s.log.Warn("a port that other machines reach lets everybody in", slog.String("port", port.what), slog.String("address", address(port.listener)),
 			slog.String("reason", port.trouble), slog.String("remedy", remedy))

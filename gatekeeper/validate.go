@@ -156,7 +156,7 @@ func (c *Config) checkMembers() error {
 		return nil
 	}
 	if len(c.Join) > 0 {
-		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be given together with Members: Members found a new cluster, Join enters an existing one"}
+		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be given together with the members of a new cluster: it enters one that exists"}
 	}
 	ids, addresses := make(map[string]bool), make(map[string]string)
 	for _, m := range c.Members {
@@ -186,7 +186,7 @@ func (c *Config) checkMembers() error {
 
 func (c *Config) checkJoin() error {
 	if c.NonVoter && len(c.Join) == 0 {
-		return &ConfigError{"NonVoter", "", "needs Join: the servers of a new cluster are its voters"}
+		return &ConfigError{"NonVoter", "", "needs a cluster to join: the servers of a new cluster are its voters"}
 	}
 	for _, address := range c.Join {
 		if err := checkReachable("Join", address); err != nil {
@@ -215,7 +215,10 @@ func (c *Config) checkTLS() error {
 		return &ConfigError{"Admin", c.Admin, bad.Rule}
 	}
 	if c.PeerTLS.CertFile != "" && c.PeerTLS.CAFile == "" {
-		return &ConfigError{"PeerTLS", "", "needs authorities (CA): members verify one another"}
+		if c.PeerTLS == c.TLS { // as by default
+			return &ConfigError{"PeerTLS", "", "must be given, or --tls-ca: members verify one another"}
+		}
+		return &ConfigError{"PeerTLS", c.PeerTLS.CertFile, "needs a file of authorities beside it: members verify one another"}
 	}
 	return nil
 }

@@ -126,6 +126,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Admission:  admitted,
 
 		Certificates: cfg.expiries,
+		Insecure:     cfg.Insecure,
 		AuditLost:    audited.Lost,
 		Blocked:      guesses.Refused,
 	})

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -70,10 +73,20 @@ func TestGetStatus_Insecure_IsSaid(t *testing.T) {
 	for _, insecure := range []bool{false, true} {
 		cfg, _ := configOf(t, "gk1")
 		cfg.Insecure = insecure
+		registry := prometheus.NewRegistry()
+		cfg.Registerer = registry
 		s, c := serving(t, cfg)
 		st, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		if err != nil || st.GetInsecure() != insecure {
 			t.Errorf("%s: insecure %t, %v; want %t", s.cfg.ID, st.GetInsecure(), err, insecure)
+		}
+		want := map[bool]string{false: "0", true: "1"}[insecure]
+		err = testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP gatekeeper_insecure 1 if the server was started with --insecure, else 0.
+# TYPE gatekeeper_insecure gauge
+gatekeeper_insecure `+want+"\n"), "gatekeeper_insecure")
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

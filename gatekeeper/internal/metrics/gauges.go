@@ -27,6 +27,8 @@ type Sources struct {
 	ClocksOff func() int
 	// Certificates are when those of the ports with TLS end; zero: its files cannot be used.
 	Certificates func() map[string]time.Time
+	// Insecure: the server was started with --insecure.
+	Insecure bool
 	// AuditLost is how many lines the audit log could not write, and Blocked how many calls were refused because too many wrong tokens came from
 	// their address.
 	AuditLost, Blocked func() uint64
@@ -127,6 +129,12 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		}),
 		counter("audit_lines_lost_total", "Lines that the audit log could not write.", func(s *Sources) func() uint64 { return s.AuditLost }),
 		counter("authentications_blocked_total", "Calls refused because too many wrong bearer tokens came from their address.", func(s *Sources) func() uint64 { return s.Blocked }),
+		gauge("insecure", "1 if the server was started with --insecure, else 0.", func(s *Sources) float64 {
+			if s.Insecure {
+				return 1
+			}
+			return 0
+		}),
 		m.newAdmitted(),
 		m.newExpiries(),
 		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),

@@ -16,7 +16,7 @@ func TestBundle_IsWhatTheSourcesSay(t *testing.T) {
 		t.Skip("the packages of the dashboard are not installed here")
 	}
 	// Beside dist, because the source maps have the paths from there to the sources.
-	built, err := os.MkdirTemp(dashboard, ".dist-")
+	built, err := os.MkdirTemp(dashboard, ".dist-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,36 @@ func (l *Listeners) close() {
 }
 
 // address is where a listener is; empty for none.
+// addresses are those of the ports; nil: the port is off.
+type addresses struct{ api, peer, http, admin net.Addr }
+
+func (l *Listeners) addresses() addresses {
+	of := func(l net.Listener) net.Addr {
+		if l == nil {
+			return nil
+		}
+		return l.Addr()
+	}
+	return addresses{of(l.API), of(l.Peer), of(l.HTTP), of(l.Admin)}
+}
+
+// resolve is where listen would listen, for addresses that can be resolved.
+func (c *Config) resolve() addresses {
+	at := c.Listeners.addresses()
+	for _, port := range []struct {
+		address string
+		at      *net.Addr
+	}{{c.APIAddress, &at.api}, {c.PeerAddress, &at.peer}, {c.HTTPAddress, &at.http}, {c.AdminAddress, &at.admin}} {
+		if *port.at != nil || port.address == "" {
+			continue
+		}
+		if resolved, err := net.ResolveTCPAddr("tcp", port.address); err == nil {
+			*port.at = resolved
+		}
+	}
+	return at
+}
+
 func address(l net.Listener) string {
 	if l == nil {
 		return ""

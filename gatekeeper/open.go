@@ -19,10 +19,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
-	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -72,11 +70,14 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.opens(func(context.Context) error { s.listeners.close(); return nil })
-	if err := s.refuseStrangers(); err != nil {
+	if err := cfg.refuseStrangers(s.listeners.addresses(), s.log); err != nil {
 		return err
 	}
-	if err := s.openOIDC(); err != nil {
+	if s.jwts, err = cfg.openOIDC(s.log); err != nil {
 		return err
+	}
+	if s.jwts != nil {
+		s.opens(func(context.Context) error { s.jwts.Close(); return nil })
 	}
 
 	peerAddress := advertised(cfg.AdvertisePeer, cfg.PeerAddress, cfg.Listeners.Peer, s.listeners.Peer)
@@ -266,30 +267,6 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 		return fmt.Errorf("open the API: %w", err)
 	}
 	s.opens(func(context.Context) error { s.api.Close(); return nil })
-	return nil
-}
-
-// openOIDC opens what verifies JWTs, if they are taken. The error is a *ConfigError.
-func (s *Server) openOIDC() (err error) {
-	c := &s.cfg.OIDC
-	if c.isZero() || !s.cfg.authenticates() {
-		return nil
-	}
-	if c.CAFile != "" {
-		if _, err := tlsfiles.Pool(c.CAFile); err != nil {
-			return unusable("OIDC.CAFile", err)
-		}
-	}
-	s.jwts, err = oidc.New(oidc.Config{
-		Issuer: c.Issuer, Audience: c.Audience, KeysFile: c.KeysFile, KeysURL: c.KeysURL, CAFile: c.CAFile, Claims: c.Claims, Logger: s.log,
-	})
-	if bad, ok := errors.AsType[*oidc.SourceError](err); ok {
-		return &ConfigError{"OIDC.KeysFile", bad.From, "cannot be used: " + bad.Err.Error()}
-	}
-	if err != nil {
-		return err
-	}
-	s.opens(func(context.Context) error { s.jwts.Close(); return nil })
 	return nil
 }
 

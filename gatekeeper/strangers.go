@@ -9,32 +9,32 @@ import (
 
 // refuseStrangers refuses ports that other machines reach and that authenticate nobody. With Insecure it warns of them instead. The error
 // is a *ConfigError.
-func (s *Server) refuseStrangers() error {
-	if s.cfg.Insecure {
-		s.log.Warn("INSECURE: started with --insecure, so ports that other machines reach may let everybody in")
+func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
+	if c.Insecure {
+		log.Warn("INSECURE: started with --insecure, so ports that other machines reach may let everybody in")
 	}
-	if s.cfg.authenticates() && s.cfg.TLS.CAFile != "" && s.cfg.sameAuthority() {
-		s.log.Warn("the same authority verifies clients and members: a client whose certificate is also for servers, and names a member's host, can pass as that member",
-			slog.String("file", s.cfg.TLS.CAFile), slog.String("remedy", "give members certificates of another authority: `gkctl cert init` makes one, and `gkctl cert peer ID HOST` uses it"))
+	if c.authenticates() && c.TLS.CAFile != "" && c.sameAuthority() {
+		log.Warn("the same authority verifies clients and members: a client whose certificate is also for servers, and names a member's host, can pass as that member",
+			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates of another authority: `gkctl cert init` makes one, and `gkctl cert peer ID HOST` uses it"))
 	}
 	for _, port := range []struct {
 		what, field string
-		listener    net.Listener
+		address     net.Addr
 		trouble     string // what is wrong with it where strangers reach it; empty: nothing
 	}{
-		{"API", "APIAddress", s.listeners.API, s.cfg.apiTrouble()},
-		{"peer", "PeerAddress", s.listeners.Peer, s.cfg.PeerTLS.trouble()},
-		{"HTTP", "HTTPAddress", s.listeners.HTTP, s.cfg.apiTrouble()}, // it and the admin port are served with the TLS of the API
-		{"admin", "AdminAddress", s.listeners.Admin, s.cfg.apiTrouble()},
+		{"API", "APIAddress", at.api, c.apiTrouble()},
+		{"peer", "PeerAddress", at.peer, c.PeerTLS.trouble()},
+		{"HTTP", "HTTPAddress", at.http, c.apiTrouble()}, // it and the admin port are served with the TLS of the API
+		{"admin", "AdminAddress", at.admin, c.apiTrouble()},
 	} {
-		if port.listener == nil || loopback(port.listener.Addr()) || port.trouble == "" {
+		if port.address == nil || loopback(port.address) || port.trouble == "" {
 			continue
 		}
-		if !s.cfg.Insecure {
-			return &ConfigError{port.field, address(port.listener), "is reached by other machines, and " + port.trouble + ": " + remedy +
+		if !c.Insecure {
+			return &ConfigError{port.field, port.address.String(), "is reached by other machines, and " + port.trouble + ": " + remedy +
 				", or allow it by --insecure if all of them may do everything"}
 		}
-		s.log.Warn("a port that other machines reach lets everybody in", slog.String("port", port.what), slog.String("address", address(port.listener)),
+		log.Warn("a port that other machines reach lets everybody in", slog.String("port", port.what), slog.String("address", port.address.String()),
 			slog.String("reason", port.trouble), slog.String("remedy", remedy))
 	}
 	return nil

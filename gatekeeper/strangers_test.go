@@ -45,6 +45,9 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 			c.secure(&cfg)
 			c.listen(&cfg)
 			if c.field == "" {
+				if err := cfg.Check(); err != nil {
+					t.Errorf("Check: %v", err)
+				}
 				open(t, cfg)
 				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "lets everybody in") {
 					t.Error("a warning without cause")
@@ -55,6 +58,10 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 			e, ok := errors.AsType[*ConfigError](err)
 			if !ok || e.Field != c.field || !strings.Contains(e.Rule, c.refusal) || !strings.Contains(e.Rule, "--insecure") {
 				t.Fatalf("Open: %v, want a ConfigError of %s that says %q", err, c.field, c.refusal)
+			}
+			checked, ok := errors.AsType[*ConfigError](cfg.Check())
+			if !ok || checked.Field != e.Field || checked.Rule != e.Rule {
+				t.Errorf("Check: %v, want %v", checked, e)
 			}
 			if _, err := os.Stat(cfg.DataDir); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("it wrote something: %v", err)

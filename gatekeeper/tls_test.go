@@ -207,6 +207,9 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.says) {
 				t.Errorf("%v", err)
 			}
+			if checked, ok := errors.AsType[*ConfigError](cfg.Check()); !ok || *checked != *e {
+				t.Errorf("Check: %v", checked)
+			}
 		})
 	}
 }

@@ -53,6 +53,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 
 func command(env environment, stderr io.Writer) *cobra.Command {
 	var o options
+	var check bool
 	flags := o.flags(env)
 	cmd := &cobra.Command{
 		Use:           "gatekeeperd [flags]",
@@ -66,11 +67,15 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 			if err := load(flags, env); err != nil {
 				return err
 			}
+			if check {
+				return o.check(cmd.OutOrStdout(), stderr)
+			}
 			return o.serve(cmd.Context(), stderr)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(flags)
+	cmd.Flags().BoolVar(&check, "check-config", false, "only say whether the configuration and the files that it names can be used; a flag alone")
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
@@ -106,6 +111,24 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usage("%w; did you mean --%s?", err, meant)
 	}
 	return &usageError{err}
+}
+
+// check says whether a server with these options would start, as far as its data folder, its ports and others do not keep it from that.
+func (o *options) check(stdout, stderr io.Writer) error {
+	log, err := o.logger(stderr)
+	if err != nil {
+		return err
+	}
+	cfg, definitions, err := o.configure()
+	if err != nil {
+		return err
+	}
+	cfg.Logger = log
+	if err := cfg.Check(); err != nil {
+		return explain(err, definitions)
+	}
+	_, err = fmt.Fprintln(stdout, "The configuration can be used. Nothing was started.")
+	return err
 }
 
 // serve runs the server until ctx ends or the server leaves by itself.

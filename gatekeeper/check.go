@@ -1,0 +1,51 @@
+package gatekeeper
+
+import (
+	"errors"
+	"log/slog"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/oidc"
+	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
+)
+
+// Check is Validate, and reads the files that the configuration names: a server with it would start as far as can be known without its
+// data folder, its ports and other servers. It opens no port and writes only to Logger. Open does it too.
+func (c Config) Check() error {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if err := c.checkFiles(); err != nil {
+		return err
+	}
+	if c.OIDC.KeysFile != "" { // else the keys are fetched
+		jwts, err := c.openOIDC(c.Logger)
+		if err != nil {
+			return err
+		}
+		if jwts != nil {
+			jwts.Close()
+		}
+	}
+	return c.refuseStrangers(c.resolve(), c.Logger)
+}
+
+// openOIDC opens what verifies JWTs; nil: none are taken. The error is a *ConfigError.
+func (c *Config) openOIDC(log *slog.Logger) (*oidc.Verifier, error) {
+	o := &c.OIDC
+	if o.isZero() || !c.authenticates() {
+		return nil, nil //nolint:nilnil // documented
+	}
+	if o.CAFile != "" {
+		if _, err := tlsfiles.Pool(o.CAFile); err != nil {
+			return nil, unusable("OIDC.CAFile", err)
+		}
+	}
+	jwts, err := oidc.New(oidc.Config{
+		Issuer: o.Issuer, Audience: o.Audience, KeysFile: o.KeysFile, KeysURL: o.KeysURL, CAFile: o.CAFile, Claims: o.Claims, Logger: log,
+	})
+	if bad, ok := errors.AsType[*oidc.SourceError](err); ok {
+		return nil, &ConfigError{"OIDC.KeysFile", bad.From, "cannot be used: " + bad.Err.Error()}
+	}
+	return jwts, err
+}

@@ -171,6 +171,9 @@ func (o *Global) pick(name, flag, saved string) string {
 
 // Changed says whether a global flag was given.
 func (o *Global) Changed(name string) bool {
+	if o.flags == nil { // the zero Global
+		return false
+	}
 	f := o.flags.Lookup(name)
 	return f != nil && f.Changed
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -205,25 +204,4 @@ func TestWeb_StreamOfACallerWithoutItsRole_Ends(t *testing.T) {
 		t.Fatal(err)
 	}
 	stream.until("error", `"code":"PERMISSION_DENIED"`)
-}
-
-// A request must be read within the ReadTimeout of its server. A stream lasts longer.
-func TestWeb_Stream_OutlastsTheTimeForReading(t *testing.T) {
-	t.Parallel()
-	s, _, _ := webbed(t)
-	l := listen(t)
-	impatient := &http.Server{Handler: s.web.server.Handler, ReadTimeout: 200 * time.Millisecond}
-	served := make(chan error, 1)
-	go func() { served <- impatient.Serve(l) }()
-	b := &browser{t, "http://" + l.Addr().String(), &http.Client{Transport: &http.Transport{}}}
-	stream := b.listens("GET", "/v1/watch?live_every=1s", "")
-	for range 2 {
-		stream.until("live", `"live":`)
-	}
-	stream.cancel()
-	b.client.CloseIdleConnections()
-	if err := impatient.Close(); err != nil {
-		t.Error(err)
-	}
-	<-served
 }

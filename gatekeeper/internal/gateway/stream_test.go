@@ -3,15 +3,47 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc/metadata"
+
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
+
+// deadlines are those that a handler sets for reading from its connection.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.read = append(d.read, t)
+	return nil
+}
+
+// The time for reading a request ends with its body: a stream lasts longer.
+func TestServeHTTP_Stream_HasNoDeadlineForReading(t *testing.T) {
+	t.Parallel()
+	g, err := New(Config{
+		API:    new(closedAPI),
+		Caller: func(*http.Request) metadata.MD { return nil }, Source: func(*http.Request) netip.Prefix { return netip.Prefix{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/v1/watch", nil)
+	if g.ServeHTTP(w, r); !slices.Equal(w.read, []time.Time{{}}) {
+		t.Errorf("the deadlines for reading are %v, want none: %d %s", w.read, w.Code, w.Body)
+	}
+}
 
 func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 	t.Parallel()

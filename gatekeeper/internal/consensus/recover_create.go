@@ -49,8 +49,9 @@ type Founding struct {
 	State                     *fsm.State
 }
 
-// Found makes the data folder. What root makes belongs to the owner of the folder, if it is there, or of the one above it. When it fails, or does not end, no server will start from what it left: the file that says whose
-// folder it is comes last. Errors: ErrFolderInUse, ErrFolderNotEmpty, ErrInvalidMember, and those of the system.
+// Found makes the data folder. What root makes belongs to the owner of the folder, if it is there, or of the one above
+// it. When it fails, or does not end, no server will start from what it left: the file that says whose folder it is
+// comes last. Errors: ErrFolderInUse, ErrFolderNotEmpty, ErrInvalidMember, and those of the system.
 func Found(cfg Founding) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
@@ -62,7 +62,7 @@ func load(flags *pflag.FlagSet, e environment) error {
 		return nil
 	}
 	keys := koanf.New("\x00")
-	if err := keys.Load(file.Provider(path), yaml.Parser()); err != nil {
+	if err := keys.Load(file.Provider(path), texts{}); err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return usage("configuration file: %w", err)
 		}
@@ -117,22 +117,50 @@ func suggestion(unknown string, known []string) string {
 	return ": known are " + strings.Join(known, ", ")
 }
 
+// texts parses a configuration file. Each value is the text as it is written, also that of numbers and booleans: the flag
+// decides what it means.
+type texts struct{}
+
+// Unmarshal is that of koanf.Parser.
+func (texts) Unmarshal(data []byte) (map[string]any, error) {
+	var nodes map[string]yaml.Node
+	if err := yaml.Unmarshal(data, &nodes); err != nil {
+		return nil, err
+	}
+	values := make(map[string]any, len(nodes))
+	for key, node := range nodes {
+		values[key] = text(&node)
+	}
+	return values, nil
+}
+
+// Marshal is that of koanf.Parser. Nothing is written.
+func (texts) Marshal(map[string]any) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// text is a string, a list of what text returns, an empty map for keys and values, or nil for no value.
+func text(node *yaml.Node) any {
+	switch {
+	case node.Kind == yaml.AliasNode:
+		return text(node.Alias)
+	case node.Kind == yaml.MappingNode:
+		return map[string]any{}
+	case node.Kind == yaml.SequenceNode:
+		list := make([]any, len(node.Content))
+		for i, element := range node.Content {
+			list[i] = text(element)
+		}
+		return list
+	case node.ShortTag() == "!!null":
+		return nil
+	}
+	return node.Value
+}
+
 // set gives a flag the value that a file or a variable has for it.
 func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	switch v := value.(type) {
 	case string:
-		if _, err := strconv.ParseBool(v); err != nil && f.Value.Type() == "bool" {
-			return fmt.Errorf("must be true or false, not %q", v)
-		}
-		return flags.Set(f.Name, v)
-	case bool:
-		if f.Value.Type() == "bool" {
-			return flags.Set(f.Name, strconv.FormatBool(v))
-		}
-	case int:
-		if strings.Contains(f.Value.Type(), "int") {
-			return flags.Set(f.Name, strconv.Itoa(v))
-		}
+		return setText(flags, f, v)
 	case []any:
 		list, ok := f.Value.(pflag.SliceValue)
 		if !ok {
@@ -141,20 +169,32 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 		words := make([]string, len(v))
 		for i, element := range v {
 			if words[i], ok = element.(string); !ok {
-				return fmt.Errorf("must be a list of texts: put %v into quotes", element)
+				return fmt.Errorf("must be a list of texts: element %d is not one", i+1)
 			}
 		}
 		f.Changed = true
 		return list.Replace(words)
 	case nil:
 		return errors.New("has no value: leave the key out to have its default")
-	case map[string]any:
-		return errors.New("must be a value, not keys and values")
 	}
-	if f.Value.Type() == "duration" {
-		return fmt.Errorf("%v has no unit: write for example %vs", value, value)
+	return errors.New("must be a value, not keys and values")
+}
+
+func setText(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
+	err := flags.Set(f.Name, text)
+	if err == nil {
+		return nil
 	}
-	return fmt.Errorf("must be text: put %v into quotes", value)
+	_, notNumber := strconv.ParseFloat(text, 64)
+	switch kind := f.Value.Type(); {
+	case kind == "bool":
+		return fmt.Errorf("%q is not a boolean: write true or false", text)
+	case kind == "int" && notNumber != nil:
+		return fmt.Errorf("%q is not a number", text)
+	case kind == "duration" && notNumber == nil:
+		return fmt.Errorf("%s has no unit: write for example %ss", text, text)
+	}
+	return err
 }
 
 // kubernetesService matches the variables that Kubernetes makes in every pod for a service whose name begins with

@@ -79,15 +79,24 @@ func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
 	}
 }
 
-func TestLoad_SwitchesAndNumbers_AreYAMLs(t *testing.T) {
-	for _, config := range []string{"bearer-tokens: true\nmax-calls: 100\n", "bearer-tokens: \"true\"\nmax-calls: '100'\n"} {
-		o, err := loaded(t, environment{variables: []string{"GATEKEEPER_CONFIG=" + configFile(t, config)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !o.bearerTokens || o.maxCalls != 100 {
-			t.Errorf("%q: %v, %d", config, o.bearerTokens, o.maxCalls)
-		}
+func TestLoad_NumbersAndBooleansOfTheFile_AreTakenAsTheyAreWritten(t *testing.T) {
+	o, err := loaded(t, environment{}, "--config", configFile(t, `
+id: 007
+cluster-name: 2026-06-01
+bearer-tokens: true
+insecure: false
+max-calls: 100
+dump-interval: 0
+join: [1, true, &other 1.50]
+admin: *other
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []any{o.id, o.clusterName, o.bearerTokens, o.insecure, o.maxCalls, o.dumpInterval, o.join, o.admin}
+	want := []any{"007", "2026-06-01", true, false, 100, time.Duration(0), []string{"1", "true", "1.50"}, "1.50"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("options (-want +got):\n%s", diff)
 	}
 }
 
@@ -101,11 +110,10 @@ func TestLoad_Faults_AreNamedWithTheNearestKnown(t *testing.T) {
 		"nested key":           {config: "tls: {cert: a}\n", want: `: unknown key "tls"`},
 		"config in the file":   {config: "config: other\n", want: `: unknown key "config"`},
 		"key unlike any":       {config: "colour: red\n", want: `: unknown key "colour": known are id, cluster-name,`},
-		"wrong type":           {config: "id: 1\n", want: ": id: must be text: put 1 into quotes"},
-		"text for a switch":    {config: "insecure: yes\n", want: `: insecure: must be true or false, not "yes"`},
-		"bad switch":           {variables: []string{"GATEKEEPER_INSECURE=on"}, want: `GATEKEEPER_INSECURE: must be true or false, not "on"`},
-		"text for a number":    {config: "max-calls: many\n", want: ": max-calls: "},
-		"wrong type in list":   {config: "join: [1]\n", want: ": join: must be a list of texts: put 1 into quotes"},
+		"map in list":          {config: "join: [a, {b: c}]\n", want: ": join: must be a list of texts: element 2 is not one"},
+		"yes for true":         {config: "insecure: yes\n", want: `.yaml: insecure: "yes" is not a boolean: write true or false`},
+		"yes in a variable":    {variables: []string{"GATEKEEPER_INSECURE=yes"}, want: `GATEKEEPER_INSECURE: "yes" is not a boolean: write true or false`},
+		"text for a number":    {config: "max-calls: many\n", want: `.yaml: max-calls: "many" is not a number`},
 		"list for text":        {config: "id: [a]\n", want: ": id: must be one value, not a list"},
 		"map for text":         {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},
 		"no value":             {config: "id:\n", want: ": id: has no value"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -24,6 +25,7 @@ type leafOptions struct {
 	lifetime
 
 	kind, ca string
+	flags    *pflag.FlagSet
 	args     []string
 	spiffe   string
 	acquirer string
@@ -31,7 +33,7 @@ type leafOptions struct {
 
 // newLeaf completes a command that issues a certificate.
 func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*leafOptions) error) (*cobra.Command, *leafOptions) {
-	o := &leafOptions{f: f, kind: kind, ca: ca}
+	o := &leafOptions{f: f, kind: kind, ca: ca, flags: cmd.Flags()}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		o.args = args
@@ -132,8 +134,8 @@ func (o *leafOptions) run() error {
 	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
 }
 
-// renew looks at the certificate that is replaced. Names that nothing was said about are kept: clients may need them, and a pinned acquirer
-// must not become free by the way. Of names that were given others for, it says which are gone.
+// renew keeps the further names of the certificate that is replaced, unless others were given: clients may need them, and a pinned acquirer
+// must not become free unseen. The notes say which names are kept, and which are gone.
 func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes []string, err error) {
 	old, err := readCerts(files.Cert)
 	switch {
@@ -146,20 +148,30 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 	for _, ip := range old[0].IPAddresses {
 		hosts = append(hosts, ip.String())
 	}
-	if o.kind == "server" && len(o.args) == 1 {
-		leaf.Hosts = distinct(append(leaf.Hosts, hosts...))
-	}
-	if o.kind == "client" && o.spiffe == "" && o.acquirer == "" {
-		leaf.URIs = old[0].URIs
-	}
 	gone := slices.DeleteFunc(hosts, func(h string) bool { return slices.Contains(leaf.Hosts, h) })
+	var kept []string
+	if o.kind == "server" && len(o.args) == 1 {
+		leaf.Hosts = append(leaf.Hosts, gone...)
+		kept, gone = gone, nil
+	}
+	keepURIs := o.kind == "client" && !o.flags.Changed("spiffe") && !o.flags.Changed("acquirer")
 	for _, u := range old[0].URIs {
-		if !slices.ContainsFunc(leaf.URIs, func(is *url.URL) bool { return is.String() == u.String() }) {
+		switch {
+		case keepURIs:
+			leaf.URIs = append(leaf.URIs, u)
+			kept = append(kept, u.String())
+		case !slices.ContainsFunc(leaf.URIs, func(is *url.URL) bool { return is.String() == u.String() }):
 			gone = append(gone, u.String())
 		}
 	}
+	if len(kept) > 0 {
+		notes = append(notes, "Kept of the old certificate: "+strings.Join(kept, ", ")+".")
+	}
 	if len(gone) > 0 {
-		notes = append(notes, "No longer in it: "+strings.Join(gone, ", ")+".")
+		notes = append(notes, "No longer in it:")
+	}
+	for _, name := range gone {
+		notes = append(notes, "- "+name)
 	}
 	return notes, nil
 }

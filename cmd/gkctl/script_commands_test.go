@@ -20,6 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -138,6 +139,22 @@ func secure(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { started.shut(ts, id) })
 	ts.Check(s.Ready(ctx))
 	ts.Setenv("GK_ENDPOINTS", s.APIAddress())
+}
+
+// expire replaces the certificate of a client by one that has ended: expire FOLDER NAME
+func expire(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: expire FOLDER NAME")
+	}
+	files := func(name string) authority.Files {
+		path := filepath.Join(ts.MkAbs(args[0]), name)
+		return authority.Files{Cert: path + ".crt", Key: path + ".key"}
+	}
+	ca, err := authority.Read(files("ca"))
+	ts.Check(err)
+	pair, err := ca.Issue(authority.Leaf{Name: args[1], Client: true, Life: time.Second}, time.Now().Add(-time.Minute))
+	ts.Check(err)
+	ts.Check(pair.Write(files("client-" + args[1])))
 }
 
 // The issuer of the JWTs of scripts.

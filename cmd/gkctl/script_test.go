@@ -70,6 +70,7 @@ func TestScript(t *testing.T) {
 			"await":  await,
 			"serve":  serve,
 			"secure": secure,
+			"expire": expire,
 			"jwt":    writeJWT,
 			"shut":   shutServers,
 			"status": exitStatus,

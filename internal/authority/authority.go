@@ -27,6 +27,9 @@ const (
 	LeafLife = 365 * 24 * time.Hour      // of what it issues
 )
 
+// Soon is how long before the end of a certificate operators are warned.
+const Soon = 30 * 24 * time.Hour
+
 // backdated is how far in the past a certificate begins.
 const backdated = 10 * time.Minute
 

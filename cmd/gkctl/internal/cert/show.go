@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
@@ -115,8 +116,11 @@ func listing() ui.Listing {
 
 func (s *shown) row() ui.Row {
 	ends := s.NotAfter.Local().Format(time.DateTime)
-	if s.NotAfter.Before(time.Now()) {
+	switch left := time.Until(s.NotAfter); {
+	case left <= 0:
 		ends += ", has ended"
+	case left < authority.Soon:
+		ends += ", in " + words.Brief(left)
 	}
 	return ui.Row{Name: s.File, Cells: []string{s.File, s.Kind, s.Subject, strings.Join(s.Names, ","), ends}}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -167,7 +166,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 			}
 		}
 	}
-	if text := ownCertificate(o.f.Global.CertFile(), time.Now()); text != "" {
+	if text := ownCertificate(&o.f.Global, time.Now()); text != "" {
 		fmt.Fprintf(w, "certificate:\t%s\n", words.Cell(text))
 	}
 	for _, c := range best.GetHostClocks() {
@@ -186,9 +185,6 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	return w.Flush()
 }
 
-// certificateSoon is how long before its end a certificate is mentioned.
-const certificateSoon = 30 * 24 * time.Hour
-
 // certificateText says what is wrong with a certificate, or will be soon; empty when nothing is.
 func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	left := c.GetNotAfter().AsTime().Sub(now)
@@ -197,23 +193,19 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 		return "its files cannot be used: " + c.GetError()
 	case left <= 0:
 		return fmt.Sprintf("that of %s ended at %s", c.GetSubject(), words.When(c.GetNotAfter()))
-	case left < certificateSoon:
+	case left < authority.Soon:
 		return fmt.Sprintf("that of %s ends in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
 }
 
 // ownCertificate says what certificateText does of the caller's certificate, which no server warns of.
-func ownCertificate(file string, now time.Time) string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return "" // without it nobody would be connected: it is a bearer token, or plain text
-	}
-	certs, err := authority.ParseCerts(data)
-	if err != nil {
+func ownCertificate(g *conn.Global, now time.Time) string {
+	file, cert := g.Certificate()
+	if cert == nil {
 		return ""
 	}
-	text := certificateText(&gatekeeperv1.Certificate{Subject: certs[0].Subject.String(), NotAfter: timestamppb.New(certs[0].NotAfter)}, now)
+	text := certificateText(&gatekeeperv1.Certificate{Subject: cert.Subject.String(), NotAfter: timestamppb.New(cert.NotAfter)}, now)
 	if text == "" {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -17,8 +18,8 @@ func TestCertificateText_SaysWhatNeedsAction(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 	for says, c := range map[string]*gatekeeperv1.Certificate{
-		"":                    {NotAfter: timestamppb.New(now.Add(certificateSoon))},
-		"CN=gk1 ends in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(certificateSoon - time.Second))},
+		"":                    {NotAfter: timestamppb.New(now.Add(authority.Soon))},
+		"CN=gk1 ends in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(authority.Soon - time.Second))},
 		"CN=gk1 ended at ":    {Subject: "CN=gk1", NotAfter: timestamppb.New(now)},
 		"no such file":        {Error: "open gk1.pem: no such file"},
 	} {

@@ -3,6 +3,9 @@ package conn
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"os"
 	"os/user"
 	"slices"
@@ -16,6 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/contexts"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/internal/authority"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -44,7 +48,7 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 		return ui.Usagef("%s", err)
 	}
 	defer func() { _ = c.Close() }() // it has none
-	return lookup.Annotate(ctx, c, do(ctx, c))
+	return f.Global.ended(lookup.Annotate(ctx, c, do(ctx, c)), time.Now())
 }
 
 // Ask is Connected for a command that is one step: it has --timeout for it.
@@ -137,13 +141,39 @@ func (o *Global) tls(saved *contexts.Context) client.TLS {
 	}
 }
 
-// CertFile is the file of our certificate; empty: there is none.
-func (o *Global) CertFile() string {
+// Certificate is our client certificate, and its file. Nil: there is none, or it cannot be read.
+func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	saved, err := o.saved()
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	return o.tls(&saved).CertFile
+	file = o.tls(&saved).CertFile
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return file, nil
+	}
+	certs, err := authority.ParseCerts(data)
+	if err != nil {
+		return file, nil
+	}
+	return file, certs[0]
+}
+
+// ended explains the refusal of our certificate if it has ended. Servers say that of any certificate whose time they do not accept, and
+// name none.
+func (o *Global) ended(err error, now time.Time) error {
+	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
+		return err
+	}
+	file, cert := o.Certificate()
+	if cert == nil || now.Before(cert.NotAfter) {
+		return err
+	}
+	return &ui.CodeError{
+		Code: ui.ExitNotAllowed,
+		Err:  fmt.Errorf("unauthenticated: the client certificate %s ended at %s: %w", file, cert.NotAfter.Local().Format(time.DateTime), err),
+		Hint: "Renew it with `gkctl cert client NAME --force` where its authority is, and copy it here.",
+	}
 }
 
 // bearer is the bearer token: the flag's file, or what contexts.Context.Bearer says. Nil: there is none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -114,12 +115,22 @@ func checkBearer(token string) error {
 		return errors.New("it is not one token: it has blanks, line breaks or characters beyond ASCII")
 	case strings.ContainsFunc(token, func(r rune) bool { return !strings.ContainsRune(bearerChars, r) }):
 		return errors.New("it has characters that no token has: take quotation marks and the like away")
+	case strings.HasPrefix(token, "gk_") && len(token) < shortestToken:
+		return errors.New("part of the token is missing: copy it again, or create another with gkctl auth token create")
 	}
 	return nil
 }
 
+// shortestToken is the length of a token of gkctl auth token create: gk_, an id of 12 characters, _, and 43 of the secret.
+const shortestToken = 3 + 12 + 1 + 43
+
 // bearerChars are the characters of a bearer token, of any kind (RFC 6750, section 2.1).
 const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
+
+// isToken reports whether a text begins as bearer tokens of Gatekeeper, or JWTs, do.
+func isToken(text string) bool {
+	return strings.HasPrefix(text, "gk_") || strings.HasPrefix(text, "eyJ")
+}
 
 // bearerFile is a file with a token.
 type bearerFile struct {
@@ -149,6 +160,9 @@ func (f *bearerFile) token(context.Context) (string, error) {
 	switch {
 	case err == nil:
 		f.read, f.last = info, token
+	case f.read == nil && info == nil && isToken(filepath.Base(f.path)):
+		return "", errors.New("the file of the bearer token has a token for its name: " +
+			"give the name of a file with the token in it")
 	case f.read == nil:
 		return "", fmt.Errorf("the file of the bearer token, %s: %w", f.path, err)
 	}

@@ -214,6 +214,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		{"", nil, "it is empty"},
 		{"secret word", nil, "it is not one token"},
 		{`"secret"`, nil, "take quotation marks and the like away"},
+		{"gk_abcdefghijkl_secret", nil, "part of the token is missing"},
 	} {
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
 		heard, err := askWith(t, client, s)
@@ -261,6 +262,10 @@ func TestDial_BearerToken_EachTroubleIsItsError(t *testing.T) {
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile("/no/such/file")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
+	}
+	_, err := Dial(t.Context(), nil, with, WithBearerTokenFile("gk_secret"))
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a token in place of a file: %v", err)
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile(file)); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a file of two words: %v", err)

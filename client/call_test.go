@@ -147,6 +147,22 @@ func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
 	})
 }
 
+func TestCall_AddressWithTooManyWrongTokens_IsNoOutage(t *testing.T) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		a.list = failing(refused(codes.ResourceExhausted, reasonTooManyFailures))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+		u, ok := errors.AsType[*UnavailableError](err)
+		if !ok || !u.Throttled() || u.Recovering() {
+			t.Fatalf("%#v", err)
+		}
+		if !strings.HasPrefix(err.Error(), "the servers answer, but check no token from this address for now: ") {
+			t.Errorf("got %q", err)
+		}
+	})
+}
+
 func TestCall_ClusterThatWasRecovered_IsNoOutage(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.list = failing(refused(codes.Unavailable, reasonRecovering))

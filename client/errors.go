@@ -55,6 +55,8 @@ func (e *UnavailableError) Error() string {
 		b.WriteString("the servers answer, but grant nothing yet")
 	case e.NoLeader():
 		b.WriteString("the servers answer, but none of them leads")
+	case e.Throttled():
+		b.WriteString("the servers answer, but check no token from this address for now")
 	default:
 		b.WriteString(ErrUnavailable.Error())
 	}
@@ -80,6 +82,15 @@ func (e *UnavailableError) Recovering() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		s, ok := grpcStatus(a.Err)
 		return ok && info(s).GetReason() == reasonRecovering
+	})
+}
+
+// Throttled reports whether a server was reached and did not look at the bearer token, because too many wrong ones
+// came from this address. Nothing was done then. The text of the error says when to try again.
+func (e *UnavailableError) Throttled() bool {
+	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
+		s, ok := grpcStatus(a.Err)
+		return ok && info(s).GetReason() == reasonTooManyFailures
 	})
 }
 

@@ -68,6 +68,7 @@ func ExampleUnavailableError() {
 		}
 		fmt.Println("servers answer, and none leads:", away.NoLeader())
 		fmt.Println("servers answer, and wait out a recovery:", away.Recovering())
+		fmt.Println("servers answer, and check no token for now:", away.Throttled())
 	}
 	// Output:
 	// unavailable: true
@@ -76,6 +77,7 @@ func ExampleUnavailableError() {
 	// tried: 127.0.0.1:1 true
 	// servers answer, and none leads: false
 	// servers answer, and wait out a recovery: false
+	// servers answer, and check no token for now: false
 }
 
 // A context that has ended already asks nobody.

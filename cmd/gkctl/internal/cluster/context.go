@@ -135,6 +135,9 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 					if !cmd.Flags().Changed(s.flag) {
 						continue
 					}
+					if s.flag == "bearer-token-file" && (strings.HasPrefix(s.from, "gk_") || strings.HasPrefix(s.from, "eyJ")) {
+						return ui.Usagef("--%s wants the name of a file with the token in it, not the token", s.flag)
+					}
 					*s.to = s.from
 					if s.file && s.from != "" { // gkctl is called from other folders later
 						abs, err := filepath.Abs(s.from)

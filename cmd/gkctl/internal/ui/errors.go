@@ -112,6 +112,8 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return ExitUnreachable, "Definitions can be changed meanwhile. `gkctl status` shows for how long nothing is granted; it begins anew with each leader."
 	case noLeader(err):
 		return ExitUnreachable, "An election takes a few seconds. If it goes on, too few voters run: `gkctl cluster status` shows which members answer."
+	case throttled(err):
+		return ExitUnreachable, "Too many wrong tokens came from this address, of this or another program. Correct the token: `gkctl auth token create` makes another one."
 	case Is[*client.CertificateError](err):
 		return ExitUnreachable, "Waiting does not mend it. --tls-ca, --tls-cert, --tls-key, --tls-server-name, their variables or a context say which certificates count; `gkctl context list` shows which."
 	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
@@ -128,6 +130,11 @@ func noLeader(err error) bool {
 func recovering(err error) bool {
 	e, ok := errors.AsType[*client.UnavailableError](err)
 	return ok && e.Recovering()
+}
+
+func throttled(err error) bool {
+	e, ok := errors.AsType[*client.UnavailableError](err)
+	return ok && e.Throttled()
 }
 
 // Sentence is an error's text without what Go and gRPC say of a time that was over.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -184,7 +185,8 @@ func (s *authService) change(ctx context.Context, reason, what string, cmd func(
 	}
 	c := s.caller(ctx)
 	if c == nil {
-		return fsm.AccessResult{}, invalid("binding", "", "needs servers that authenticate their callers: start them with --tls-ca, --bearer-tokens or --oidc-issuer")
+		kind, name, _ := strings.Cut(what, " ")
+		return fsm.AccessResult{}, invalid(kind, name, "needs servers that authenticate their callers: start them with --tls-ca, --bearer-tokens or --oidc-issuer")
 	}
 	p, err := c.may(ctx, mayAdminister)
 	if err != nil {

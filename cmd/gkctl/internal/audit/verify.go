@@ -3,6 +3,8 @@ package audit
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +39,8 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 	cmd := &cobra.Command{
 		Use:   "verify PATH [--anchor LINE:HASH]...",
 		Short: "Check that no line of an audit log was changed, removed or moved",
-		Long: `Checks the chain of an audit log: of the file at PATH and of the rotated files beside it. It needs no server, and the server may be running.
+		Long: `Checks the chain of an audit log: of the file at PATH, or audit.log in that folder, and of the rotated files beside it. It needs
+no server, and the server may be running.
 
 The chain shows changes within the log. A person who can write its files can also compute a new chain, or cut off the end. --anchor shows that:
 it is the number and hash of a line, which servers write to their ordinary log as "anchor of the audit log", and this command prints.`,
@@ -61,6 +64,9 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		if anchors[i], err = audit.ParseAnchor(text); err != nil {
 			return ui.Usagef("--anchor %w", err)
 		}
+	}
+	if info, err := os.Stat(o.path); err == nil && info.IsDir() {
+		o.path = filepath.Join(o.path, "audit.log") // the name in the data folder
 	}
 	report, err := audit.Verify(ctx, o.path, anchors...)
 	if ctx.Err() != nil {

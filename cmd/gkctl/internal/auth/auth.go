@@ -65,11 +65,11 @@ func roleArg(word string) (gatekeeperv1.Role, error) {
 	if n, ok := gatekeeperv1.Role_value["ROLE_"+strings.ToUpper(word)]; ok && n != 0 {
 		return gatekeeperv1.Role(n), nil
 	}
-	meant := ""
+	meant := "`gkctl auth roles` shows them"
 	if near := nearest.Word(word, roleWords()); near != "" {
-		meant = fmt.Sprintf("; did you mean %s?", near)
+		meant = "did you mean " + near + "? " + meant
 	}
-	return 0, ui.Usagef("there is no role %q%s `gkctl auth roles` shows them", word, meant)
+	return 0, ui.Usagef("there is no role %q: %s", word, meant)
 }
 
 func roleWords() (all []string) {

@@ -108,7 +108,7 @@ type bindOptions struct {
 	dryRun, replace bool
 
 	subjects   []string
-	role       string
+	roles      []string
 	semaphores []string
 	grant      gatekeeperv1.AccessGrant
 }
@@ -116,11 +116,11 @@ type bindOptions struct {
 func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *cobra.Command {
 	o := &bindOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "bind NAME [--subject SUBJECT]... [--role ROLE [--semaphores GLOB]... [-l LABELS] [--group PATTERN] [--acquirer PATTERN]]",
+		Use:   "bind NAME [--subject SUBJECT]... [--role ROLE... [--semaphores GLOB]... [-l LABELS] [--group PATTERN] [--acquirer PATTERN]]",
 		Short: "Give a role to callers: create a binding, or add subjects or a grant to one",
 		Long: `Adds subjects and a grant to a binding, which is created if there is none of that name. The grant is a role within a scope: a call must be
-within all of the flags that are given. --group and --acquirer are RE2 patterns of whole names, as in definitions: callers may ask only
-as groups and acquirers that match. The role admin has no scope.
+within all of the flags that are given. Several roles are as many grants, each within that scope. --group and --acquirer are RE2 patterns
+of whole names, as in definitions: callers may ask only as groups and acquirers that match. The role admin has no scope.
 
 --replace replaces the subjects, if --subject is given, and all grants, if --role is given, instead of adding to them. Tokens stay. That takes something
 away, so gkctl shows the change and asks first, or in a script needs --yes.`,
@@ -136,7 +136,7 @@ away, so gkctl shows the change and asks first, or in a script needs --yes.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.subjects, "subject", nil, "`SUBJECT` of a credential: cert:NAME, spiffe://DOMAIN/PATH, or oidc:CLAIM=VALUE; repeat it for several")
-	cmd.Flags().StringVar(&o.role, "role", "", "`ROLE` to grant: "+strings.Join(roleWords(), ", "))
+	cmd.Flags().StringSliceVar(&o.roles, "role", nil, "`ROLE` to grant: "+strings.Join(roleWords(), ", ")+"; repeat it for several")
 	cmd.Flags().StringSliceVar(&o.semaphores, "semaphores", nil, "only on semaphores of these names or `GLOBS`")
 	ui.RegisterSelector(cmd, &o.grant.Labels, "only on semaphores whose definitions have these labels")
 	cmd.Flags().StringVar(&o.grant.Group, "group", "", "only as a group that matches this `PATTERN`")
@@ -158,6 +158,10 @@ func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, 
 		b.Subjects = nil
 	}
 	for _, s := range o.subjects {
+		if !strings.Contains(s, ":") {
+			return nil, ui.Usagef("--subject %s must be cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE: "+
+				"did you mean cert:%s?", s, s)
+		}
 		if !slices.Contains(b.Subjects, s) {
 			b.Subjects = append(b.Subjects, s)
 		}
@@ -165,24 +169,28 @@ func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, 
 	o.grant.Semaphores = o.semaphores
 	scoped := len(o.semaphores) > 0 || o.grant.GetLabels() != "" || o.grant.GetGroup() != "" || o.grant.GetAcquirer() != ""
 	switch {
-	case o.role == "" && scoped:
+	case len(o.roles) == 0 && scoped:
 		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer bound a role: give --role")
-	case o.role == "" && len(o.subjects) == 0:
+	case len(o.roles) == 0 && len(o.subjects) == 0:
 		return nil, ui.Usagef("give --subject, --role, or both: else there is nothing to bind")
-	case o.role == "" && was == nil:
+	case len(o.roles) == 0 && was == nil:
 		return nil, ui.Usagef("there is no binding %q yet, and a new one needs --role: without one it could do nothing", o.name)
-	case o.role == "":
+	case len(o.roles) == 0:
 		return b, nil
-	}
-	var err error
-	if o.grant.Role, err = roleArg(o.role); err != nil {
-		return nil, err
 	}
 	if o.replace {
 		b.Grants = nil
 	}
-	if !slices.ContainsFunc(b.Grants, func(g *gatekeeperv1.AccessGrant) bool { return proto.Equal(g, &o.grant) }) {
-		b.Grants = append(b.Grants, &o.grant)
+	for _, word := range o.roles {
+		role, err := roleArg(word)
+		if err != nil {
+			return nil, err
+		}
+		grant := proto.CloneOf(&o.grant)
+		grant.Role = role
+		if !slices.ContainsFunc(b.Grants, func(g *gatekeeperv1.AccessGrant) bool { return proto.Equal(g, grant) }) {
+			b.Grants = append(b.Grants, grant)
+		}
 	}
 	return b, nil
 }

@@ -42,7 +42,7 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	case lasts && until:
 		return Ending{}, ui.Usagef("--for and --until contradict each other: give one of them")
 	case lasts && f.lasts <= 0:
-		return Ending{}, ui.Usagef("--for %s would end before it began: it must be above 0; without --for it stays until it is changed", f.lasts)
+		return Ending{}, ui.Usagef("--for %s would end before it began: it must be above 0", f.lasts)
 	case lasts:
 		return Ending{Lasts: durationpb.New(f.lasts)}, nil
 	case until:

@@ -102,6 +102,9 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	if o.Timeout <= 0 {
 		return nil, nil, ui.Usagef("--timeout must be above 0")
 	}
+	if o.Changed("context") && o.context == "" {
+		return nil, nil, ui.Usagef("--context is empty: name a context, as `gkctl context list` shows them, or leave the flag out")
+	}
 	saved, err := o.saved()
 	if err != nil {
 		return nil, nil, err

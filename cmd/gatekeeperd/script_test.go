@@ -20,6 +20,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
 func TestMain(m *testing.M) {
@@ -65,25 +67,16 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TAKEN", taken.Addr().String())
 			env.Setenv("TESTDATA", testdata)
 			env.Setenv("GATEKEEPER_HTTP_ADDRESS", "127.0.0.1:0")
-			for _, name := range []string{"API", "PEER", "ADMIN"} {
-				address, err := free()
-				if err != nil {
-					return err
-				}
-				env.Setenv(name, address)
+			addresses, err := ports.Free(3)
+			if err != nil {
+				return err
 			}
+			env.Setenv("API", addresses[0])
+			env.Setenv("PEER", addresses[1])
+			env.Setenv("ADMIN", addresses[2])
 			return nil
 		},
 	})
-}
-
-// free returns an address that was free a moment ago.
-func free() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
 // These tests run whole members over loopback, on files.
@@ -28,7 +29,14 @@ type server struct {
 	dir     string
 }
 
-func listen(t *testing.T) net.Listener { return listenAt(t, "127.0.0.1:0") }
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := ports.Listen() // a member that restarts listens here again
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
 
 func listenAt(t *testing.T, address string) net.Listener {
 	t.Helper()

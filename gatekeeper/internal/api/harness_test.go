@@ -139,6 +139,7 @@ type fakeKeeper struct {
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	// What it remembers of denials, and since when.
 	denied, misspelled, deniesAll []keeper.DeniedCaller
+	denialsChanged                func(after uint64) ([]string, uint64)
 	began                         time.Time
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
@@ -456,6 +457,13 @@ func (k *fakeKeeper) DeniesAll(_ *fsm.State, sem string) (all, byCordon bool) {
 		}
 	}
 	return false, false
+}
+
+func (k *fakeKeeper) DenialsChanged(after uint64) (names []string, now uint64) {
+	if k.denialsChanged == nil {
+		return nil, after
+	}
+	return k.denialsChanged(after)
 }
 
 func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }

@@ -156,6 +156,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	if change := m.GetChange(); change > 0 && change <= state.Revision() {
 		out.Missing = toMissing(undo.MissingOf(state, change))
 	}
+	undoneBy := undo.UndoneBy(state)
 	var taken page
 	var last pageKey
 	for entry := range state.JournalBackward(journal, start) {
@@ -171,6 +172,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 			continue
 		}
 		line := toHistoryEntry(entry)
+		line.UndoneBy = undoneBy(entry)
 		if !taken.add(limit, line) {
 			out.NextPageToken = last.String()
 			break

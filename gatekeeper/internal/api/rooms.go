@@ -46,6 +46,7 @@ type reader interface {
 	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 	Match(pattern, name string) bool
 	DeniesAll(state *fsm.State, sem string) (all, byCordon bool)
+	DenialsChanged(after uint64) (names []string, now uint64)
 }
 
 type permitKeeper interface {

@@ -51,6 +51,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
 		w.changed = &changes{names: make(map[string]bool)}
+		_, w.changed.denials = s.reader.DenialsChanged(0)
 	}
 	if every := m.GetLiveEvery(); every != nil {
 		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
@@ -87,6 +88,7 @@ type changes struct {
 	names    map[string]bool
 	missed   bool
 	revision uint64
+	denials  uint64    // up to which change of denials the watcher knows them
 	due      time.Time // zero: there are none
 	paid     time.Time // until when the messages so far pay for their number: each adds collectBusy
 }
@@ -117,6 +119,9 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 		if now := time.Now(); err == nil && w.every > 0 && !now.Before(live) {
 			live = now.Add(w.every)
 			if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
+				if w.changed != nil {
+					w.noteDenials(now)
+				}
 				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.told, Live: w.live()})
 			}
 		}
@@ -155,6 +160,23 @@ func (w *watcher) note(batch *watch.Batch) {
 	c.revision = batch.Revision
 	if c.due.IsZero() && (len(c.names) > before || c.missed || batch.Revision >= w.told+watchQuiet) {
 		c.schedule(time.Now())
+	}
+}
+
+// noteDenials collects the semaphores whose denials have changed: there are no events about them.
+func (w *watcher) noteDenials(now time.Time) {
+	c, state := w.changed, w.api.cfg.Machine.State()
+	before := len(c.names)
+	var names []string
+	names, c.denials = w.api.reader.DenialsChanged(c.denials)
+	for _, name := range names {
+		if w.chosen.MatchNow(state, name) {
+			c.names[name] = true
+		}
+	}
+	if len(c.names) > before && c.due.IsZero() {
+		c.revision = max(c.revision, w.told)
+		c.schedule(now)
 	}
 }
 

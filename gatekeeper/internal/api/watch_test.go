@@ -197,6 +197,46 @@ func TestWatch_WithRecords_SendsWhatEventsHaveMade(t *testing.T) {
 	}
 }
 
+func TestWatch_WithRecordsAndLive_SendsWhatIsDeniedSince(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	g.create("pool", "other", "unseen")
+	var calls []uint64 // by the watcher alone
+	g.keeper.denialsChanged = func(after uint64) ([]string, uint64) {
+		calls = append(calls, after)
+		switch len(calls) {
+		case 1: // what the watcher has read before
+			return []string{"pool", "other"}, 2
+		case 2:
+			return nil, after
+		case 3:
+			return []string{"pool", "unseen"}, 4
+		}
+		return nil, after
+	}
+	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{
+		Names: []string{"pool", "other"}, Permits: true, Records: true, LiveEvery: durationpb.New(time.Second),
+	})
+	for {
+		r := next(t, stream)
+		if len(r.GetRecords()) == 0 {
+			continue // a live report
+		}
+		if len(r.GetRecords()) != 1 || r.GetRecords()[0].GetDefinition().GetName() != "pool" || r.GetRevision() != first.GetRevision() {
+			t.Fatalf("%v", r)
+		}
+		break
+	}
+	p := g.grant(t, "other", "host")
+	r := next(t, stream)
+	for len(r.GetRecords()) == 0 {
+		r = next(t, stream)
+	}
+	if r.GetRevision() != g.keeper.machine.State().Revision() || r.GetRecords()[0].GetHolder().GetToken() != p.Token {
+		t.Fatalf("an event after it: %v", r)
+	}
+}
+
 func TestChanges_ConstantChange_IsSentTwiceASecond(t *testing.T) {
 	t.Parallel()
 	c, begun := new(changes), time.Unix(1000, 0)

@@ -32,6 +32,8 @@ type Denial struct {
 	First, Last time.Time
 	// Passed: the caller asked again after Last, and nothing but a free permit was missing.
 	Passed bool
+
+	changed uint64 // the value of Memory.changes when it began, was repeated for the first time, or passed
 }
 
 // Memory remembers denials. The zero value is empty and ready. It is safe for concurrent use.
@@ -42,6 +44,7 @@ type Memory struct {
 	mu sync.Mutex // guards all below
 	// known is by semaphore; unknown holds the denials of names without a definition, by caller.
 	known, unknown pool
+	changes        uint64
 }
 
 // Denied notes a denial, at that time by the leader's clock.
@@ -62,7 +65,9 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 		*d = Denial{Reason: reason, First: at}
 	}
 	d.Request, d.Message, d.Last = req, message, at
-	d.Count++
+	if d.Count++; d.Count <= 2 {
+		m.note(d)
+	}
 	m.count.Store(int64(m.known.count + m.unknown.count))
 }
 
@@ -75,10 +80,34 @@ func (m *Memory) Passed(req *semaphore.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range []*Denial{m.known.find(bySemaphore(req), req), m.unknown.find(byCaller(req), req)} {
-		if d != nil {
+		if d != nil && !d.Passed {
 			d.Passed = true
+			m.note(d)
 		}
 	}
+}
+
+// note counts a change of a denial. The caller holds mu.
+func (m *Memory) note(d *Denial) {
+	m.changes++
+	d.changed = m.changes
+}
+
+// Changed returns the defined semaphores with a denial that began, was repeated for the first time, or passed since an earlier
+// call returned after. Later repetitions are not changes: a caller that keeps asking makes no noise.
+func (m *Memory) Changed(after uint64) (names []string, now uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.changes == after {
+		return nil, after
+	}
+	for key, at := range m.known.shelves {
+		if slices.ContainsFunc(at.Value.(*shelf).denials, func(d Denial) bool { return d.changed > after }) {
+			names = append(names, key.semaphore)
+		}
+	}
+	slices.Sort(names)
+	return names, m.changes
 }
 
 // Of returns the denials of a semaphore that are not too old at that time, the newest first, without those from before

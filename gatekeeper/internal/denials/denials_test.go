@@ -43,6 +43,41 @@ func TestDenied_AgainForTheSameReason_IsCounted(t *testing.T) {
 	}
 }
 
+func TestChanged_NamesWhatIsNew_AndNoRepetitions(t *testing.T) {
+	var m Memory
+	var seen uint64
+	wants := func(after string, want ...string) {
+		t.Helper()
+		names, now := m.Changed(seen)
+		if seen = now; !slices.Equal(names, want) {
+			t.Errorf("after %s: %v, want %v", after, names, want)
+		}
+	}
+	wants("nothing")
+	a, b := ask("a", "app1"), ask("b", "app1")
+	m.Denied(b, semaphore.Paused, "", noon)
+	m.Denied(a, semaphore.Paused, "", noon)
+	wants("the first denials", "a", "b")
+	wants("nothing")
+	m.Denied(a, semaphore.Paused, "", noon)
+	wants("the first repetition", "a")
+	for range 3 {
+		m.Denied(a, semaphore.Paused, "", noon)
+	}
+	wants("more repetitions")
+	m.Denied(a, semaphore.Cordoned, "", noon)
+	wants("another reason", "a")
+	m.Passed(&b)
+	m.Passed(&b)
+	wants("a grant", "b")
+	m.Passed(&b)
+	m.Denied(ask("none", "app1"), semaphore.NoSuchSemaphore, "", noon)
+	wants("a second grant, and a name without a definition")
+	m.Clear()
+	m.Denied(a, semaphore.Paused, "", noon)
+	wants("a denial to the next leader", "a")
+}
+
 func TestPassed_ThenDeniedAgain_StartsANewCount(t *testing.T) {
 	var m Memory
 	req := ask("job", "app1")

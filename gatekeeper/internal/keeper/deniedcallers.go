@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure.
+// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message are why the
+// same request is denied now. When it is cured, they are those of its last denial.
 type DeniedCaller struct {
 	denials.Denial
 	// Cured: the same request would not be denied for such a reason now.
@@ -115,8 +116,8 @@ func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 		return false, false
 	}
 	return true, !slices.ContainsFunc(of, func(d denials.Denial) bool {
-		facts := k.facts(state, &AcquireCall{Request: d.Request})
-		return semaphore.Decide(&d.Request, &facts).Reason != semaphore.Cordoned
+		reason, _, _ := k.decideAgain(state, &d)
+		return reason != semaphore.Cordoned
 	})
 }
 
@@ -130,6 +131,10 @@ func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
 	}
 }
 
+// DenialsChanged returns the names of definitions whose denials have changed since an earlier call returned after; see
+// denials.Memory.Changed.
+func (k *Keeper) DenialsChanged(after uint64) (names []string, now uint64) { return k.denials.Changed(after) }
+
 // Misspellings returns callers of names that are not defined and that look like a misspelling of this one, which is.
 func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	var near []denials.Denial
@@ -141,10 +146,14 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, near)
 }
 
-// deniedCaller holds what was denied against the state as it is now.
+// deniedCaller decides a request that was denied again, in the state as it is now.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
-	v := DeniedCaller{Denial: *d, Cured: k.cured(state, d), LetIn: letIn(state, d)}
-	v.Text = v.text()
+	v := DeniedCaller{Denial: *d, LetIn: letIn(state, d)}
+	now, message, still := k.decideAgain(state, d)
+	if v.Cured = !still; still {
+		v.Reason, v.Message = now, message
+	}
+	v.Text = v.text(d.Reason)
 	return v
 }
 
@@ -156,27 +165,37 @@ func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller 
 	return out
 }
 
-// cured says whether the same request would not be denied for such a reason now.
+// cured reports whether the same request would not be denied for such a reason now.
 func (k *Keeper) cured(state *fsm.State, d *denials.Denial) bool {
+	_, _, still := k.decideAgain(state, d)
+	return !still
+}
+
+// decideAgain reports whether the same request would still be denied until somebody acts, and why.
+func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, still bool) {
 	switch d.Reason {
 	case semaphore.FiringTooFarAhead, semaphore.FiringForgotten, semaphore.FiringClaimed:
 		if d.Passed {
-			return true // of one firing, and there are others
+			return 0, "", false // of one firing, and there are others
 		}
 	default:
 	}
 	if d.Reason == semaphore.FiringTooFarAhead {
-		return false // its due time comes, and the clock that was wrong stays so
+		return d.Reason, d.Message, true // its due time comes, and the clock that was wrong stays so
 	}
 	facts := k.facts(state, &AcquireCall{Request: d.Request})
 	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
 	switch {
 	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
-		return true // its slot stands in the queue, or has had its task: no slot asks twice
+		return 0, "", false // its slot stands in the queue, or has had its task: no slot asks twice
 	case now.Reason == semaphore.AlreadyHeld && d.Reason != semaphore.AlreadyHeld:
-		return true // it was let in, and holds a permit
+		return 0, "", false // it was let in, and holds a permit
 	}
-	return !needsAction(&d.Request, semaphore.Decide(&d.Request, &facts), state)
+	now = semaphore.Decide(&d.Request, &facts)
+	if !needsAction(&d.Request, now, state) {
+		return 0, "", false
+	}
+	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
 // letIn finds somebody else who had a permit since a caller was first denied one.
@@ -200,8 +219,8 @@ func letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
 	return nil
 }
 
-// text says who was denied what, why, how often, and whether it still is so.
-func (v *DeniedCaller) text() string {
+// text says who is denied what and why, how often it was denied, and whether it still is. asked is why it was denied last.
+func (v *DeniedCaller) text(asked semaphore.Reason) string {
 	asks, is := "asks", "is"
 	if v.Cured {
 		asks, is = "asked", "was"
@@ -209,10 +228,14 @@ func (v *DeniedCaller) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q in group %q %s for %q and %s denied: %v. %s ", v.Identity.Acquirer, v.Identity.Group, asks, v.Semaphore, is, v.Reason, v.Message)
 	if v.Count == 1 {
-		fmt.Fprintf(&b, "Denied once, at %s.", second(v.Last))
+		fmt.Fprintf(&b, "Denied once, at %s", second(v.Last))
 	} else {
-		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s.", v.Count, second(v.First), second(v.Last))
+		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s", v.Count, second(v.First), second(v.Last))
 	}
+	if v.Reason != asked {
+		fmt.Fprintf(&b, ", then for another reason: %v", asked)
+	}
+	b.WriteString(".")
 	switch {
 	case v.Cured && v.Passed:
 		b.WriteString(" It asked again and was not denied for that.")

@@ -119,6 +119,42 @@ func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *tes
 	}
 }
 
+// The answer is as of now, although the caller has not asked since the rule and the cordons changed.
+func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
+	op := context.Background()
+	inNewWorld(t, func(w *world) {
+		says := func(when string, reason semaphore.Reason, part, text string) {
+			t.Helper()
+			v := w.denied1()
+			if v.Cured || v.Reason != reason || !strings.Contains(v.Message, part) || !strings.Contains(v.Text, text) {
+				t.Errorf("%s: %v (cured: %t), %q, %q; want %v with %q and %q", when, v.Reason, v.Cured, v.Message, v.Text, reason, part, text)
+			}
+		}
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+		w.denied(ask("app1", ""), semaphore.GroupMismatch)
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "lab" }); err != nil {
+			t.Fatal(err)
+		}
+		says("another pattern", semaphore.GroupMismatch, `"lab"`, "Denied once, at ")
+		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
+			t.Fatal(err)
+		}
+		says("a cordon", semaphore.Cordoned, "is cordoned", ", then for another reason: "+semaphore.GroupMismatch.String()+".")
+		if _, byCordon := w.DeniesAll(w.cfg.Machine.State(), "job"); !byCordon {
+			t.Error("the cordon is the only reason, and it does not say so")
+		}
+		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); err != nil {
+			t.Fatal(err)
+		}
+		if v := w.denied1(); !v.Cured || v.Reason != semaphore.GroupMismatch {
+			t.Errorf("after the cordon: %+v", v)
+		}
+	})
+}
+
 // What stands in the way of the same request is then a pause, a full semaphore or its own permit. None of these needs anybody to let the caller in.
 func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }

@@ -118,6 +118,7 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 				t.Fatal("the change changed nothing")
 			}
 			undoing := c.carryOut(c.undo(change))
+			c.wantUndone(change, undoing[0])
 			if after := rules(c.State()); !slices.Equal(after, before) {
 				t.Fatalf("it is\n%q, was\n%q", after, before)
 			}
@@ -130,10 +131,22 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 			for _, change := range undoing {
 				c.carryOut(c.undo(change))
 			}
+			c.wantUndone(change, 0)
 			if again := rules(c.State()); !slices.Equal(again, made) {
 				t.Fatalf("the undoing undone is\n%q, want\n%q", again, made)
 			}
 		})
+	}
+}
+
+// wantUndone wants every entry of a change to be undone by another change; by 0: by none.
+func (c *cluster) wantUndone(change, by uint64) {
+	c.T.Helper()
+	undoneBy := UndoneBy(c.State())
+	for e := range c.State().Journal("", change) {
+		if e.Revision == change && undoneBy(e) != by {
+			c.T.Errorf("entry %d.%d is undone by change %d, want %d", e.Revision, e.Ordinal, undoneBy(e), by)
+		}
 	}
 }
 

@@ -2168,6 +2168,8 @@ type HistoryEntry struct {
 	// Of BINDING_CHANGED: what was replaced, and what took its place; absent when there was none, or is none now.
 	BindingBefore *Binding `protobuf:"bytes,21,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
 	BindingAfter  *Binding `protobuf:"bytes,22,opt,name=binding_after,json=bindingAfter,proto3" json:"binding_after,omitempty"`
+	// The change that undid this one, if that one was not undone too.
+	UndoneBy      uint64 `protobuf:"varint,23,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2354,6 +2356,13 @@ func (x *HistoryEntry) GetBindingAfter() *Binding {
 		return x.BindingAfter
 	}
 	return nil
+}
+
+func (x *HistoryEntry) GetUndoneBy() uint64 {
+	if x != nil {
+		return x.UndoneBy
+	}
+	return 0
 }
 
 // FiringsChange is what a change did to the memory of a semaphore's firings.
@@ -3496,7 +3505,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"semaphores\x18\x02 \x03(\tR\n" +
 	"semaphores\x12\x18\n" +
 	"\acordons\x18\x03 \x01(\rR\acordons\x12\x18\n" +
-	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xde\a\n" +
+	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xfb\a\n" +
 	"\fHistoryEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\rR\aordinal\x12,\n" +
@@ -3521,7 +3530,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"alsoUndoes\x126\n" +
 	"\afirings\x18\x14 \x01(\v2\x1c.gatekeeper.v1.FiringsChangeR\afirings\x12=\n" +
 	"\x0ebinding_before\x18\x15 \x01(\v2\x16.gatekeeper.v1.BindingR\rbindingBefore\x12;\n" +
-	"\rbinding_after\x18\x16 \x01(\v2\x16.gatekeeper.v1.BindingR\fbindingAfter\"\xda\x01\n" +
+	"\rbinding_after\x18\x16 \x01(\v2\x16.gatekeeper.v1.BindingR\fbindingAfter\x12\x1b\n" +
+	"\tundone_by\x18\x17 \x01(\x04R\bundoneBy\"\xda\x01\n" +
 	"\rFiringsChange\x124\n" +
 	"\afirings\x18\x01 \x03(\v2\x1a.gatekeeper.v1.FiringClaimR\afirings\x12O\n" +
 	"\x16forgotten_up_to_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x13forgottenUpToBefore\x12B\n" +

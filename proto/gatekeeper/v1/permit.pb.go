@@ -1463,10 +1463,10 @@ type DeniedCaller struct {
 	// Of the last request.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// The last denial of that kind.
+	// Why the same request is denied now. When cured is set: why it was denied last.
 	Reason  Reason `protobuf:"varint,5,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// How often this reason denied the caller, and when first and last, by the leader's clock.
+	// How often the caller was denied for the reason of its last denial, and when first and last, by the leader's clock.
 	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`

@@ -244,6 +244,9 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 	if e.GetUndoes() != 0 {
 		parts = append(parts, "undoes "+words.ChangesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
 	}
+	if by := e.GetUndoneBy(); by != 0 {
+		parts = append(parts, "undone by "+words.ChangesText([]uint64{by}))
+	}
 	if p := e.GetPermit(); p != nil {
 		parts = append(parts, words.PermitText(p))
 	}

@@ -93,6 +93,7 @@ type API struct {
 	complete  atomic.Bool // see caughtUp
 	repeats   repeats
 	summaries summaries
+	deserted  deserted
 	health    *health.Server
 
 	overloads overloads

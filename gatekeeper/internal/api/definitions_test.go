@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -188,4 +190,39 @@ func TestExplain_Steps_AreTold(t *testing.T) {
 		reply.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH || reply.GetSummary() != "no" || reply.GetRevision() != 17 {
 		t.Errorf("got %v", reply)
 	}
+}
+
+func TestRecord_LetsInNobodyKnown_WarnsUntilItDoes(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+	saw := func(group, acquirer string) {
+		g.keeper.do(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: group, Acquirer: acquirer, At: time.Unix(1, 0)}}})
+	}
+	create := func(name, groups, acquirers string, permits uint32) {
+		t.Helper()
+		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
+			Name: name, GroupPattern: &groups, AcquirerPattern: &acquirers, Permits: &permits, Duration: durationpb.New(time.Minute),
+		}}))(t)
+	}
+	warns := func(when, name, want string) {
+		t.Helper()
+		r := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: name}))(t)
+		if got := strings.Join(r.GetRecord().GetWarnings(), "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s, %s warns of %q, want %q", when, name, got, want)
+		}
+	}
+	create("north", "north", ".*", 1)
+	create("typo", "suoth", ".*", 1)
+	create("host", "south", "host-9", 1)
+	create("closed", "north", ".*", 0)
+	warns("nobody was seen", "north", "")
+	saw("south", "host-1")
+	warns("south was seen", "north", `no known group matches the group pattern "north"`)
+	warns("south was seen", "typo", `the nearest is "south"`)
+	warns("south was seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
+	warns("without permits", "closed", "")
+	saw("north", "host-1")
+	warns("north was seen", "north", "")
+	warns("north was seen", "typo", `the nearest is "south"`)
 }

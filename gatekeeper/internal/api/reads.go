@@ -38,6 +38,9 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	}
 	record.Warnings = a.warnings(stored.Definition)
 	record.Disabled = a.reader.Disabled(stored)
+	if text := a.deserted.text(state, a.keeper, stored.Definition); text != "" && record.Disabled == "" {
+		record.Warnings = append(record.Warnings, text)
+	}
 	if report, isMissed := a.reader.Missed(name); isMissed {
 		record.Missed = toMissed(&report)
 	}

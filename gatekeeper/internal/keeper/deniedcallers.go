@@ -133,7 +133,9 @@ func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
 
 // DenialsChanged returns the names of definitions whose denials have changed since an earlier call returned after; see
 // denials.Memory.Changed.
-func (k *Keeper) DenialsChanged(after uint64) (names []string, now uint64) { return k.denials.Changed(after) }
+func (k *Keeper) DenialsChanged(after uint64) (names []string, now uint64) {
+	return k.denials.Changed(after)
+}
 
 // Misspellings returns callers of names that are not defined and that look like a misspelling of this one, which is.
 func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {

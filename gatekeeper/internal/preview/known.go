@@ -122,6 +122,24 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 	return named, g.count
 }
 
+// Deserted says that the patterns of a definition let in none of the callers that were seen asking, and why. It is empty when one of
+// them is let in, and when nobody was seen yet.
+func Deserted(state *fsm.State, patterns Patterns, d *semaphore.Definition) string {
+	seen := false
+	for s := range state.Sightings() {
+		seen = true
+		if patterns.Match(d.GroupPattern, s.Group) && patterns.Match(d.AcquirerPattern, s.Acquirer) {
+			return ""
+		}
+	}
+	if !seen {
+		return ""
+	}
+	w := &world{patterns: patterns, known: known{state: state, patterns: patterns}}
+	w.known.load()
+	return w.nobody(d)
+}
+
 // nobody says that no known caller is let in, and which of the two patterns keeps them out.
 func (w *world) nobody(d *semaphore.Definition) string {
 	for _, group := range w.known.groups {

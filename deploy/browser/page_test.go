@@ -175,10 +175,19 @@ func (p *page) click(text string) {
 	p.clickAt(control(text))
 }
 
+// clickAt clicks an element once it rests and nothing covers it: what the page shows meanwhile may move it.
 func (p *page) clickAt(element string) {
 	p.t.Helper()
-	at := eval[[]float64](p, fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect();
-		return [b.x + b.width / 2, b.y + b.height / 2]; })()`, element))
+	p.until("a place to click of "+element, fmt.Sprintf(`(() => {
+		const e = %s;
+		if (!e) return false;
+		e.scrollIntoView({block: "center"});
+		const b = e.getBoundingClientRect(), at = [b.x + b.width / 2, b.y + b.height / 2];
+		const rests = String(window.clickAt) === String(at), top = document.elementFromPoint(...at);
+		window.clickAt = at;
+		return rests && top && (e.contains(top) || top.contains(e) || [...(e.labels ?? [])].some((l) => l.contains(top)));
+	})()`, element))
+	at := eval[[]float64](p, "window.clickAt")
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 

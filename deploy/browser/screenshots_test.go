@@ -20,7 +20,7 @@ var screenshots = flag.String("screenshots", "", "folder for the pictures of doc
 // pictured are the views of docs/dashboard.md: a path, the button to click there, and what the page shows when all of it is there.
 var pictured = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
-	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody waits."},
+	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody is waiting."},
 	{"move", "/move?from=zone-a&to=zone-b&names=orders%2F*", "Preview the move …", "holder must stop"},
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
 }

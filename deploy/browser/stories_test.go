@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	p.shows("1 holder must stop")
 	p.fill("Reason", "zone a is closed")
 	p.click("Save")
-	p.shows("nightly-export is saved")
+	p.shows("nightly-export saved")
 
 	watching.shows("stopping: no longer admitted")
 	<-held.Context().Done()
@@ -58,7 +59,7 @@ func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
 	ann.fill("Max hold", "2h")
 	ann.click("Review and save …")
 	ann.click("Save")
-	ann.shows("nightly-export is saved")
+	ann.shows("nightly-export saved")
 
 	bob.shows("saved another version")
 	bob.click("Review and save …")
@@ -67,7 +68,7 @@ func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
 	bob.clickAt(`document.querySelector("input[name=keep-permits]")`)
 	bob.click("Review the result …")
 	bob.click("Save")
-	bob.shows("nightly-export is saved")
+	bob.shows("nightly-export saved")
 
 	record := get(t, c.Endpoints(), "nightly-export")
 	if d := record.GetDefinition(); d.GetPermits() != 5 || d.GetMaxHold().GetSeconds() != 7200 || d.GetDescription() != "Exports the orders of the night." {
@@ -210,12 +211,55 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
 		t.Errorf("the pattern is %q", pattern)
 	}
+	// Its progress is still there after a visit elsewhere, and after a reload.
+	p.click("Activity")
+	p.shows("edited")
+	p.click("Move and pause")
+	p.shows("510 holders have stopped.")
+	p.visit("/move")
+	p.shows("510 holders have stopped.")
 	p.clickAt(control("Undo …"))
-	p.click("Undo it")
-	p.shows("is undone.")
+	p.until("the dialog of the undo", `document.querySelector("dialog h2")`)
+	p.click(eval[string](p, `document.querySelector("dialog h2").innerText`)) // the button says the same
+	p.shows("Undone by change")
+	p.until("that it is not undone again", "!"+control("Undo …"))
+	p.visit(eval[string](p, `document.querySelector("a.button[href*='change=']").getAttribute("href")`))
+	p.shows("undone by change")
 	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
 		t.Errorf("after the undo the pattern is %q", pattern)
 	}
+}
+
+// A cordon names whom it shuts out before it is made. The overview shows whom it denies, and that ends with the cordon.
+func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
+	c := cluster(t, 1, definitions)
+	host := dial(t, c.Endpoints(), "zone-a", "host-1")
+	list := open(t, c.Servers[0].HTTP, "/?q=nightly-export")
+	list.shows("idle")
+	p := open(t, c.Servers[0].HTTP, "/move?do=cordon")
+	p.fill("Acquirer pattern", "host-1")
+	p.fill("For", "1h")
+	p.click("Preview the cordon …")
+	p.shows("Nobody of acquirer host-1 gets a permit of any semaphore, for 1h.")
+	p.fill("Reason", "kernel update")
+	p.click("Cordon acquirer host-1")
+	p.shows("Acquirer host-1 is cordoned until")
+
+	var denied *client.DeniedError
+	if _, err := host.Semaphore("nightly-export").TryAcquire(t.Context()); !errors.As(err, &denied) {
+		t.Fatalf("while it is cordoned: %v", err)
+	}
+	list.shows("cordoned: host-1 in zone-a, denied once")
+	p.visit("/s/nightly-export")
+	p.click("Explain")
+	p.shows("Denied: cordoned.") // it asks about the caller that is denied
+
+	p.click("Remove …")
+	p.shows("Acquirer host-1 gets permits again")
+	p.click("Remove")
+	p.shows("Acquirer host-1 is no longer cordoned.")
+	list.until("the end of the denial in the list", `!document.querySelector(".grid").innerText.includes("cordoned")`)
+	p.shows("This caller would get a permit.")
 }
 
 // What callers write is shown as text, whatever it looks like.

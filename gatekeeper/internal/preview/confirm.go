@@ -83,7 +83,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 		}
 	}
 	if told > 0 {
-		add(StopsHolders, "%s told to stop: %s", phrase.Count(told, "holder is", "holders are"), phrase.Names(stopping))
+		add(StopsHolders, "%s: %s", phrase.Count(told, "holder must stop", "holders must stop"), phrase.Names(stopping))
 	} else if cut > 0 {
 		add(StopsHolders, "%s less time to stop: %s", phrase.Count(cut, "holder has", "holders have"), phrase.Names(stopping))
 	}

@@ -104,9 +104,9 @@ func command(ends []end, term uint64, now time.Time) fsm.Command {
 	case editEnd:
 		return fsm.Revert{Change: first.change, Term: term, Names: names, At: now}
 	case pauseEnd:
-		return fsm.Resume{Names: names, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
+		return fsm.Resume{Names: names, Term: term, Revision: first.change, Author: by, Reason: "pause expired", At: now}
 	case cordonEnd:
-		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
+		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: by, Reason: "cordon expired", At: now}
 	case submissionEnd, jobRetention:
 		return fsm.DeleteJob{Job: first.job, Term: term, At: now}
 	case jobTimeout:

@@ -57,8 +57,10 @@ export const typed = (d) => (d === undefined || d === null ? '' : duration(ms(d)
 
 export const ago = (at) => (at ? brief(now() - Date.parse(at)) : '');
 
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const sentence = (text = '') => {
-  const s = text.charAt(0).toUpperCase() + text.slice(1);
+  const s = capital(text);
   return /[.!?…]$/.test(s) ? s : `${s}.`;
 };
 

@@ -27,6 +27,25 @@ export function useStore(s) {
   return value;
 }
 
+// kept is a store whose value, as JSON, lasts as long as this tab: it survives a reload. Without storage it lasts as long
+// as the page.
+export function kept(name) {
+  const s = store(null);
+  try {
+    s.set(JSON.parse(sessionStorage.getItem(name)));
+  } catch {
+    // There is no storage.
+  }
+  s.subscribe((v) => {
+    try {
+      sessionStorage.setItem(name, JSON.stringify(v));
+    } catch {
+      // There is no storage, or it is full.
+    }
+  });
+  return s;
+}
+
 // remembered is a store whose value is kept in this browser. Without storage it lasts as long as the page.
 export function remembered(name, otherwise) {
   let value = otherwise;

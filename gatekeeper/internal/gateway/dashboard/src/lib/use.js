@@ -8,8 +8,9 @@ import { stream } from './stream.js';
 const patience = 10_000;
 
 // useData reads by load(signal) when its component appears, when deps change, when the cluster answers again after an
-// outage, and, with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh}. After
-// an error the data of before stays. Data of other deps is not shown, unless keep is set.
+// outage, and, with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh, set}.
+// After an error the earlier data stays. Data of other deps is not shown, unless keep is set. set(change) replaces the
+// data by change(data), unless that is undefined.
 export function useData(load, deps, { every = 0, keep = false } = {}) {
   const [state, setState] = useState({});
   const [round, setRound] = useState(0);
@@ -46,7 +47,11 @@ export function useData(load, deps, { every = 0, keep = false } = {}) {
     error,
     loading: !mine && !error,
     refresh: () => setRound((n) => n + 1),
-    set: (change) => setState((s) => ({ ...s, data: change(s.data) })),
+    set: (change) =>
+      setState((s) => {
+        const data = change(s.key === key ? s.data : undefined);
+        return data === undefined ? s : { data, key };
+      }),
   };
 }
 

@@ -8,21 +8,22 @@ export function word(value, prefix) {
   return value.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
 }
 
-// The states of a definition, the most urgent first. tone is a colour of tokens.css.
+// The states of a definition, in the order in which an operator looks at them: a holder that stops comes before a denial,
+// which its slot may end. tone is a colour of tokens.css.
 export const states = [
   { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny',
     help: 'A pattern cannot be used: nobody is let in.' },
+  { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
+    help: 'A slot is held until an operator clears it.' },
+  { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
   { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Cordons alone keep its callers out.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
     help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
-  { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
-    help: 'A slot is held until an operator clears it.' },
-  { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Expected work is missed: it is silent.' },
-  { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
+  { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Work that is expected did not run.' },
   { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'Nobody is let in until the pause ends.' },
-  { value: 'DEFINITION_STATE_WAITING', word: 'waiting', tone: 'wait', help: 'Somebody waits in the queue.' },
-  { value: 'DEFINITION_STATE_RUNNING', word: 'running', tone: 'run', help: 'Somebody holds a permit.' },
-  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'Nothing takes a slot.' },
+  { value: 'DEFINITION_STATE_WAITING', word: 'waiting', tone: 'wait', help: 'A caller is waiting in the queue.' },
+  { value: 'DEFINITION_STATE_RUNNING', word: 'running', tone: 'run', help: 'A permit is held.' },
+  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'No slot is taken.' },
 ];
 
 const unknown = { value: '', word: 'unknown', tone: 'idle', help: '' };
@@ -40,19 +41,34 @@ export function stateText(record) {
   return first?.word ?? 'unknown';
 }
 
-// standing is what stands in the way of grants, in sentences, and what ends at its time.
-export function standing(record) {
+// notesOf says what keeps callers out, what was missed, which edits end, and what the servers warn of.
+export function notesOf(record) {
   const out = [];
   if (record.disabled) out.push(`Disabled: ${record.disabled}`);
   if (record.pause) out.push(pauseSentence(record.pause));
   if (record.missed) out.push(missedText(record.missed));
-  for (const d of (record.denied ?? []).slice(0, 1)) out.push(`${who(d.identity)} is denied: ${d.message}`);
-  for (const e of record.ends ?? []) out.push(`${e.fields.join(', ')}: as it is until ${when(e.until)}, then its value of before.`);
+  for (const d of (record.denied ?? []).slice(0, 1)) out.push(deniedText(d));
+  for (const e of record.ends ?? [])
+    out.push(`${e.fields.join(', ')}: ${e.fields.length === 1 ? 'reverts' : 'revert'} at ${when(e.until)}.`);
   return [...out, ...(record.warnings ?? [])];
 }
 
+// rowNote is the most urgent of these in a line that may be cut off: its cause comes first.
+export function rowNote(record) {
+  const d = record.denied?.[0];
+  if (d && !record.disabled && !record.pause && !record.missed)
+    return `${word(d.reason, 'REASON_')}: ${who(d.identity)}, ${deniedWhen(d)}`;
+  return notesOf(record)[0];
+}
+
+// deniedWhen says how old a denial is, and whether it was the only one.
+export const deniedWhen = (d) =>
+  (d.count > 1 ? `denied since ${soon(d.first)}` : `denied once, at ${soon(d.last)}`);
+
+export const deniedText = (d) => `${who(d.identity)} is denied (${deniedWhen(d)}). ${d.message}`;
+
 export function pauseSentence(p) {
-  let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until it is resumed';
+  let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until resumed';
   if (p.reason) text += `: ${p.reason}`;
   if (p.stop) text += p.drain ? `. Holders must stop within ${brief(ms(p.drain))}` : '. Holders must stop';
   return `${text}. By ${p.author || 'somebody'}.`;
@@ -91,7 +107,7 @@ export const fields = [
     help: 'A regular expression (RE2) that the whole group must match.' },
   { name: 'acquirer_pattern', kind: 'pattern', label: 'Acquirer pattern',
     help: 'The same for the acquirer, normally a host.' },
-  { name: 'permits', kind: 'number', label: 'Permits', help: 'How much weight may be held at once. 0 lets nobody in.' },
+  { name: 'permits', kind: 'number', label: 'Permits', help: 'How many slots there are: how many holders at once, each with its weight. 0 lets nobody in.' },
   { name: 'duration', kind: 'duration', label: 'Duration',
     help: 'How long a permit lives without a refresh. It bounds how long a dead holder keeps its slot.' },
   { name: 'max_hold', kind: 'duration', label: 'Max hold',
@@ -101,13 +117,13 @@ export const fields = [
   { name: 'loss_delay', kind: 'duration', label: 'Loss delay',
     help: 'After a lost holder the slot stays taken this much longer.' },
   { name: 'on_expiry', kind: 'choice', prefix: 'ON_EXPIRY_', values: ['FREE', 'HOLD'], label: 'On expiry',
-    help: 'What becomes of the slot of a permit that expired. hold: until an operator clears it.' },
+    help: 'What happens to the slot when a permit expires. hold: it stays taken until an operator clears it.' },
   { name: 'takeover', kind: 'flag', label: 'Takeover',
-    help: 'Callers may take over from a holder that they judge dead.' },
+    help: 'A caller may take the permit of a holder that it considers dead.' },
   { name: 'expect_every', kind: 'duration', label: 'Expect every',
-    help: 'How often this work is expected to ask. Empty: nothing is expected.' },
+    help: 'How often this work should run. It shows as missed when it does not. Empty: no expectation.' },
   { name: 'firing_on_loss', kind: 'choice', prefix: 'FIRING_ON_LOSS_', values: ['SPENT', 'FREE'],
-    label: 'Firing on loss', help: 'What becomes of a firing whose permit was lost. free: it may be claimed again.' },
+    label: 'Firing on loss', help: 'What happens to a firing whose permit is lost. free: it can be claimed again.' },
   { name: 'firing_retention', kind: 'duration', label: 'Firing retention',
     help: 'How long a firing is remembered after its due time.' },
   { name: 'firing_limit', kind: 'number', label: 'Firing limit', help: 'How many firings are remembered at most.' },
@@ -116,9 +132,9 @@ export const fields = [
   { name: 'max_attempts', kind: 'number', label: 'Max attempts',
     help: 'How many holders may attempt a firing. 0: any number.' },
   { name: 'misfire', kind: 'choice', prefix: 'MISFIRE_', values: ['SKIP', 'ONCE', 'EACH'], label: 'Misfire',
-    help: 'What becomes of firings that nobody claimed when they were due.' },
+    help: 'What happens to firings that nobody claimed when they were due.' },
   { name: 'misfire_window', kind: 'duration', label: 'Misfire window',
-    help: 'How long ago such a firing may have been due.' },
+    help: 'How late such a firing may still run.' },
 ];
 
 // fieldText is the value of a field of a definition as a person reads it; '' when absent.
@@ -158,12 +174,12 @@ export const callers = (list = [], total = list.length, shown = 2) => {
 // free.
 export function stopText(effects = []) {
   const all = effects.flatMap((e) => e.stopped ?? []);
-  if (all.length === 0) return 'No holder must stop.';
+  if (all.length === 0) return 'No holder has to stop.';
   const cut = all.filter((s) => s.drain_left).length;
   const parts = [];
   if (all.length > cut) parts.push(`${plural(all.length - cut, 'holder', 'holders')} must stop`);
   if (cut) parts.push(`the ${cut === 1 ? 'drain of 1 holder is' : `drains of ${cut} holders are`} cut short`);
-  const text = `${parts.join(', ')}; every slot is free within ${brief(Math.max(...all.map((s) => ms(s.free_within))))}.`;
+  const text = `${parts.join(', ')}. Every slot is free within ${brief(Math.max(...all.map((s) => ms(s.free_within))))}.`;
   return text[0].toUpperCase() + text.slice(1);
 }
 
@@ -176,13 +192,14 @@ export function warningsOf(effects = [], whole = []) {
 
 const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${some(list, 5)}`;
 
-export function cordonText(c) {
-  const parts = [];
-  if (c.group_pattern) parts.push(`group ${c.group_pattern}`);
-  if (c.acquirer_pattern) parts.push(`acquirer ${c.acquirer_pattern}`);
-  if (c.until) parts.push(`until ${when(c.until)}`);
-  return parts.join(', ');
-}
+// cordonTarget is whom a cordon shuts out.
+export const cordonTarget = (c) =>
+  [c.group_pattern && `group ${c.group_pattern}`, c.acquirer_pattern && `acquirer ${c.acquirer_pattern}`]
+    .filter(Boolean).join(' and ');
+
+export const cordonEnd = (c) => (c.until ? `until ${soon(c.until)}` : 'until the cordon is removed');
+
+export const cordonText = (c) => `${cordonTarget(c)} ${cordonEnd(c)}`;
 
 // historyText says what an entry of the journal changed, without its fields, which changes() has.
 export function historyText(e) {
@@ -204,6 +221,7 @@ export function historyText(e) {
     parts.push(`${plural(names.length, 'firing', 'firings')} ${verb} (${some(names)})`);
   }
   if (e.binding_before || e.binding_after) parts.push(`binding ${(e.binding_after ?? e.binding_before).name}`);
+  if (e.undone_by && e.undone_by !== '0') parts.push(`undone by change ${e.undone_by}`);
   if (e.undoes && e.undoes !== '0') parts.push(`undoes ${changesText([e.undoes, ...(e.also_undoes ?? [])])}`);
   if (e.permit) parts.push(`${who(e.permit.identity)}, token ${e.permit.token}`);
   const missed = word(e.missed, 'MISSED_KIND_');
@@ -211,6 +229,9 @@ export function historyText(e) {
   if (e.drain) parts.push(`drain ${brief(ms(e.drain))}`);
   return [...new Set(parts)].join('; ');
 }
+
+// kindText is what happened; a definition that was replaced was edited.
+export const kindText = (kind) => (kind === 'EVENT_KIND_REPLACED' ? 'edited' : word(kind, 'EVENT_KIND_'));
 
 const tones = {
   created: 'run', replaced: 'accent', deleted: 'deny', paused: 'pause', resumed: 'run', cordoned: 'deny',
@@ -221,8 +242,9 @@ const tones = {
 
 export const eventTone = (kind) => tones[word(kind, 'EVENT_KIND_')] ?? 'idle';
 
-// undoable says whether undo takes an entry of this kind back.
+// undoable says whether an entry can be undone, and was not.
 export const undoable = (e) =>
+  (!e.undone_by || e.undone_by === '0') &&
   ['CREATED', 'REPLACED', 'DELETED', 'PAUSED', 'RESUMED', 'CORDONED', 'UNCORDONED',
     'FIRINGS_FORGOTTEN', 'FIRINGS_REMEMBERED']
     .includes(e.kind?.slice('EVENT_KIND_'.length));

@@ -37,9 +37,10 @@ export function Stopped({ effects }) {
         ['Holder', (s) => who(s.permit.identity), 'name'],
         ['Token', (s) => s.permit.token, 'num'],
         ['Since', (s) => html`<${Since} at=${s.permit.granted_at} />`, 'num'],
-        ['Free within', (s) => brief(ms(s.free_within)) + (s.drain_left ? ` (its drain had ${brief(ms(s.drain_left))} left)` : ''), 'num'],
+        ['Slot free within', (s) => brief(ms(s.free_within)) + (s.drain_left ? ` (its drain had ${brief(ms(s.drain_left))} left)` : ''), 'num'],
       ]}
-      note=${rows.length > most && `and ${count(rows.length - most)} more`}
+      note=${`${rows.length > most ? `And ${count(rows.length - most)} more. ` : ''}A slot is free when its holder
+        releases it, and at the latest when its drain and then its permit run out.`}
     />
   </section>`;
 }
@@ -71,10 +72,10 @@ export function Effects({ of }) {
         columns=${[
           ['Semaphore', (e) => e.semaphore, 'name'],
           ['Changes', (e) => html`<${Changes} before=${e.before} after=${e.after} />`],
-          ['Lets in', (e) => callers(e.admitted, e.total_admitted ?? 0) || '–'],
-          ['Shuts out', (e) => callers(e.shut_out, e.total_shut_out ?? 0) || '–'],
-          ['Stops', (e) => count(e.stopped?.length), 'num'],
-          ['Continue', (e) => count(e.unaffected), 'num'],
+          ['Newly admitted', (e) => callers(e.admitted, e.total_admitted ?? 0) || '–'],
+          ['Shut out', (e) => callers(e.shut_out, e.total_shut_out ?? 0) || '–'],
+          ['Will stop', (e) => count(e.stopped?.length), 'num'],
+          ['Will continue', (e) => count(e.unaffected), 'num'],
         ]}
         note=${rules.length > most && `and ${count(rules.length - most)} more`}
       />
@@ -88,7 +89,7 @@ export function Effects({ of }) {
     </section>`}
     ${tasks.length > 0 &&
     html`<ul>${tasks.slice(0, most).map(
-      (e) => html`<li>${e.semaphore}: ${plural(e.waiting_tasks, 'task waits', 'tasks wait')} for a
+      (e) => html`<li>${e.semaphore}: ${plural(e.waiting_tasks, 'task is waiting', 'tasks are waiting')} for a
         worker${e.tasks_run ? `; after this change, ${e.tasks_run}` : ''}.</li>`,
     )}</ul>`}
   </div>`;

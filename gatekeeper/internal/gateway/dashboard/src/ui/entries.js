@@ -1,7 +1,7 @@
 // Entries of the journal: who changed what, when and why.
 import { soon, when } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { eventTone, historyText, undoable, word } from '../lib/words.js';
+import { eventTone, historyText, kindText, undoable } from '../lib/words.js';
 import { Action } from './controls.js';
 import { Changes } from './effects.js';
 import { openUndo } from './review.js';
@@ -19,7 +19,7 @@ export function Entries({ entries, semaphore, onChange }) {
       return html`<li key=${`${e.revision}.${e.ordinal ?? 0}`} class=${first ? '' : 'same'}>
         <div class="entry-head">
           <time class="num" datetime=${e.at} title=${when(e.at)}>${soon(e.at)}</time>
-          <span class="tag tone-${eventTone(e.kind)}">${word(e.kind, 'EVENT_KIND_')}</span>
+          <span class="tag tone-${eventTone(e.kind)}">${kindText(e.kind)}</span>
           ${!semaphore && e.semaphore &&
             html`<a class="mono" href=${`/s/${encodeURIComponent(e.semaphore)}`}>${e.semaphore}</a>`}
           <span class="grow">${historyText(e)}</span>

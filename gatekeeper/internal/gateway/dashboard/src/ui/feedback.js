@@ -1,4 +1,4 @@
-// What a view shows when it has nothing yet, nothing at all, or nothing but an error; and the notices below.
+// What a view shows while it loads, when it is empty, and when it fails; and the notices.
 import { useEffect } from 'preact/hooks';
 import { connection } from '../lib/connection.js';
 import { clock, sentence } from '../lib/format.js';
@@ -22,8 +22,8 @@ export function Failure({ error, retry }) {
     <p class="failure-text">${sentence(error.message)}</p>
     ${error.code === 'UNAUTHENTICATED' && html`<p>Log in again.</p>`}
     ${fields.length > 0 && html`<ul>${fields.map((f) => html`<li><code>${f.field}</code>: ${f.rule}</li>`)}</ul>`}
-    ${error.offline && html`<p>Whether a change was made is then not known. The activity page shows it. The same button
-      again does nothing twice.</p>`}
+    ${error.offline && html`<p>The outcome of a change is unknown; Activity shows it. Pressing the same button again is
+      safe: it does nothing twice.</p>`}
     <p class="row">
       ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
       ${(error.reason || error.code) && html`<span class="faint">${error.reason || error.code}</span>`}
@@ -49,12 +49,12 @@ export function Offline() {
   if (c.online) return html`<div role="status" class="sr-only"></div>`;
   return html`<div class="offline" role="status">
     <strong>${sentence(c.message)}</strong>
-    <span> What is shown is as of ${clock(new Date(c.since))}. This page asks again every second, and
-    recovers without you.</span>
+    <span> What is shown is as of ${clock(new Date(c.since))}. This page retries every second and
+    recovers automatically.</span>
   </div>`;
 }
 
-// Notices say what was done. They stay until they are dismissed, or for 12 s.
+// Notices say what was done. They stay for a few seconds, longer with a button, or until they are dismissed.
 const notices = store([]);
 let number = 0;
 
@@ -66,7 +66,7 @@ const dismiss = (id) => notices.set(notices.get().filter((n) => n.id !== id));
 
 function Notice({ id, text, tone, action }) {
   useEffect(() => {
-    const t = setTimeout(() => dismiss(id), action ? 30_000 : 12_000);
+    const t = setTimeout(() => dismiss(id), action ? 15_000 : 6_000);
     return () => clearTimeout(t);
   }, [id]);
   return html`<div class="notice tone-${tone}">

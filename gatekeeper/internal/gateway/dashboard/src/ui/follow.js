@@ -1,5 +1,5 @@
 // The holders that a change stops, until the last one is gone.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { all } from '../lib/api.js';
 import { brief, count, counting, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
@@ -7,23 +7,24 @@ import { useSecond, useStream } from '../lib/use.js';
 import { who, word } from '../lib/words.js';
 import { Bar, Table } from './table.js';
 
-// Follow shows how the holders in effects stop after the change of that revision.
-export function Follow({ change, effects, onEnd }) {
-  const stopped = useMemo(() => effects.flatMap((e) => e.stopped ?? []), [effects]);
-  const begun = useMemo(() => Date.now(), [change]);
+// Follow shows how the stopped holders stop after a change that was made at begun (ms by this clock). later: it did not
+// see the change being made, so it does not know how long those took that have stopped before.
+export function Follow({ change, stopped, begun, later }) {
   const [gone, setGone] = useState({}); // by token: {how, after}
+  const caughtUp = useRef(!later);
   useSecond();
   const left = stopped.filter((s) => !gone[s.permit.token]);
   const names = [...new Set(left.map((s) => s.permit.semaphore))];
-  // Few names are watched by themselves. Of many, all is watched: their list would not fit into an address.
+  // A long list of names would not fit into an address. Then all semaphores are watched.
   const watched = useMemo(() => (names.length <= 40 ? names : []), [change]);
 
   const mark = (found) => found.length && setGone((g) => ({ ...Object.fromEntries(found), ...g }));
+  const after = () => (caughtUp.current ? Date.now() - begun : undefined);
   const check = async () => {
     const { items } = await all('/v1/holders', { names: watched }, 'permits', undefined, 100_000);
-    const there = new Map(items.map((p) => [p.token, p]));
-    mark(stopped.filter((s) => !there.has(s.permit.token)).map((s) =>
-      [s.permit.token, { how: 'gone', after: Date.now() - begun }]));
+    const there = new Set(items.map((p) => p.token));
+    mark(stopped.filter((s) => !there.has(s.permit.token)).map((s) => [s.permit.token, { how: 'gone', after: after() }]));
+    caughtUp.current = true;
   };
   useStream(
     stopped.length ? '/v1/watch' : null,
@@ -34,16 +35,13 @@ export function Follow({ change, effects, onEnd }) {
         mark(
           events
             .filter((e) => e.permit && ours.has(e.permit.token) && e.ended)
-            .map((e) => [e.permit.token, { how: word(e.ended, 'PERMIT_END_'), after: Date.now() - begun }]),
+            .map((e) => [e.permit.token, { how: word(e.ended, 'PERMIT_END_'), after: after() }]),
         );
       },
+      open: () => caughtUp.current || check().catch(() => {}),
       missed: () => check().catch(() => {}),
     },
   );
-  useEffect(() => {
-    if (stopped.length && left.length === 0) onEnd?.();
-  }, [left.length]);
-
   if (stopped.length === 0) return html`<p class="lead">No holder had to stop.</p>`;
   const late = left.filter((s) => Date.now() - begun > ms(s.free_within));
   const done = stopped.length - left.length;
@@ -68,7 +66,7 @@ export function Follow({ change, effects, onEnd }) {
         ['Token', (s) => s.permit.token, 'num'],
         ['Now', (s) => {
           const g = gone[s.permit.token];
-          if (g) return html`<span class="tone-run">${g.how} after ${brief(g.after)}</span>`;
+          if (g) return html`<span class="tone-run">${g.how}${g.after !== undefined && ` after ${brief(g.after)}`}</span>`;
           const within = begun + ms(s.free_within) - Date.now();
           return within > 0 ? html`<span class="tone-wait">stops
             within <span class="num">${counting(within)}</span></span>` : html`<span class="tone-deny">did

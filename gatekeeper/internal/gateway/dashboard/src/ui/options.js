@@ -21,7 +21,7 @@ export function problem(f) {
   }
 }
 
-export function EndFields({ value, set, without = 'It stays until somebody ends it.', error }) {
+export function EndFields({ value, set, without = 'Empty: until it is ended.', error }) {
   return html`<${Text}
       label="For"
       placeholder="2h"
@@ -41,6 +41,6 @@ export function DrainField({ value, set }) {
     value=${value.drain ?? ''}
     onInput=${(drain) => set({ ...value, drain })}
     error=${problem(() => seconds(value.drain ?? ''))}
-    help="How long holders that must stop may continue. Empty: their next refresh is refused."
+    help="How long holders that must stop may continue. Empty: they must stop now."
   />`;
 }

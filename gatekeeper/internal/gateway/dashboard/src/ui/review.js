@@ -9,9 +9,12 @@ import { Action, Dialog, Text } from './controls.js';
 import { Effects } from './effects.js';
 import { Failure, Read, notify } from './feedback.js';
 
+// changeOf is the change that an answer reports, by which it can be undone.
+export const changeOf = (answer) => answer.change ?? answer.revision ?? answer.cordon?.revision;
+
 // Review asks preview(signal) what a change would do, shows it, and calls run({reason, author, request_id, ...},
 // preview).
-//   done(text, answer)  says what was done; a revision in the answer can be undone
+//   done(answer)        says what was done; a change in the answer can be undone
 //   role, semaphore     what the change needs
 //   verb                what the button says
 //   nothing(preview)    why there is nothing to do, if so
@@ -53,7 +56,7 @@ export function Review(props) {
     draw.current ??= drawn();
     try {
       const answer = await run({ reason, ...byline(), ...draw.current }, shown.data);
-      const change = answer.revision ?? answer.change;
+      const change = changeOf(answer);
       const undo = undoable && change && change !== '0' ? { text: 'Undo', run: () => openUndo(change) } : undefined;
       notify(done(answer), { action: undo });
       onDone?.(answer, shown.data);
@@ -70,19 +73,19 @@ export function Review(props) {
   return html`<${Dialog} title=${title} onClose=${onClose} wide firm=${Boolean(children)}>
     <form onSubmit=${act}>
       ${children}
-      <${Read} of=${shown} what="Asking what this would do">
+      <${Read} of=${shown} what="Previewing the change">
         ${(data) => html`${extra?.(data)}${show(data)}${data.notes?.length > 0 && html`<ul>${data.notes.map((n) => html`<li>${n}</li>`)}</ul>`}
         ${why && html`<p class="lead">${why}</p>`}`}
       <//>
       ${journal &&
-      html`<${Text} label="Reason" help="For the journal: why you do this." value=${reason}
+      html`<${Text} label="Reason" help="Why you are doing this. Shown in Activity." value=${reason}
         onInput=${setReason} maxlength="1024" />`}
       ${error && html`<${Failure} error=${error}
         retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
       <p class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>
         <${Action} role=${role} semaphore=${semaphore} type="submit" kind=${kind ?? 'primary'}
-          why=${pending ? 'There is no preview yet.' : why}>
+          why=${pending ? 'The preview is not ready yet.' : why}>
           ${running ? 'Working …' : typeof verb === 'function' ? verb(shown.data ?? {}) : verb}
         <//>
       </p>
@@ -103,14 +106,14 @@ export function UndoDialog() {
   return html`<${Review}
     key=${u.change}
     title=${`Undo change ${u.change}`}
-    verb="Undo it"
+    verb=${`Undo change ${u.change}`}
     preview=${() => post('/v1/undo', { change: u.change, dry_run: true, ...byline() })}
     nothing=${(p) => {
-      if (p.undone_by && p.undone_by !== '0') return `It was undone already, by change ${p.undone_by}.`;
-      return p.nothing ? 'Nothing is left to undo.' : '';
+      if (p.undone_by && p.undone_by !== '0') return `Already undone, by change ${p.undone_by}.`;
+      return p.nothing ? 'There is nothing left to undo.' : '';
     }}
     run=${(common, p) => post('/v1/undo', { change: u.change, plan: p.plan, ...common })}
-    done=${() => `Change ${u.change} is undone.`}
+    done=${() => `Change ${u.change} undone.`}
     onDone=${u.onDone}
     onClose=${() => undoing.set(null)}
   />`;

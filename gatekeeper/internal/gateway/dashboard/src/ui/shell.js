@@ -46,11 +46,25 @@ const keys = [
   ['Enter', 'Open'],
   ['Esc', 'Leave a field, close a dialog, or go back'],
   ['g then o, m, a, j, c', 'Overview, Move and pause, Activity, Jobs, Cluster'],
-  ['?', 'These keys'],
+  ['?', 'This help'],
 ];
 
-function KeysDialog({ onClose }) {
-  return html`<${Dialog} title="Keys" onClose=${onClose}>
+const words = [
+  ['Semaphore', 'A named rule: which groups and hosts may run a task, and how many at once.'],
+  ['Permit', 'What a caller holds while it runs. It expires unless the holder refreshes it.'],
+  ['Group', 'Where a caller runs, for example a zone. Moving work changes the group that a rule admits.'],
+  ['Acquirer', 'The caller’s name, normally its host.'],
+  ['Drain', 'How long a holder that must stop may continue.'],
+  ['Cordon', 'Shuts a group or a host out of every semaphore.'],
+  ['Firing', 'One run of a schedule, such as last night’s. It is claimed once in the cluster.'],
+  ['Job', 'A list of tasks that workers share.'],
+];
+
+function HelpDialog({ onClose }) {
+  return html`<${Dialog} title="Help" onClose=${onClose}>
+    <h3>Words</h3>
+    <dl class="keys">${words.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+    <h3>Keys</h3>
     <dl class="keys">${keys.map(([key, text]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl>
   <//>`;
 }
@@ -70,7 +84,7 @@ function Who() {
           by ${s.credential}. <a href="/access">What you may do</a></p>
             <p class="row end"><button type="button"
               onClick=${() => logout().catch(() => {}).then(() => navigate('/login'))}>Log out</button></p>`
-        : html`<p>These servers do not authenticate callers: everybody may do everything.</p>
+        : html`<p>These servers do not authenticate callers. Everyone may do everything.</p>
             <${Text} label="Your name" help="The journal shows it as the author of your changes. Nobody checks it."
               value=${name} onInput=${(v) => author.set(v)} maxlength="256" />
             <p class="row end"><button type="button" class="primary" onClick=${() => setOpen(false)}>Done</button></p>`}
@@ -144,15 +158,15 @@ export function Shell({ children, bare }) {
         <${Leader} />
         <${Who} />
         <${ThemeButton} />
-        <button type="button" class="plain" onClick=${() => setHelp(true)} title="Keys">
-        <span aria-hidden="true">?</span><span class="sr-only">Keys</span></button>
+        <button type="button" class="plain" onClick=${() => setHelp(true)} title="Help">
+        <span aria-hidden="true">?</span><span class="sr-only">Help</span></button>
       </div>
     </header>`}
     <${Offline} />
     <main id="main" tabindex="-1" ref=${main}>${children}</main>
     <${Notices} />
     <${UndoDialog} />
-    ${help && html`<${KeysDialog} onClose=${() => setHelp(false)} />`}`;
+    ${help && html`<${HelpDialog} onClose=${() => setHelp(false)} />`}`;
 }
 
 // Title is the heading of a view, which gets the focus when the view opens.

@@ -1,6 +1,6 @@
 // Tables that become cards where there is no room for columns, bars, and small facts.
 import { now } from '../lib/api.js';
-import { counting } from '../lib/format.js';
+import { counting, when } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useSecond } from '../lib/use.js';
 import { Empty } from './feedback.js';
@@ -61,7 +61,7 @@ export function Since({ at }) {
   useSecond();
   if (!at) return '–';
   return html`<time class="num" datetime=${at}
-    title=${new Date(at).toLocaleString()}>${counting(now() - Date.parse(at))}</time>`;
+    title=${when(at)}>${counting(now() - Date.parse(at))}</time>`;
 }
 
 // Segments are the parts of a whole: [number, tone, word].

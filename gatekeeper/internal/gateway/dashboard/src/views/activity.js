@@ -45,7 +45,7 @@ function Live({ params, change }) {
       <div class="field"><label for="activity-labels">Labels</label>
       <input id="activity-labels" value=${labels} onInput=${(e) => setLabels(e.target.value)} spellcheck=${false}
         autocomplete="off" /></div>
-      <${Check} label="Also how permits ended" checked=${permits}
+      <${Check} label="Show ended permits" checked=${permits}
         onChange=${(on) => change({ permits: on ? '1' : '' })} />
     </form>
     <section class="panel">
@@ -53,7 +53,7 @@ function Live({ params, change }) {
         ${(data) => html`
           ${entries.length
             ? html`<${Entries} entries=${entries} onChange=${journal.refresh} />`
-            : html`<${Empty} title="The journal has nothing of that.">Edits, pauses, cordons and undos appear
+            : html`<${Empty} title="No changes match.">Edits, pauses, cordons and undos appear
               here as they happen.<//>`}
           ${data.next_page_token && size < 1000 &&
             html`<p class="row"><button type="button"
@@ -67,14 +67,14 @@ function One({ change }) {
   return html`<section class="panel">
     <${Read} of=${journal} what="Reading the journal">
       ${({ entries = [], missing, next_page_token: more }) => html`
-        ${missing && html`<p class="note">The journal has forgotten a part of this
+        ${missing && html`<p class="note">The journal no longer has all of this
           change${missing.semaphores?.length ? `: ${missing.semaphores.join(', ')}` : ''}.</p>`}
         ${entries.length
           ? html`<${Entries} entries=${entries} onChange=${journal.refresh} />`
-          : html`<${Empty} title=${`The journal has no change ${change}.`} />`}
-        ${more && html`<p class="faint">Only its first 1,000 entries are shown.</p>`}
+          : html`<${Empty} title=${`There is no change ${change} in the journal.`} />`}
+        ${more && html`<p class="faint">Only the first 1,000 entries are shown.</p>`}
         ${entries.length > 0 && entries[0].undoes &&
-          html`<p><a href=${`/activity?change=${entries[0].undoes}`}>The change that it undoes</a></p>`}`}
+          html`<p><a href=${`/activity?change=${entries[0].undoes}`}>Show the change that it undoes</a></p>`}`}
     <//>
   </section>`;
 }

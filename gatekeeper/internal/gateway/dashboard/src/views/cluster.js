@@ -5,7 +5,7 @@ import { brief, bytes, count, duration, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useTitle } from '../lib/router.js';
 import { useData } from '../lib/use.js';
-import { who } from '../lib/words.js';
+import { deniedText, who } from '../lib/words.js';
 import { Action, Dialog } from '../ui/controls.js';
 import { Empty, Failure, Read, notify } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
@@ -25,9 +25,9 @@ function TransferDialog({ member, onClose, onDone }) {
       onClose();
     }, setError);
   };
-  return html`<${Dialog} title="Hand leadership over" onClose=${onClose}>
+  return html`<${Dialog} title="Transfer leadership" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>${member.id} becomes the leader. Permits survive; calls wait a moment.</p>
+      <p>${member.id} becomes the leader. Permits survive; calls wait briefly.</p>
       <${Failure} error=${error} />
       <p class="row end"><button type="button" onClick=${onClose}>Cancel</button>
       <button class="primary">Let ${member.id} lead</button></p>
@@ -104,7 +104,7 @@ export function Cluster() {
   const members = useData((signal) => get('/v1/members', {}, signal), ['members'], { every: 3_000, keep: true });
   return html`<${Title}>Cluster<//>
     <${Cordons} />
-    <${Read} of=${members} what="Asking the servers">
+    <${Read} of=${members} what="Reading the servers">
       ${(data) => {
         const all = data.members.map((m) => ({ ...m.member, ...m }));
         const leader = leaderOf(all);
@@ -112,19 +112,17 @@ export function Cluster() {
         const insecure = all.filter((m) => m.status?.insecure).map((m) => m.id);
         return html`<div class="stack">
           ${!s.leader_id && html`<p class="failure" role="alert">There is no leader. Nothing is granted until a majority
-            of the servers is there.</p>`}
-          ${s.recovery_wait && html`<p class="note">Nothing is granted for another ${brief(ms(s.recovery_wait))}: a
-            recovery is being waited out.</p>`}
+            of the servers is back.</p>`}
+          ${s.recovery_wait && html`<p class="note">Nothing is granted for another ${brief(ms(s.recovery_wait))}, after
+            a recovery.</p>`}
           ${insecure.length > 0 &&
-          html`<p class="note">Started with --insecure: ${insecure.join(', ')}. The ports may be reached without TLS
+          html`<p class="note">Started with --insecure: ${insecure.join(', ')}. Their ports may be reachable without TLS
             and authentication.</p>`}
           ${s.denied_semaphores > 0 &&
-          html`<div class="note"><p>${plural(s.denied_semaphores, 'semaphore is', 'semaphores are')} asked for in
-            vain:</p>
+          html`<div class="note"><p>${plural(s.denied_semaphores, 'semaphore denies', 'semaphores deny')} every caller:</p>
             <ul>${s.denied.map((d) =>
               html`<li key=${d.semaphore}>
-                <a href=${`/s/${encodeURIComponent(d.semaphore)}`}>${d.semaphore}</a>: ${d.text ||
-                  d.message}</li>`)}</ul></div>`}
+                <a href=${`/s/${encodeURIComponent(d.semaphore)}`}>${d.semaphore}</a>: ${deniedText(d)}</li>`)}</ul></div>`}
           <section class="panel">
             <h2>State</h2>
             <${Facts} of=${[

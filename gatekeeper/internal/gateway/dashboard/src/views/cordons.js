@@ -1,41 +1,44 @@
 // The cordons in force: they shut a group or a host out of every semaphore, so every view of semaphores shows them.
 import { useState } from 'preact/hooks';
-import { drawn, get, post } from '../lib/api.js';
+import { get, post } from '../lib/api.js';
+import { capital } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { byline } from '../lib/session.js';
 import { useData } from '../lib/use.js';
-import { cordonText } from '../lib/words.js';
+import { cordonEnd, cordonTarget } from '../lib/words.js';
 import { Action } from '../ui/controls.js';
-import { Failure, notify } from '../ui/feedback.js';
 import { Glyph } from '../ui/glyph.js';
-import { openUndo } from '../ui/review.js';
+import { Review } from '../ui/review.js';
 
 export const useCordons = () =>
   useData((signal) => get('/v1/cordons', {}, signal), ['cordons'], { every: 15_000, keep: true });
 
 export function Cordons() {
   const cordons = useCordons();
-  const [error, setError] = useState(null);
+  const [ending, setEnding] = useState(null);
   const list = cordons.data?.cordons ?? [];
-  if (list.length === 0) return null;
-  const end = (c) =>
-    post('/v1/uncordon', { id: c.id, ...byline(), ...drawn() }).then((a) => {
-      notify(`Cordon ${c.id} is ended.`,
-        { action: { text: 'Undo', run: () => openUndo(a.revision, cordons.refresh) } });
-      setError(null);
-      cordons.refresh();
-    }, setError);
+  const dialog = ending && html`<${Review}
+    title=${`Remove the cordon of ${cordonTarget(ending)}`}
+    verb="Remove"
+    role="ROLE_OPERATOR"
+    preview=${async () => ({})}
+    show=${() => html`<p class="lead">${capital(cordonTarget(ending))} gets permits again, wherever a rule admits it.</p>`}
+    run=${(common) => post('/v1/uncordon', { id: ending.id, ...common })}
+    done=${() => `${capital(cordonTarget(ending))} is no longer cordoned.`}
+    onDone=${cordons.refresh}
+    onClose=${() => setEnding(null)}
+  />`;
+  if (list.length === 0) return dialog;
   return html`<section class="cordons" aria-label="Cordons in force">
-    <${Failure} error=${error} />
     <ul>
       ${list.map(
         (c) => html`<li key=${c.id}>
           <span class="state tone-deny"><${Glyph} word="cordoned" />cordoned</span>
-          <span class="grow">${cordonText(c)}${c.reason && `: ${c.reason}`}${c.author &&
-            html`<span class="faint"> by ${c.author}</span>`}</span>
-          <${Action} role="ROLE_OPERATOR" onClick=${() => end(c)}>End it<//>
+          <span class="grow">${capital(cordonTarget(c))} is cordoned ${cordonEnd(c)}${c.reason && `: ${c.reason}`}${c.author &&
+            html`<span class="faint"> (by ${c.author})</span>`}</span>
+          <${Action} role="ROLE_OPERATOR" onClick=${() => setEnding(c)}>Remove …<//>
         </li>`,
       )}
     </ul>
+    ${dialog}
   </section>`;
 }

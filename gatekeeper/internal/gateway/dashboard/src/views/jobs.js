@@ -77,7 +77,7 @@ export function WorkerTable({ data }) {
     caption="Workers"
     rows=${workers}
     rowKey=${(w, i) => `${w.semaphore} ${who(w.identity)} ${w.identity?.holder_id} ${i}`}
-    empty=${html`<${Empty} title="Nobody works.">A worker is a program that takes tasks, as gkctl work does.<//>`}
+    empty=${html`<${Empty} title="There are no workers.">A worker is a program that takes tasks, as gkctl work does.<//>`}
     columns=${[
       ['Worker', (w) => who(w.identity), 'name'],
       ['Semaphore', (w) => html`<a href=${`/s/${encodeURIComponent(w.semaphore)}`}>${w.semaphore}</a>`, 'name'],
@@ -143,6 +143,7 @@ export function Jobs() {
   useTitle('Jobs');
   const [params] = useQuery();
   return html`<${Title}>Jobs<//>
+    <p class="faint">A job is a list of tasks that programs submit and workers share. Its semaphore decides who may work.</p>
     <${Tabs} of=${[['jobs', 'Jobs'], ['workers', 'Workers']]} label="Jobs and workers" />
     ${params.get('tab') === 'workers' ? html`<${Workers} />` : html`<${JobList} />`}`;
 }

@@ -1,17 +1,20 @@
 // Moving work to another group, pausing it, and shutting a group or a host out: chosen by names and labels, previewed,
 // run and followed.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { all, get, post } from '../lib/api.js';
-import { count, plural, some } from '../lib/format.js';
+import { capital, count, plural, some } from '../lib/format.js';
 import { html } from '../lib/html.js';
+import { useKnown } from '../lib/known.js';
 import { useQuery, useTitle } from '../lib/router.js';
 import { byline } from '../lib/session.js';
+import { kept, useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
+import { cordonEnd, cordonTarget } from '../lib/words.js';
 import { Action, Check, Tabs, Text } from '../ui/controls.js';
 import { Empty, Failure } from '../ui/feedback.js';
 import { Follow } from '../ui/follow.js';
 import { DrainField, EndFields, drain, end, problem } from '../ui/options.js';
-import { Review, openUndo } from '../ui/review.js';
+import { Review, changeOf, openUndo } from '../ui/review.js';
 import { Title } from '../ui/shell.js';
 import { Cordons } from './cordons.js';
 import { filtersOf } from './overview.js';
@@ -61,14 +64,15 @@ function Chosen({ of, optional }) {
       <${Text} label="Names" area=${4} value=${of.names} onInput=${of.setNames} disabled=${of.everything}
         placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
       <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything}
-        placeholder="team=data,tier!=test" help="Names and labels must both match." />
-      <${Check} label="Every semaphore" checked=${of.everything} onChange=${of.setEverything} />
+        placeholder="team=data,tier!=test" help="With names too: both must match." />
+      <${Check} label="All semaphores" checked=${of.everything} onChange=${of.setEverything}
+        help="Whatever names and labels they have." />
     </div>
     ${of.error && html`<${Failure} error=${of.error} />`}
     ${matching.error && !matching.error.offline && html`<${Failure} error=${matching.error} />`}
     <p role="status" class="faint">
       ${!of.given
-        ? optional ?? 'Choose some, or every one.'
+        ? optional ?? 'Choose some, or all.'
         : matching.data
           ? `${plural(total, 'semaphore', 'semaphores')} chosen${records.length ? `: ${some(records.map((r) => r.definition.name), 4)}${total > 4 ? ' …' : ''}` : ''}`
           : 'Reading …'}
@@ -76,32 +80,44 @@ function Chosen({ of, optional }) {
   </fieldset>`;
 }
 
-// Ran shows what a change does to its holders, until the last of them is gone.
-function Ran({ of, onAgain }) {
-  return html`<section class="panel stack" aria-label="What was done">
-    <h2>${of.text}</h2>
-    <${Follow} key=${of.change} change=${of.change} effects=${of.effects} />
+// The last change that was made here: its holders are followed until it is closed, also after a visit elsewhere.
+const ran = kept('ran');
+
+// Ran shows how the holders of the last change stop, until the last of them is gone.
+function Ran() {
+  const of = useStore(ran);
+  const entries = useData(of ? (signal) => get('/v1/history', { change: of.change, page_size: 1 }, signal) : null,
+    ['ran', of?.change], { every: 5_000 });
+  const mounted = useRef(Date.now());
+  if (!of) return null;
+  const by = entries.data?.entries?.[0]?.undone_by;
+  const undone = by && by !== '0';
+  return html`<section class="panel stack" aria-label="The last change made here">
+    <div class="title"><h2>${of.text}</h2>
+      <button type="button" class="plain" aria-label="Close" onClick=${() => ran.set(null)}>×</button></div>
+    ${undone
+      ? html`<p class="note">Undone by <a href=${`/activity?change=${by}`}>change ${by}</a>.</p>`
+      : html`<${Follow} key=${of.change} change=${of.change} stopped=${of.stopped} begun=${of.at}
+          later=${of.at < mounted.current} />`}
     <p class="row">
-      <a class="button" href=${`/activity?change=${of.change}`}>Change ${of.change}</a>
-      <${Action} role=${of.role} onClick=${() => openUndo(of.change)}>Undo …<//>
-      <button type="button" onClick=${onAgain}>Another one</button>
+      <a class="button" href=${`/activity?change=${of.change}`}>Show change ${of.change}</a>
+      ${!undone && html`<${Action} role="ROLE_OPERATOR"
+        onClick=${() => openUndo(of.change, entries.refresh)}>Undo …<//>`}
     </p>
   </section>`;
 }
 
-function useRan() {
-  const [ran, setRan] = useState(null);
-  const done = (text, role) => (answer, preview) => {
-    const change = answer.change ?? answer.revision ?? answer.cordon?.revision;
-    if (change && change !== '0') setRan({ text, role, change,
-      effects: answer.effects?.length ? answer.effects : preview.effects ?? [] });
-  };
-  return [ran, done, () => setRan(null)];
-}
+// made notes what was done, for Ran.
+const made = (text) => (answer, preview) => {
+  const change = changeOf(answer);
+  if (!change || change === '0') return;
+  const effects = answer.effects?.length ? answer.effects : preview.effects ?? [];
+  ran.set({ text, change, at: Date.now(), stopped: effects.flatMap((e) => e.stopped ?? []) });
+  scrollTo(0, 0);
+};
 
 function Groups({ id }) {
-  const known = useData((signal) => all('/v1/known', {}, 'callers', signal, 5000), ['known']);
-  const groups = [...new Set((known.data?.items ?? []).map((c) => c.group))].sort();
+  const { groups } = useKnown();
   return html`<datalist id=${id}>${groups.map((g) => html`<option value=${g} />`)}</datalist>`;
 }
 
@@ -110,14 +126,14 @@ function MoveNotes({ of }) {
   const problems = (of.not_moved ?? []).filter((n) => n.problem);
   const others = (of.not_moved ?? []).length - problems.length;
   return html`
-    <p class="lead">${of.moves?.length ? `${plural(of.moves.length, 'semaphore moves', 'semaphores move')}.` : of.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} need no move.</span>`}</p>
+    <p class="lead">${of.moves?.length ? `${plural(of.moves.length, 'semaphore moves', 'semaphores move')}.` : of.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} others need no change.</span>`}</p>
     ${of.mistake && html`<p class="note">${of.mistake}</p>`}
     ${of.doubts?.length > 0 &&
       html`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p>
         <ul>${of.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
     ${problems.length > 0 &&
     html`<div class="warnings">
-      <p>${plural(problems.length, 'semaphore has', 'semaphores have')} to be moved by hand:</p>
+      <p>${plural(problems.length, 'semaphore has', 'semaphores have')} to be edited by hand:</p>
       <ul>${problems.slice(0, 20).map((n) =>
         html`<li><a href=${`/s/${encodeURIComponent(n.semaphore)}?tab=rule`}>${n.semaphore}</a>: ${n.why}</li>`)}</ul></div>`}`;
 }
@@ -127,14 +143,12 @@ function MoveForm() {
   const [params] = useQuery();
   const [o, set] = useState({ from: params.get('from') ?? '', to: params.get('to') ?? '', drain: '' });
   const [open, setOpen] = useState(false);
-  const [ran, done, again] = useRan();
   const request = () => ({ selector: choice.given ? choice.selector : { all: true }, from_group: o.from.trim(),
     to_group: o.to.trim(), ...drain(o.drain), ...byline() });
-  const why = !o.from.trim() || !o.to.trim() ? 'Say from which group to which.' : problem(() => drain(o.drain));
-  if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
+  const why = !o.from.trim() || !o.to.trim() ? 'Enter both groups first.' : problem(() => drain(o.drain));
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
     <fieldset class="panel">
-      <legend>From where to where</legend>
+      <legend>Groups</legend>
       <div class="form">
         <${Text} label="From group" value=${o.from} onInput=${(from) => set({ ...o, from })}
           list="move-groups" required />
@@ -143,7 +157,7 @@ function MoveForm() {
         <${Groups} id="move-groups" />
       </div>
     </fieldset>
-    <${Chosen} of=${choice} optional="Every semaphore that admits the old group, and not the new one. Choose fewer by names or labels." />
+    <${Chosen} of=${choice} optional="All semaphores that admit the old group and not the new one. Narrow them down by names or labels." />
     <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
       why=${why}>Preview the move …<//></p>
     ${open &&
@@ -156,7 +170,7 @@ function MoveForm() {
       nothing=${(p) => (p.moves?.length ? '' : p.mistake || 'There is nothing to move.')}
       run=${async (common, p) => post('/v1/move', { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.moves?.length ?? 0, 'semaphore', 'semaphores')} moved from ${o.from} to ${o.to}.`}
-      onDone=${done(`Moved from ${o.from} to ${o.to}`, 'ROLE_OPERATOR')}
+      onDone=${made(`Moved from ${o.from} to ${o.to}`)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -166,27 +180,25 @@ function PauseForm({ resume }) {
   const choice = useChoice();
   const [o, set] = useState({ lasts: '', until: '', stop: false, drain: '', keep: true });
   const [open, setOpen] = useState(false);
-  const [ran, done, again] = useRan();
   const request = () =>
     resume
       ? { selector: choice.selector }
       : { selector: choice.selector, ...end(o), ...(o.keep && { keep_paused: true }),
         ...(o.stop && { stop: true, ...drain(o.drain) }) };
   const why = !choice.given ? 'Choose some semaphores first.' : problem(() => (end(o), drain(o.drain)));
-  if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
   const name = resume ? 'resume' : 'pause';
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
     <${Chosen} of=${choice} />
     ${!resume &&
     html`<fieldset class="panel">
-      <legend>How long, and what becomes of running work</legend>
+      <legend>How long, and what happens to running work</legend>
       <div class="form">
-        <${EndFields} value=${o} set=${set} without="Empty: until it is resumed." />
+        <${EndFields} value=${o} set=${set} without="Empty: until resumed." />
         <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}
-          help="Otherwise running work continues to its end." />
+          help="Otherwise running work continues until it finishes." />
         ${o.stop && html`<${DrainField} value=${o} set=${set} />`}
-        <${Check} label="Leave paused ones as they are" checked=${o.keep} onChange=${(keep) => set({ ...o, keep })}
-          help="Otherwise this pause replaces theirs, also when it ends." />
+        <${Check} label="Keep existing pauses" checked=${o.keep} onChange=${(keep) => set({ ...o, keep })}
+          help="Otherwise this pause replaces them, with its own end." />
       </div>
     </fieldset>`}
     <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
@@ -199,37 +211,39 @@ function PauseForm({ resume }) {
       preview=${async (signal) => post('/v1/preview', { [name]: request() }, signal)}
       run=${async (common, p) => post(`/v1/${name}`, { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d.`}
-      onDone=${(a, p) => done(`${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`,
-        'ROLE_OPERATOR')(a, p)}
+      kind=${o.stop ? 'danger' : undefined}
+      onDone=${(a, p) => made(`${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`)(a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
 }
+
+const cordoned = (c) => capital(`${cordonTarget(c)} is cordoned ${cordonEnd(c)}`);
 
 function CordonForm() {
   const [params] = useQuery();
   const [o, set] = useState({ group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', lasts: '',
     until: '', drain: '' });
   const [open, setOpen] = useState(false);
-  const [ran, done, again] = useRan();
   const request = () => ({
     ...(o.group.trim() && { group_pattern: o.group.trim() }),
     ...(o.acquirer.trim() && { acquirer_pattern: o.acquirer.trim() }),
     ...end(o),
     ...drain(o.drain),
   });
-  const why = !o.group.trim() && !o.acquirer.trim() ? 'Say whom to shut out.' : problem(() => request());
-  if (ran) return html`<${Ran} of=${ran} onAgain=${again} />`;
+  const why = !o.group.trim() && !o.acquirer.trim() ? 'Enter a group or an acquirer first.' : problem(() => request());
+  const target = () => cordonTarget(request());
+  const until = () => (o.lasts.trim() ? `for ${o.lasts.trim()}` : cordonEnd(request()));
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
     <p>A cordon shuts a group or a host out of every semaphore, for example while it is patched.</p>
     <fieldset class="panel">
-      <legend>Whom, and for how long</legend>
+      <legend>Who is shut out, and for how long</legend>
       <div class="form">
         <${Text} label="Group pattern" value=${o.group} onInput=${(group) => set({ ...o, group })} list="cordon-groups"
-          help="A caller is caught when either pattern matches." />
+          help="A caller is shut out when either pattern matches." />
         <${Text} label="Acquirer pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })}
           placeholder="host-3" />
-        <${EndFields} value=${o} set=${set} without="Empty: until it is ended." />
+        <${EndFields} value=${o} set=${set} without="Empty: until the cordon is removed." />
         <${DrainField} value=${o} set=${set} />
         <${Groups} id="cordon-groups" />
       </div>
@@ -238,13 +252,15 @@ function CordonForm() {
       why=${why}>Preview the cordon …<//></p>
     ${open &&
     html`<${Review}
-      title="Cordon"
-      verb="Cordon"
+      title=${`Cordon ${target()}`}
+      verb=${`Cordon ${target()}`}
+      kind="danger"
       role="ROLE_OPERATOR"
+      extra=${() => html`<p class="lead">Nobody of ${target()} gets a permit of any semaphore, ${until()}.</p>`}
       preview=${async (signal) => post('/v1/preview', { cordon: request() }, signal)}
       run=${async (common) => post('/v1/cordon', { ...request(), ...common })}
-      done=${(a) => `Cordon ${a.cordon?.id} is in force.`}
-      onDone=${(a, p) => done(`Cordon ${a.cordon?.id} is in force`, 'ROLE_OPERATOR')(a, p)}
+      done=${(a) => `${cordoned(a.cordon)}.`}
+      onDone=${(a, p) => made(cordoned(a.cordon))(a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -256,6 +272,7 @@ export function Move() {
   const what = params.get('do') ?? 'move';
   return html`<${Title}>Move and pause<//>
     <${Cordons} />
+    <${Ran} />
     <${Tabs} of=${tabs} query="do" label="What to do" />
     ${what === 'pause'
       ? html`<${PauseForm} key="pause" />`

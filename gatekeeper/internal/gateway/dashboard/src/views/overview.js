@@ -1,13 +1,14 @@
 // Every semaphore: its state, how much of it is taken, who holds it and for how long, and who waits.
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { all, get, pace } from '../lib/api.js';
+import { get, pace } from '../lib/api.js';
 import { count, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
+import { useKnown } from '../lib/known.js';
 import { usePages } from '../lib/pages.js';
 import { navigate, useDraft, useQuery, useTitle } from '../lib/router.js';
 import { useData, useMedia, useSoon, useStream } from '../lib/use.js';
-import { standing, states, who } from '../lib/words.js';
+import { notesOf, rowNote, states, who } from '../lib/words.js';
 import { Action, Dialog, Select, Text } from '../ui/controls.js';
 import { Empty, Failure, Loading } from '../ui/feedback.js';
 import { RecordState, State } from '../ui/glyph.js';
@@ -45,7 +46,7 @@ function StateFilter({ counts, total }) {
         key=${s.value}
         class="stat ${counts && !n ? 'zero' : ''} tone-${s.tone}"
         aria-pressed=${chosen.includes(short(s))}
-        title=${s.help}
+        title="${s.help} A semaphore can be in several states."
         onClick=${() => toggle(short(s))}
       >
         <span class="stat-n num">${counts ? count(n) : '–'}</span><span class="stat-w">
@@ -88,8 +89,7 @@ function Filters({ summary, shown }) {
   const [q, setQ] = useDraft(params.get('q') ?? '', (q) => change({ q }));
   const [group, setGroup] = useDraft(params.get('group') ?? '', (group) => change({ group }), 400);
   const active = ['q', 'group', 'labels', 'state'].filter((k) => params.get(k));
-  const known = useData((signal) => all('/v1/known', {}, 'callers', signal), ['known']);
-  const groups = [...new Set((known.data?.items ?? []).map((c) => c.group))].sort();
+  const { groups } = useKnown();
   const wide = useMedia('(min-width: 60rem)');
   const down = (e) => {
     if (e.key !== 'ArrowDown' && e.key !== 'Enter') return;
@@ -106,7 +106,7 @@ function Filters({ summary, shown }) {
       <summary>Filters</summary>
       <div class="filters-in">
         <div class="field">
-          <label for="group">Lets in group</label>
+          <label for="group">Admits group</label>
           <input id="group" value=${group} list="groups" placeholder="any" onInput=${(e) => setGroup(e.target.value)}
             autocomplete="off" spellcheck=${false} />
           <datalist id="groups">${groups.map((g) => html`<option value=${g} />`)}</datalist>
@@ -123,7 +123,7 @@ function Filters({ summary, shown }) {
   </form>`;
 }
 
-const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Lets in group'];
+const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Group pattern'];
 
 // Row is one semaphore. It renders again only when its record has changed: scrolling moves many of them.
 class Row extends Component {
@@ -142,7 +142,7 @@ function Cells({ record }) {
   const d = record.definition;
   const permit = record.holder;
   const more = (record.holders ?? 0) - 1;
-  const why = standing(record)[0];
+  const why = rowNote(record);
   const href = `/s/${encodeURIComponent(d.name)}`;
   const used = Number(record.used ?? 0);
   const of = d.permits ?? 0;
@@ -151,7 +151,7 @@ function Cells({ record }) {
     <span class="c-state" role="gridcell"><${RecordState} record=${record} /></span>
     <span class="c-name" role="rowheader">
       <a href=${href} tabindex="-1">${d.name}</a>
-      <span class="sub">${why ?? d.description ?? ''}</span>
+      <span class="sub" title=${why && notesOf(record).join('\n')}>${why ?? d.description ?? ''}</span>
     </span>
     <span class="c-used num" role="gridcell">
       <${Bar} share=${of ? used / of : used ? 1 : 0} tone=${used > of ? 'deny' : 'accent'}
@@ -284,7 +284,7 @@ function NewSemaphore() {
     html`<${Dialog} title="New semaphore" onClose=${() => setOpen(false)}>
       <form onSubmit=${submit}>
         <${Text} label="Name" value=${name} onInput=${setName} maxlength="256" required
-          help="As callers ask for it. It cannot be changed later." />
+          help="Callers ask for it by this name. It cannot be changed later." />
         <p class="row end"><button type="button" onClick=${() => setOpen(false)}>Cancel</button>
         <button class="primary">Write its rule …</button></p>
       </form>
@@ -293,6 +293,7 @@ function NewSemaphore() {
 
 function Nothing({ filtered }) {
   if (filtered) return html`<${Empty} title="No semaphore matches.">Remove a filter to see more.<//>`;
-  return html`<${Empty} title="There are no semaphores yet.">Create the first one with <code>gkctl apply -f FILE</code>,
-    or give gatekeeperd a file by <code>--definitions</code>.<//>`;
+  return html`<${Empty} title="There are no semaphores yet.">A semaphore is a
+    named rule: which groups and hosts may run a task, and how many at once. Create one here, with <code>gkctl apply -f
+    FILE</code>, or with <code>gatekeeperd --definitions FILE</code>.<//>`;
 }

@@ -27,11 +27,11 @@ export function PauseDialog({ selector, onClose, onDone }) {
     onClose=${onClose}
     onDone=${onDone}
   >
-    <p>Nobody gets a permit until the pause ends. The queue keeps its places.</p>
+    <p>Nobody gets a permit until the pause ends. Callers keep their places in the queue.</p>
     <div class="form">
-      <${EndFields} value=${o} set=${set} without="Empty: until it is resumed." />
+      <${EndFields} value=${o} set=${set} without="Empty: until resumed." />
       <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}
-        help="Otherwise running work continues to its end." />
+        help="Otherwise running work continues until it finishes." />
       ${o.stop && html`<${DrainField} value=${o} set=${set} />`}
     </div>
   <//>`;

@@ -5,7 +5,7 @@ import { count, ms } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { navigate, useQuery, useTitle } from '../lib/router.js';
 import { useData, useSoon, useStream } from '../lib/use.js';
-import { standing, statesOf } from '../lib/words.js';
+import { notesOf, statesOf } from '../lib/words.js';
 import { Action, Tabs } from '../ui/controls.js';
 import { Empty, Failure, Loading } from '../ui/feedback.js';
 import { State } from '../ui/glyph.js';
@@ -53,15 +53,22 @@ function useSemaphore(name) {
   const [live, setLive] = useState(null);
   const [events, setEvents] = useState(0);
   const read = useSoon(() => {
-    record.refresh();
     holders.refresh();
     waiters.refresh();
     setEvents((n) => n + 1);
   }, 40, { rest: 1_000 });
-  useStream('/v1/watch', { names: [name], permits: true, live_every: '1s' }, {
-    open: (again) => again && read(),
-    missed: read,
-    message: ({ events = [] }) => events.length && read(),
+  const readAll = () => {
+    record.refresh();
+    read();
+  };
+  useStream('/v1/watch', { names: [name], permits: true, records: true, live_every: '1s' }, {
+    open: (again) => again && readAll(),
+    missed: readAll,
+    message({ records = [], undefined: gone = [] }) {
+      if (records.length) record.set(() => ({ record: records[0] }));
+      if (gone.length) record.refresh();
+      if (records.length || gone.length) read();
+    },
     live(data) {
       const mine = (data.live.semaphores ?? []).find((s) => s.semaphore === name);
       const at = Date.now();
@@ -71,7 +78,7 @@ function useSemaphore(name) {
       setLive({ waiters: mine?.waiters ?? 0 });
     },
   });
-  return { record, holders, waiters, live, events, read };
+  return { record, holders, waiters, live, events, read: readAll };
 }
 
 function Actions({ record, onChange }) {
@@ -90,7 +97,7 @@ function Actions({ record, onChange }) {
     ${dialog === 'delete' &&
     html`<${Review}
       title=${`Delete ${name}`}
-      verb="Delete it"
+      verb="Delete"
       kind="danger"
       role="ROLE_EDITOR"
       semaphore=${name}
@@ -98,7 +105,7 @@ function Actions({ record, onChange }) {
         { edits: { edits: [{ delete: name, expected_version: record.version }] } }, signal)}
       run=${(common) => post('/v1/definitions:edit',
         { edits: [{ delete: name, expected_version: record.version }], ...common })}
-      done=${() => `${name} is deleted.`}
+      done=${() => `${name} deleted.`}
       onDone=${() => navigate('/')}
       onClose=${close}
     />`}`;
@@ -127,12 +134,12 @@ export function Semaphore({ name }) {
   return html`
     <${Title} aside=${record && html`<${Actions} record=${record} onChange=${s.read} />`}>${name}<//>
     <${Cordons} />
-    ${missing && html`<p class="note">There is no definition of this name${record ? ' any more' : ''}. Its history and
-      firings may still be known.</p>`}
+    ${missing && html`<p class="note">This semaphore ${record ? 'was deleted' : 'does not exist'}. Its history and firings
+      may still be there.</p>`}
     ${record && !missing &&
     html`<div class="standing">
       <p class="row">${statesOf(record).map((st) => html`<${State} key=${st.value} value=${st.value} />`)}</p>
-      ${standing(record).map((text) => html`<p class="note">${text}</p>`)}
+      ${notesOf(record).map((text) => html`<p class="note">${text}</p>`)}
       <${Figures} record=${record} holders=${s.holders.data} live=${s.live} />
     </div>`}
     ${s.record.error && !missing && !s.record.error.offline &&
@@ -147,7 +154,7 @@ export function Semaphore({ name }) {
           : tab === 'firings'
             ? html`<${Firings} name=${name} events=${s.events} />`
             : tab === 'explain'
-              ? html`<${Explain} name=${name} />`
+              ? html`<${Explain} name=${name} record=${record} />`
               : gone
                 ? html`<${Empty} title="Nothing to show.">Create it under <a href="?tab=rule">Rule</a>, or look at
                   its <a href="?tab=history">history</a>.<//>`

@@ -1,4 +1,4 @@
-// What was changed of a semaphore, and how its permits ended.
+// How a semaphore was changed, and how its permits ended.
 import { useState } from 'preact/hooks';
 import { get } from '../../lib/api.js';
 import { html } from '../../lib/html.js';
@@ -16,13 +16,13 @@ export function History({ name, events, onChange }) {
     ['history', name, permits, size, events], { keep: true });
   return html`<section class="panel">
     <div class="title"><h2>History</h2>
-      <${Check} label="Also how permits ended" checked=${permits}
+      <${Check} label="Show ended permits" checked=${permits}
         onChange=${(on) => change({ permits: on ? '1' : '' })} />
     </div>
     <${Read} of=${history} what="Reading the journal">
       ${(data) => html`
         ${data.entries?.length ? html`<${Entries} entries=${data.entries} semaphore=${name}
-          onChange=${onChange} />` : html`<${Empty} title="The journal has nothing of it." />`}
+          onChange=${onChange} />` : html`<${Empty} title="No changes are recorded." />`}
         ${data.next_page_token && size < 1000 &&
           html`<p class="row"><button type="button"
             onClick=${() => setSize(Math.min(1000, size * 4))}>Show more</button></p>`}`}

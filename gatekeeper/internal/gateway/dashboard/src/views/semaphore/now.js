@@ -36,12 +36,12 @@ function RevokeDialog({ permit, onClose, onDone }) {
   };
   return html`<${Dialog} title="Revoke a permit" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>${who(permit.identity)} must stop. Its refreshes are refused from now on, and its slot is free when it
-      releases, or at its deadline.</p>
+      <p>${who(permit.identity)} must stop. Its refreshes will be refused, and its slot is free when it releases or when
+      its permit expires.</p>
       <${Text} label="Reason" value=${o.reason} onInput=${(reason) => set({ ...o, reason })} maxlength="1024" />
       <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })}
-        error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: not at all." />
-      <${Check} label="Free the slot at once" checked=${o.unsafe} onChange=${(unsafe) => set({ ...o, unsafe })}
+        error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: it must stop now." />
+      <${Check} label="Free the slot immediately" checked=${o.unsafe} onChange=${(unsafe) => set({ ...o, unsafe })}
         help="Unsafe: the holder may still run, and then two run at the same time. Only a fencing token protects what they write." />
       <${Failure} error=${error} />
       <p class="row end">
@@ -65,8 +65,8 @@ function ClearDialog({ permit, onClose, onDone }) {
   };
   return html`<${Dialog} title="Clear a slot" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>The permit of ${who(permit.identity)} expired, and its slot is held. Clear it when you know that its job
-      does not run any more.</p>
+      <p>The permit of ${who(permit.identity)} expired, and its slot is held. Clear it once you know that its job
+      is no longer running.</p>
       <${Text} label="Reason" value=${reason} onInput=${setReason} maxlength="1024" />
       <${Failure} error=${error} />
       <p class="row end"><button type="button" onClick=${onClose}>Cancel</button>
@@ -119,18 +119,18 @@ function Waiters({ data }) {
       caption="Waiters"
       rows=${data.waiters}
       rowKey=${(w) => `${w.request_id}/${w.place}`}
-      empty=${html`<${Empty} title="Nobody waits." />`}
+      empty=${html`<${Empty} title="Nobody is waiting." />`}
       columns=${[
         ['Place', (w) => w.place || 'idle worker', 'num'],
         ['Waiter', (w) => who(w.identity), 'name'],
         ['Weight', (w) => count(w.weight), 'num'],
         ['Waiting for', (w) => html`<${Since} at=${since(w)} />`, 'num'],
       ]}
-      note=${data.next_page_token && 'More wait than are shown here.'}
+      note=${data.next_page_token && 'More callers are waiting than are shown here.'}
     />
     ${(data.tasks ?? []).map((t) =>
       html`<p key=${t.job}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a>: ${count(t.tasks)} tasks
-        wait for a worker.</p>`)}
+        are waiting for a worker.</p>`)}
   </section>`;
 }
 
@@ -145,11 +145,11 @@ function DeniedTable({ rows, caption }) {
     columns=${[
       ['Caller', (d) => who(d.identity), 'name'],
       ['Why', (d) => html`${d.message}
-        <div class="sub">${word(d.reason, 'REASON_')}${d.let_in &&
-          `; ${who(d.let_in)} was let in, so it may be a standby`}${d.cured && '; would not be denied now'}</div>`],
+        <div class="under">${word(d.reason, 'REASON_')}${d.let_in &&
+          `; ${who(d.let_in)} was let in, so this may be a standby`}${d.cured && '; would not be denied now'}${d.semaphore &&
+            html`. <a class="whole" href=${explain(d)}>Explain</a>`}</div>`],
       ['Times', (d) => count(d.count), 'num'],
       ['Last', (d) => html`<span title=${when(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],
-      ['', (d) => html`<a href=${d.semaphore ? explain(d) : undefined}>Explain</a>`, 'end'],
     ]}
   />`;
 }
@@ -163,10 +163,10 @@ function Denied({ name, events }) {
       ${(data) => html`
         ${data.callers?.length
           ? html`<${DeniedTable} rows=${data.callers} caption="Callers that were denied" />`
-          : html`<${Empty} title="Nobody is denied.">Callers show here when waiting does not help
-            them${data.since ? `; remembered since ${when(data.since)}` : ''}.<//>`}
+          : html`<${Empty} title="Nobody is denied.">Callers appear here when waiting will not
+            help them${data.since ? `. Recorded since ${when(data.since)}` : ''}.<//>`}
         ${data.misspelled?.length > 0 &&
-        html`<h3>They may mean this semaphore</h3>
+        html`<h3>Possible typos of this name</h3>
           <ul>${data.misspelled.map((d) =>
             html`<li>${who(d.identity)} asks for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
     <//>

@@ -1,9 +1,10 @@
 // Which of those who were seen asking two patterns let in. The servers decide: they are asked what a new semaphore with
 // these patterns would admit. It is only a preview, so it is never made.
 import { useEffect, useState } from 'preact/hooks';
-import { all, post } from '../../lib/api.js';
+import { post } from '../../lib/api.js';
 import { count, plural } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
+import { useKnown } from '../../lib/known.js';
 import { useData } from '../../lib/use.js';
 
 const shown = 60;
@@ -14,7 +15,7 @@ export function PatternTest({ name, group, acquirer }) {
     const t = setTimeout(() => setAsked({ group, acquirer }), 250);
     return () => clearTimeout(t);
   }, [group, acquirer]);
-  const known = useData((signal) => all('/v1/known', {}, 'callers', signal, 1000), ['known']);
+  const { callers, more } = useKnown(1000);
   const test = useData(
     asked.group && asked.acquirer
       ? async (signal) => {
@@ -26,7 +27,6 @@ export function PatternTest({ name, group, acquirer }) {
     ['patterns', asked],
     { keep: true },
   );
-  const callers = known.data?.items ?? [];
   const total = test.data?.eligible ?? test.data?.total_admitted ?? 0;
   const inside = new Set((test.data?.admitted ?? []).map((c) => `${c.acquirer} in ${c.group}`));
   const bad = test.error && !test.error.offline ? test.error.fields?.[0]?.rule ?? test.error.message : '';
@@ -38,10 +38,10 @@ export function PatternTest({ name, group, acquirer }) {
     ${bad
       ? html`<p class="error">${bad}</p>`
       : callers.length === 0
-        ? html`<p class="faint">Nobody was seen asking yet, so the patterns cannot be tried on anybody.</p>`
+        ? html`<p class="faint">No caller has asked yet, so there is nobody to test the patterns on.</p>`
         : html`<p><strong class=${total ? 'tone-run' : 'tone-deny'}>These patterns let
           in ${total ? count(total) : 'none'} of ${plural(callers.length, 'known caller',
-            'known callers')}${known.data?.more ? ' and more' : ''}.</strong></p>
+            'known callers')}${more ? ' and more' : ''}.</strong></p>
             <ul class="chips">${sorted.slice(0, shown).map((c) => {
               const text = `${c.acquirer} in ${c.group}`;
               const is = inside.has(text);

@@ -112,7 +112,7 @@ function Edit({ name, record, onSaved, onDone }) {
   return html`<section class="panel">
     <div class="title"><h2>${base ? 'Edit the rule' : 'Create this semaphore'}</h2></div>
     ${newer && html`<p class="note" role="alert">${newer.updated_by || 'Somebody'} saved another version
-      at ${when(newer.updated_at)}, while you edit.
+      at ${when(newer.updated_at)}, while you were editing.
       <button type="button" onClick=${() => compare(newer)}>Compare and merge</button></p>`}
     <form onSubmit=${submit}>
       <div class="form">
@@ -131,7 +131,7 @@ function Edit({ name, record, onSaved, onDone }) {
         ${changed && html`<span class="grow faint">Nothing is saved yet.</span>`}
         ${base && html`<button type="button" onClick=${onDone}>${changed ? 'Discard' : 'Back'}</button>`}
         <${Action} role="ROLE_EDITOR" semaphore=${name} type="submit" kind="primary"
-          why=${broken ? 'A field has a mistake.' : !changed ? 'Nothing was changed.' : ''}>Review and save …<//>
+          why=${broken ? 'Correct the marked fields first.' : !changed ? 'There is nothing to save.' : ''}>Review and save …<//>
       </p>
     </form>
     ${reviewing &&
@@ -143,7 +143,7 @@ function Edit({ name, record, onSaved, onDone }) {
       deps=${options}
       preview=${async (signal) => post('/v1/preview', { edits: request() }, signal)}
       run=${async (common) => post('/v1/definitions:edit', { ...request(), ...common })}
-      done=${(a) => `${name} is ${base ? 'saved' : 'created'}, as change ${a.revision}.`}
+      done=${(a) => `${name} ${base ? 'saved' : 'created'} (change ${a.revision}).`}
       onError=${failed}
       onClose=${() => setReviewing(false)}
       onDone=${() => {
@@ -151,9 +151,9 @@ function Edit({ name, record, onSaved, onDone }) {
         onDone();
       }}
     >
-      ${base && html`<details><summary>Only for a time, or with a drain</summary>
+      ${base && html`<details><summary>Time limit and drain</summary>
         <div class="form"><${EndFields} value=${options} set=${setOptions}
-          without="Then the old values come back. Empty: for good." />
+          without="After that the old values come back. Empty: no limit." />
             <${DrainField} value=${options} set=${setOptions} /></div>
       </details>`}
     <//>`}

@@ -249,7 +249,7 @@ func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
 	if _, err := host.Semaphore("nightly-export").TryAcquire(t.Context()); !errors.As(err, &denied) {
 		t.Fatalf("while it is cordoned: %v", err)
 	}
-	list.shows("cordoned: host-1 in zone-a, denied once")
+	list.shows("cordoned: host-1 in zone-a, once at")
 	p.visit("/s/nightly-export")
 	p.click("Explain")
 	p.shows("Denied: cordoned.") // it asks about the caller that is denied

@@ -63,9 +63,9 @@ export function rowNote(record) {
 
 // deniedWhen says how old a denial is, and whether it was the only one.
 export const deniedWhen = (d) =>
-  (d.count > 1 ? `denied since ${soon(d.first)}` : `denied once, at ${soon(d.last)}`);
+  (d.count > 1 ? `since ${soon(d.first)}` : `once at ${soon(d.last)}`);
 
-export const deniedText = (d) => `${who(d.identity)} is denied (${deniedWhen(d)}). ${d.message}`;
+export const deniedText = (d) => `${who(d.identity)} is denied, ${deniedWhen(d)}: ${d.message}`;
 
 export function pauseSentence(p) {
   let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until resumed';

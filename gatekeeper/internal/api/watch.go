@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// watchBytes ends a message early: the events of a batch of edits are told together, and may be many.
+	// watchBytes ends a message early: the events of a batch of edits are sent together, and may be many.
 	watchBytes = 1 << 20
-	// watchQuiet is how many revisions may pass without an event for the watcher before it is told where it stands: so it
+	// watchQuiet is how many revisions may pass without an event for the watcher before it gets a message with the current one: so it
 	// resumes from where the events are still held.
 	watchQuiet = 1000
 	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how many permits of each.
@@ -30,7 +30,7 @@ const (
 	maxLive                    = 1000
 	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it becomes collectBusy, so
 	// that a single change is shown at once, and constant change costs little.
-	collectFor, collectBusy = 100 * time.Millisecond, 500 * time.Millisecond
+	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )
 
@@ -42,7 +42,7 @@ type watchService struct {
 
 // Watch streams what this server applies, from a revision on. A follower passes the stream on to the leader where it can, and
 // when that way breaks the watcher comes again and resumes. The first message has no events: its revision is where the
-// stream begins. A watcher that was overtaken is told so and goes on from there.
+// stream begins. A watcher that was overtaken gets missed and continues from there.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
@@ -58,14 +58,14 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
 		}
 	}
-	w.told = s.cfg.Machine.State().Revision()
+	w.sent = s.cfg.Machine.State().Revision()
 	if from := m.GetFromRevision(); from > 0 {
-		w.told = from - 1
+		w.sent = from - 1
 	}
-	// Events above what the message says are told, and none at or below it: the subscription begins at the same revision.
-	subscription := s.cfg.Hub.Subscribe(w.told)
+	// Events above the revision of the message are sent, and none at or below it: the subscription begins at the same revision.
+	subscription := s.cfg.Hub.Subscribe(w.sent)
 	defer subscription.Close()
-	if err := stream.Send(&gatekeeperv1.WatchResponse{Revision: w.told}); err != nil {
+	if err := stream.Send(&gatekeeperv1.WatchResponse{Revision: w.sent}); err != nil {
 		return err
 	}
 	return w.run(stream.Context(), subscription)
@@ -78,7 +78,7 @@ type watcher struct {
 	permits bool
 	every   time.Duration // between live reports; 0: none
 	send    func(*gatekeeperv1.WatchResponse) error
-	told    uint64 // the revision of the last message
+	sent    uint64 // the revision of the last message
 
 	changed *changes // with records; nil: without
 }
@@ -122,7 +122,7 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 				if w.changed != nil {
 					w.noteDenials(now)
 				}
-				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.told, Live: w.live()})
+				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.sent, Live: w.live()})
 			}
 		}
 		if err != nil {
@@ -158,7 +158,7 @@ func (w *watcher) note(batch *watch.Batch) {
 		c.names[e.Semaphore] = true
 	}
 	c.revision = batch.Revision
-	if c.due.IsZero() && (len(c.names) > before || c.missed || batch.Revision >= w.told+watchQuiet) {
+	if c.due.IsZero() && (len(c.names) > before || c.missed || batch.Revision >= w.sent+watchQuiet) {
 		c.schedule(time.Now())
 	}
 }
@@ -175,7 +175,7 @@ func (w *watcher) noteDenials(now time.Time) {
 		}
 	}
 	if len(c.names) > before && c.due.IsZero() {
-		c.revision = max(c.revision, w.told)
+		c.revision = max(c.revision, w.sent)
 		c.schedule(now)
 	}
 }
@@ -210,15 +210,15 @@ func (w *watcher) tellChanges() error {
 			size += proto.Size(record)
 		}
 		if size > watchBytes {
-			out.Revision = w.told
+			out.Revision = w.sent
 			if err := w.send(out); err != nil {
 				return err
 			}
 			out, size = new(gatekeeperv1.WatchResponse), 0
 		}
 	}
-	w.told = c.revision
-	out.Revision = w.told
+	w.sent = c.revision
+	out.Revision = w.sent
 	clear(c.names)
 	c.missed, c.due = false, time.Time{}
 	return w.send(out)
@@ -268,7 +268,7 @@ func (w *watcher) tell(batch *watch.Batch) error {
 		}
 		n := proto.Size(event)
 		if size+n > watchBytes && size > 0 {
-			if err := w.send(&gatekeeperv1.WatchResponse{Events: out.Events, Revision: w.told}); err != nil {
+			if err := w.send(&gatekeeperv1.WatchResponse{Events: out.Events, Revision: w.sent}); err != nil {
 				return err
 			}
 			out.Events, size = nil, 0
@@ -276,10 +276,10 @@ func (w *watcher) tell(batch *watch.Batch) error {
 		out.Events = append(out.Events, event)
 		size += n
 	}
-	if len(out.Events) == 0 && !out.Missed && batch.Revision < w.told+watchQuiet {
+	if len(out.Events) == 0 && !out.Missed && batch.Revision < w.sent+watchQuiet {
 		return nil
 	}
-	w.told = batch.Revision
+	w.sent = batch.Revision
 	return w.send(out)
 }
 

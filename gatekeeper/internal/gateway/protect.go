@@ -58,7 +58,7 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// direct reports whether a host is one that a foreign page cannot have pointed at this server: a name of its own would have a dot. Where callers
+// direct reports whether a host is one that a foreign page cannot have pointed at this server: a foreign name would have a dot. Where callers
 // are authenticated, the credentials of a browser are bound to the name.
 func direct(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {

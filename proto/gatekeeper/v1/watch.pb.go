@@ -36,7 +36,7 @@ type WatchRequest struct {
 	// most 1 000 semaphores, by name; of more than that, names or labels must choose.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
 	// Instead of events, send the records of the semaphores that they are about, for pages that show how things are. They are collected over a
-	// tenth of a second, and over half a second while they keep coming. An event about many semaphores, such as a cordon, is sent as missed.
+	// tenth of a second, and over a second while they keep coming. An event about many semaphores, such as a cordon, is sent as missed.
 	// With live_every, the records of semaphores whose denials have changed come too.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields

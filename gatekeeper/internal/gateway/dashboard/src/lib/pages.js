@@ -6,6 +6,7 @@ import { recoveries } from './connection.js';
 import { useStore } from './store.js';
 
 const size = 100;
+const between = 100; // ms between two rounds of reading what has come into sight
 
 const pagesOf = (from, to) => {
   const out = [];
@@ -28,7 +29,8 @@ export function usePages(query) {
   const [, render] = useState(0);
   const rerender = () => render((n) => n + 1);
   const state = useMemo(() =>
-    ({ pages: new Map(), revisions: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0 }), [key]);
+    ({ pages: new Map(), revisions: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0,
+      wanted: 0, timer: 0 }), [key]);
   const took = useRef(0); // ms, by the last page
   const current = useRef(state);
   current.current = state;
@@ -63,15 +65,22 @@ export function usePages(query) {
       },
     );
   };
-  const want = (from, to) => {
-    state.window = [from, to];
-    const pages = pagesOf(from, to);
+  const readWanted = () => {
+    state.wanted = performance.now();
+    state.timer = 0;
+    const pages = pagesOf(...state.window);
     for (const [page, abort] of state.asked) {
       if (pages.includes(page)) continue;
       abort.abort(); // it has been scrolled past
       state.asked.delete(page);
     }
     for (const page of pages) read(page);
+  };
+  // While somebody scrolls fast, only the pages of now and then are read.
+  const want = (from, to) => {
+    state.window = [from, to];
+    state.timer ||= setTimeout(() => current.current === state && readWanted(),
+      Math.max(0, state.wanted + between - performance.now()));
   };
   const refresh = () => {
     const pages = pagesOf(...state.window);

@@ -10,7 +10,7 @@ const longest = 5_000; // ms between attempts
 //   open(again)         connected; again: not for the first time
 //   error(APIError)     refused, and not tried again
 //   end()               the server has said all
-// It connects again by itself, from the last event on. While the page is hidden it is closed.
+// It reconnects automatically, from the last event on. While the page is hidden it is closed.
 export function stream(url, query, on) {
   let closed = false;
   let attempt = 0;

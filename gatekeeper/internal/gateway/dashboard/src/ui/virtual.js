@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../lib/html.js';
 
-const overscan = 8; // rows above and below the screen
+const overscan = 4; // rows above and below the screen
 const step = 4; // rows by which the window moves, so that most scrolling renders nothing
 
 // Virtual shows total rows of a height (px). row(i) renders the inside of one; range(from, to) hears which are on the

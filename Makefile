@@ -4,13 +4,13 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# go build stamps the version from the repository by itself.
+# go build stamps the version from the repository.
 BUILD    := CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '-s -w'
 TOOL     := go tool -modfile=.ci/tools/go.mod
 BUF      ?= $(TOOL) buf
 GOLANGCI ?= $(TOOL) golangci-lint
 FUZZTIME ?= 20s
-# The bench beside peers is a module of its own; its go.mod follows the one above it.
+# The bench beside peers is a separate module; its go.mod follows the one above it.
 PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(CURDIR)/bin/peers.json
 # What shows and tests the product from outside is a separate module: $(call DEPLOY,demo,jobs) builds deploy/demo and runs it here, with jobs as
 # its first argument.

@@ -87,7 +87,7 @@ func (s Settings) validate() error {
 	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxMaxDuration:
 		return fmt.Errorf("max_duration %v is not within %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case s.RememberedRequests == 0:
-		return fmt.Errorf("remembered_requests is 0: no retry could be told that its request has ended")
+		return fmt.Errorf("remembered_requests is 0: no retry could learn that its request has ended")
 	case s.JournalLifetime < 0:
 		return fmt.Errorf("the lifetime of the journal is %v, which is below 0", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:

@@ -37,7 +37,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 		over.Drain = 0
 		cordons := slices.Clone(d.cordons)
 		cordons[i] = &over
-		d.setCordons(cordons) // who has matched callers against them must look at them anew
+		d.setCordons(cordons) // cached matches of callers are stale
 		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
 	}
 	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
@@ -99,7 +99,7 @@ func (d *draft) revert(c Revert) Result {
 	return RevisionResult{Applied: true, Revision: d.revision}
 }
 
-// revertEdit ends the edit that stands at i. That it ended is told even when nothing can be taken back.
+// revertEdit ends the edit that stands at i. An event says that it ended even when nothing can be reverted.
 func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 	end, before := waits.ends[i], d.Definition(name)
 	restored, kept := semaphore.Revert(before.Definition, end.Before, end.After)
@@ -123,7 +123,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		}
 		d.setDefinition(name, after)
 		drain = end.Drain
-		if drain > 0 && d.hasLive(name) { // whom the old values shut out was let in by the edit, and is told to stop as kindly
+		if drain > 0 && d.hasLive(name) { // the edit had let them in, so its drain applies to their stop too
 			waits.begin(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}

@@ -158,7 +158,7 @@ func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
 	equal(t, "event", l.events[0].Before.Pause.Drain, time.Minute)
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 
-	// Pausing again is a change of its own: the timer of the first finds nothing.
+	// Pausing again is another change: the timer of the first finds nothing.
 	again := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 	equal(t, "second pause", l.state().Definition("s").Pause.Revision, again)
@@ -172,7 +172,7 @@ func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
 	equal(t, "cordon", l.state().Cordons()[0], over)
 	equal(t, "the cordon that readers had", old[0].Drain, time.Minute)
 	equal(t, "events", l.events, []fsm.Event{{Revision: r.Revision, Kind: fsm.DrainedEvent, Cordon: over, Change: cordon, At: at(9)}})
-	// Whoever matched callers against the old set must look again.
+	// Matches of callers with the old set are stale.
 	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
 
 	revoke := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision

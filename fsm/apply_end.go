@@ -108,7 +108,7 @@ func (d *draft) completeLate(c Release) uint64 {
 	return revision
 }
 
-// claimsChanged emits an event for callers that await ends of firings, where no other event tells of the change.
+// claimsChanged emits an event for callers that await ends of firings, where no other event reports the change.
 func (d *draft) claimsChanged(e Event) {
 	if d.featureLevel >= 4 {
 		e.Kind = ClaimsChanged
@@ -150,7 +150,7 @@ func (s *State) holdsLost(sem string) bool {
 	return def != nil && def.Definition.OnExpiry == semaphore.OnExpiryHold
 }
 
-// abandon ends a live permit of which nobody was told.
+// abandon ends a live permit that no caller received.
 func (d *draft) abandon(c Abandon) Result {
 	if d.invalidCooling(c.Cooling) {
 		return invalid("abandon: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)

@@ -96,7 +96,7 @@ func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	return own.Token
 }
 
-// reacquire gives a live permit a new token. Whoever was answered the old one may not hear of it before its own deadline, so the new
+// reacquire gives a live permit a new token. A holder of the old one may not hear of it before its own deadline, so the new
 // permit lasts at least as long, and owes that time unless the caller vouches for the old holder.
 func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	revision := d.advance()
@@ -152,7 +152,7 @@ func (d *draft) extend(c Extend) Result {
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
 }
 
-// takeOver tells the holder of a live permit to stop, where the definition lets another caller ask for that. The slot stays taken until the
+// takeOver orders the holder of a live permit to stop, where the definition lets another caller ask for that. The slot stays taken until the
 // release or the deadline, so that a wrong judgement costs the holder its run and lets nobody in early.
 func (d *draft) takeOver(c TakeOver) Result {
 	p := d.Permit(c.Token)
@@ -176,10 +176,10 @@ func (d *draft) takeOver(c TakeOver) Result {
 	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
 }
 
-// revoke tells a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again changes
+// revoke orders a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again changes
 // something only when it shortens the drain: an operator has lost patience.
 //
-// An unsafe revoke frees the slot at once, also that of a holder that was told to stop before. Nothing cools: who asks for
+// An unsafe revoke frees the slot at once, also that of a holder that had to stop before. Nothing cools: who asks for
 // that does not want to wait.
 func (d *draft) revoke(c Revoke) Result {
 	if err := validDrain("revoke", c.Drain); err != nil {

@@ -8,8 +8,8 @@ import (
 
 // What the leader has seen and what it waits for: who asks, what misses its expected work, the end of a quarantine.
 
-// sight remembers callers. It is no change: what was seen decides nothing, and sightings come every second, so that with a
-// revision each they would wake whoever waits for changes.
+// sight remembers callers. It is no change: what was seen decides nothing, and sightings come every second, so with a
+// revision each they would wake everything that waits for changes.
 func (d *draft) sight(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so that whoever hears of
+// undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so that a watcher that hears of
 // changes needs not know that it was an undo; the journal says so beside.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}

@@ -74,7 +74,7 @@ func anyFiring() *rapid.Generator[*semaphore.Firing] {
 		case 1:
 			return &semaphore.Firing{Name: anyText().Draw(t, "name")}
 		}
-		// A due time has no absent value of its own: 1970 is one like any other.
+		// A due time has no value that means absent: 1970 is a due time like any other.
 		return &semaphore.Firing{Name: anyText().Draw(t, "name"), Due: time.Unix(0, rapid.Int64().Draw(t, "due")).UTC()}
 	})
 }

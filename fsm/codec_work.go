@@ -158,7 +158,7 @@ func (in *restoring) task(t *work.Task) {
 	in.d.setJob(before, &after)
 }
 
-// jobs checks what can be told only of a job with its tasks.
+// jobs checks what holds only between a job and its tasks.
 func (in *restoring) jobs() {
 	for j := range in.d.Jobs(0) {
 		last, some := &work.Task{}, false

@@ -75,7 +75,7 @@ type Expire struct {
 	At          time.Time
 }
 
-// Abandon ends a permit that was granted to a request of which nobody was told; its result is a PermitResult. Its firing did not run.
+// Abandon ends a permit whose grant no caller received; its result is a PermitResult. Its firing did not run.
 type Abandon struct {
 	Token, Term uint64
 	Cooling     time.Duration // as in Release, for as long as superseded tokens may still be counted on; feature level 3
@@ -103,7 +103,7 @@ type Revoke struct {
 	UnsafeNow bool // feature level 2
 }
 
-// TakeOver tells the holder of a live permit to stop because another caller judged it dead; its result is a PermitResult. It is applied
+// TakeOver orders the holder of a live permit to stop because another caller judged it dead; its result is a PermitResult. It is applied
 // only where the definition allows takeovers, and frees nothing. If it says less than a revoke did, it does nothing. Feature level 4.
 type TakeOver struct {
 	Token  uint64
@@ -324,7 +324,7 @@ type Settings struct {
 	RememberedDeletions uint32
 	// Requests bounds what is remembered of requests from feature level 3 on.
 	Requests RequestBounds
-	// JournalLifetime is how long the journal tells of anything; 0 means DefaultJournalLifetime. Feature level 3.
+	// JournalLifetime is how long the journal keeps an entry; 0 means DefaultJournalLifetime. Feature level 3.
 	JournalLifetime time.Duration
 	// Work bounds what is stored for jobs. Feature level 4.
 	Work work.Limits

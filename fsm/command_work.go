@@ -26,7 +26,7 @@ type SubmitTasks struct {
 	At     time.Time
 }
 
-// CancelJob has no more tasks of a job handed out, and tells the workers of those that are held to stop; its result is a JobResult. Term is
+// CancelJob has no more tasks of a job handed out, and orders the workers of held tasks to stop; its result is a JobResult. Term is
 // 0 when somebody asked for it. Feature level 4.
 type CancelJob struct {
 	Job, Term      uint64

@@ -14,7 +14,7 @@
 // longer holds, the command changes nothing and says so: an optimistic replace.
 //
 // What makes a replay harmless stands here too. A request id that has ended never grants again as long as it is remembered; one
-// whose permit lives gets that permit; a token that has ended is told how. A command that a server made by itself carries
+// whose permit lives gets that permit; a token that has ended gets how it ended. A command that a server made without a caller carries
 // the term in which it was made, and does nothing in an entry of another term: by then a new leader has given every holder
 // its full duration again, and the old leader's timers mean nothing.
 //

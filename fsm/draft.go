@@ -76,7 +76,7 @@ func (d *draft) emit(e Event) {
 }
 
 // write returns the gate of that name to write to. The first time in an entry that is a copy, because readers have the gate
-// as it was; after that it is the same copy until the entry is published. Whoever took something out calls sweep.
+// as it was; after that it is the same copy until the entry is published. A caller that removed something calls sweep.
 func (d *draft) write(name string) *gate {
 	g := d.gate(name)
 	if g != noGate && g.written == d.entries {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// EventKind is what an Event tells. The numbers are frozen: they are in the journal.
+// EventKind is what an Event reports. The numbers are frozen: they are in the journal.
 type EventKind uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	Released
 	Expired
 	HeldEvent // expired under on_expiry hold
-	// CoolingEvent: the holder is gone, Permit is now cooling; Permit.Ended says how it went. The end itself has no event of its own.
+	// CoolingEvent: the holder is gone, Permit is now cooling; Permit.Ended says how it went. The end itself has no separate event.
 	CoolingEvent
 	CoolingEnded
 	Cleared
@@ -68,7 +68,7 @@ const (
 	BindingChanged
 )
 
-// End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given
+// End is how the permit of a journal entry of this kind ended; semaphore.NotEnded for all other kinds. A permit that was given
 // back by a cancel counts as abandoned.
 func (k EventKind) End() semaphore.End {
 	switch k {
@@ -127,7 +127,7 @@ type Applied struct {
 	Index, Term uint64
 	State       *State
 	Events      []Event
-	// Restored: the state was replaced by a snapshot's. There are no events; whoever keeps something derived from them starts anew.
+	// Restored: the state was replaced by a snapshot's. There are no events; what was derived from them must be rebuilt.
 	Restored bool
 }
 

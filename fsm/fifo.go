@@ -15,7 +15,7 @@ func (f fifo[T]) push(v T) fifo[T] {
 	return f
 }
 
-// pop drops the first. When more is dropped than left, the rest moves to an array of its own, so that what was dropped goes.
+// pop drops the first. When more is dropped than left, the rest moves to a new array, so that the dropped part is freed.
 func (f fifo[T]) pop() fifo[T] {
 	f.items = f.items[1:]
 	if f.dropped++; f.dropped > len(f.items) {

@@ -12,10 +12,10 @@ import (
 // JournalEntry is one line of the replicated history. It is immutable.
 type JournalEntry struct {
 	Revision uint64
-	// Ordinal tells the entries of one revision apart, from 0.
+	// Ordinal distinguishes the entries of one revision, from 0.
 	Ordinal uint32
 	Kind    EventKind
-	// Missed is what a MissedEvent tells.
+	// Missed is what a MissedEvent reports.
 	Missed Missed
 	// Semaphore is empty for cordons, settings, bindings, recoveries and the end of their quarantine.
 	Semaphore string
@@ -122,7 +122,7 @@ func (d *draft) note(e JournalEntry) {
 	d.ageJournal(e.At)
 }
 
-// belongs tells an entry of the change that makes it. Entries of one change are published together, so those before it can still be written.
+// belongs gives an entry the change that makes it. Entries of one change are published together, so those before it can still be written.
 func (d *draft) belongs(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:

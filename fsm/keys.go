@@ -22,7 +22,7 @@ func identityBefore(a, b *semaphore.Permit) bool {
 	return compareIdentity(a.Identity, b.Identity) < 0
 }
 
-// compareIdentity looks at the holder id first: it tells identities apart soonest.
+// compareIdentity looks at the holder id first: it differs most often.
 func compareIdentity(a, b semaphore.Identity) int {
 	if c := strings.Compare(a.HolderID, b.HolderID); c != 0 {
 		return c

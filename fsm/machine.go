@@ -44,7 +44,7 @@ func New(clusterID string) *Machine {
 func (m *Machine) State() *State { return m.state.Load() }
 
 // Apply applies one entry of the log: one Result a command, in their order. Only after the whole entry is its state
-// published, and only after that are the subscribers told.
+// published, and only after that are subscribers called.
 //
 // An error (ErrUnknownCommand, ErrMalformed, ErrOutOfOrder) means that nothing was applied and that the server must stop: it
 // can no longer follow the log.

@@ -646,7 +646,7 @@ func (m *model) bound() {
 	m.settleMarks()
 }
 
-// keeps tells whether anything is kept of a name.
+// keeps reports whether anything is kept of a name.
 func (m *model) keeps(name string) bool {
 	return m.definition(name) != nil || len(m.drains[name]) > 0 ||
 		slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name }) ||

@@ -179,7 +179,7 @@ func (s *State) Sightings() iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) { s.sightings.Scan(yield) }
 }
 
-// Sighting tells when that acquirer of that group was last seen asking, and whether that is known.
+// Sighting returns when that acquirer of that group was last seen asking, and whether it was.
 func (s *State) Sighting(group, acquirer string) (Sighting, bool) {
 	return s.sightings.Get(Sighting{Group: group, Acquirer: acquirer})
 }
@@ -205,7 +205,7 @@ func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 // which this server began: while it stays the same, so does what is said of the same live permit. Servers differ in it.
 func (s *State) Rules() uint64 { return s.rules }
 
-// Request tells how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is long
+// Request returns how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is long
 // forgotten.
 func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Remembered {
 	if requestID == "" {
@@ -253,12 +253,12 @@ func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	}
 }
 
-// EditRequest tells what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an undo; or returns nil.
+// EditRequest returns what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an undo; or returns nil.
 func (s *State) EditRequest(requestID string) *Remembered {
 	return s.Request("", semaphore.Identity{}, requestID)
 }
 
-// EndedPermit tells how the permit with that token ended; or returns nil: it has not, or it is long forgotten.
+// EndedPermit returns how the permit with that token ended; or returns nil: it has not, or it is long forgotten.
 func (s *State) EndedPermit(token uint64) *Remembered {
 	r, _ := s.requestTokens.Get(token)
 	return r

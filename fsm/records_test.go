@@ -41,7 +41,7 @@ func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	}
 }
 
-// writeRecords puts a snapshot together, with the trailer made anew.
+// writeRecords puts a snapshot together, with a new trailer.
 func writeRecords(tb tester, records []*logv1.Record) []byte {
 	tb.Helper()
 	var b []byte

@@ -36,7 +36,7 @@ type Recovery struct {
 
 // Recovered returns the state of a new cluster, made from s, which stays as it is. Its index and term are those of s, its feature
 // level is at least 2. What an operator set stays: definitions, pauses, cordons, drains, and permits held for an operator; a
-// permit whose definition says on_expiry hold is held when it is lost, as ever. One journal entry (RecoveredEvent) tells of it all. The
+// permit whose definition says on_expiry hold is held when it is lost, as ever. One journal entry (RecoveredEvent) records all of it. The
 // snapshot of the new state is what the first server of the new cluster starts from. A quarantine that is still to be waited
 // out after an earlier recovery goes on beside KeepPermits.
 //
@@ -45,7 +45,7 @@ func (s *State) Recovered(r Recovery) (*State, error) {
 	if err := r.validate(s); err != nil {
 		return nil, fmt.Errorf("fsm: cannot recover: %w", err)
 	}
-	// A draft of its own, with what no reader asks for built anew.
+	// A separate draft, with rebuilt indexes that no reader asks for.
 	var file bytes.Buffer
 	if err := s.Snapshot(&file); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	}
 }
 
-// text is what the journal tells of it.
+// text is what the journal says of it.
 func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
 	if r.Backup != "" {

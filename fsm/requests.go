@@ -110,7 +110,7 @@ func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	return max(h, 1)
 }
 
-// TooOld says why a request cannot be told from one that was carried out and forgotten.
+// TooOld says why a request cannot be distinguished from one that was carried out and forgotten.
 type TooOld struct {
 	RequestRevision uint64 // as of which it had not been made, as far as its caller knows
 	Forgotten       uint64 // up to which requests may have been forgotten

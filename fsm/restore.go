@@ -21,7 +21,7 @@ var (
 	ErrForeign = errors.New("it belongs to another cluster")
 )
 
-// readSnapshot builds the state that a snapshot holds. The checksum tells damage of the file; but a wrong state is worse than
+// readSnapshot builds the state that a snapshot holds. The checksum detects damage to the file; but a wrong state is worse than
 // none, and it may have been written by a faulty server, so all that can be checked of its meaning is checked too.
 func readSnapshot(from io.Reader) (*draft, error) {
 	in := &restoring{d: newDraft(""), r: reader{texts: make(map[string]string)}, records: newRecordReader(from)}
@@ -361,7 +361,7 @@ func (in *restoring) retired(id string) {
 	in.d.State.retired = append(in.d.State.retired, id)
 }
 
-// crossCheck checks what can be told only of the whole.
+// crossCheck checks what only the whole state can show.
 func (in *restoring) crossCheck() {
 	d := in.d
 	d.revision, d.namesForgotten = in.revision, in.namesForgotten

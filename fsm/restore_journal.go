@@ -20,7 +20,7 @@ func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	in.whole(last, e, entries)
 	in.requireRevision(e.Revision, "a journal entry")
 	in.closing(e)
-	in.told(e)
+	in.details(e)
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
 		if e.After.Equal(def.Definition) {
@@ -79,7 +79,7 @@ func (in *restoring) closing(e *JournalEntry) {
 	in.undoable(e)
 }
 
-// undoable checks what a journal entry holds for an undo, and what it tells of one.
+// undoable checks what a journal entry holds for an undo, and what it says of one.
 func (in *restoring) undoable(e *JournalEntry) {
 	more := e.Details()
 	if e.More != nil {
@@ -100,7 +100,7 @@ func (in *restoring) undoable(e *JournalEntry) {
 		in.end(e.Semaphore, end, 0)
 	}
 	if (more.Firings != nil) != (e.Kind == FiringsForgotten || e.Kind == FiringsRemembered) {
-		in.r.fail("journal entry %d.%d of kind %d tells of firings, or lacks them", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has firings, or lacks them", e.Revision, e.Ordinal, e.Kind)
 	} else if more.Firings != nil {
 		in.firings(e.Semaphore, more.Firings)
 	}
@@ -116,8 +116,8 @@ func (in *restoring) firings(name string, f *FiringsChange) {
 	}
 }
 
-// told checks what only some kinds of entries tell.
-func (in *restoring) told(e *JournalEntry) {
+// details checks what only some kinds of entries have.
+func (in *restoring) details(e *JournalEntry) {
 	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent ||
 		e.Kind == RevertedEvent
 	if e.Kind >= DrainedEvent {
@@ -130,7 +130,7 @@ func (in *restoring) told(e *JournalEntry) {
 		in.r.needs(4)
 	}
 	if more := e.Details(); (more.BindingBefore != nil || more.BindingAfter != nil) != (e.Kind == BindingChanged) {
-		in.r.fail("journal entry %d.%d of kind %d tells of a binding, or lacks it", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has a binding, or lacks it", e.Revision, e.Ordinal, e.Kind)
 	}
 	switch {
 	case e.Drain > 0 && !drains:

@@ -78,7 +78,7 @@ type gate struct {
 	written uint64 // see draft.write
 }
 
-// runLog is what the journal tells of the runs of one semaphore. It is immutable.
+// runLog is the journal of the runs of one semaphore. It is immutable.
 type runLog struct {
 	entries   fifo[*JournalEntry]
 	forgotten int64 // when the newest permit ended of those whose end was forgotten, Unix nanoseconds; 0: none was

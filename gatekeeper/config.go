@@ -55,7 +55,7 @@ type Config struct {
 	// HTTPAddress is where the dashboard and the JSON API are served: on loopback by plain HTTP, beyond by TLS as the API. Empty: nowhere.
 	// DefaultHTTPAddress is what gatekeeperd takes.
 	HTTPAddress string
-	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server; names are resolved anew at each dial.
+	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server; names are resolved again at each dial.
 	// Default: where it listens (for AdvertisePeer: its address in Members), so they must be given when that is every address of
 	// the machine, as with 0.0.0.0.
 	AdvertiseAPI, AdvertisePeer string
@@ -110,7 +110,7 @@ type Config struct {
 	DumpInterval time.Duration
 	// Logger takes what the server has to say. Default slog.Default.
 	Logger *slog.Logger
-	// Registerer takes the server's metrics too, beside a registry of its own, which the admin port shows. Optional.
+	// Registerer takes the server's metrics too, in addition to its own registry, which the admin port shows. Optional.
 	Registerer prometheus.Registerer
 
 	// wallClock and clocksEvery are for tests; nil and 0: time.Now and the constant.
@@ -244,7 +244,7 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-// advertised is the address that others are told: what was configured for that, else the address to listen on as it was
+// advertised is the address that others are given: what was configured for that, else the address to listen on as it was
 // written, whose name may be resolved differently later, else where the listener is.
 func advertised(configured, listen string, given, opened net.Listener) string {
 	if configured != "" {

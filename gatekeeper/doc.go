@@ -25,7 +25,7 @@
 //
 // # Starting
 //
-// All listeners are opened before anything is written, so that a port in use is told before a data folder exists. Then the
+// All listeners are opened before anything is written, so that a port in use is reported before a data folder exists. Then the
 // data folder is locked. It belongs to one member of one cluster for life; only an empty one is given to a cluster: a new one of
 // this server alone, the named set of Config.Members, or the one that Config.Join asks to be taken into.
 //
@@ -44,7 +44,7 @@
 // Close first sends clients away (health, ended streams), then hands leadership over, so that the others need not notice a
 // death, then lets calls under way end, then closes. Permits are not touched: their holders refresh them at the next
 // leader. A server that cannot go on, because its disk fails for example, refuses to guess: it stops serving, closes Done
-// with Err, and leaves the rest to whoever runs it.
+// with Err, and leaves the rest to its supervisor.
 //
 // # Compatibility
 //

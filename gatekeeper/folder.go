@@ -81,7 +81,7 @@ func (c *Config) folderError(err error) error {
 	}
 }
 
-// warnOfMembers tells when the cluster is not what this server is configured for. Its members are what the cluster decided, and
+// warnOfMembers warns when the cluster differs from what this server is configured for. Its members are what the cluster decided, and
 // addresses are not taken from a configuration that says otherwise.
 func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	var configured, actual []string
@@ -89,7 +89,7 @@ func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 		actual = append(actual, m.ID+"="+m.PeerAddress)
 		if m.ID == c.ID && m.PeerAddress != peerAddress {
 			c.Logger.Warn("the cluster knows this server at another address, where the other members will not reach it: "+
-				"start it there, or remove this member and let it join anew under a new id with an empty data folder",
+				"start it there, or remove this member and let it join again under a new id with an empty data folder",
 				slog.String("known", m.PeerAddress), slog.String("advertised", peerAddress))
 		}
 	}

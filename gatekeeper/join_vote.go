@@ -49,7 +49,7 @@ func (j *joining) votes(m membership) bool {
 	return false
 }
 
-// askAny asks the servers in turn until one has answered; a refusal is an answer, and is told.
+// askAny asks the servers in turn until one has answered; a refusal is an answer, and is returned.
 func (j *joining) askAny(ctx context.Context) bool {
 	for _, server := range j.servers {
 		_, err := j.askOne(ctx, server, false)

@@ -59,7 +59,7 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
-// asks runs askForVote against e until it has ended by itself, or so many terms are over.
+// asks runs askForVote against e until it returns, or so many terms are over.
 func (e *elections) asks(t *testing.T, terms uint64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -143,7 +143,7 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 	}
 }
 
-// ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients would be told
+// ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients would hear
 // that there is no such semaphore. A follower waits for nobody: the leader may have been started with other definitions.
 func (l *leading) ready(leads bool) error {
 	// A cluster in use with a member that is older than bindings are is of use as before.

@@ -6,7 +6,7 @@ import (
 	"net"
 )
 
-// listen opens every listener that was not given, so that an address in use is told before anything is written.
+// listen opens every listener that was not given, so that an address in use is reported before anything is written.
 func (c *Config) listen() (l Listeners, err error) {
 	l = c.Listeners
 	for _, open := range []struct {

@@ -24,7 +24,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a
+// Open starts a server and returns when it serves; Ready returns when it can answer calls. A bad configuration is a
 // *ConfigError or a *DefinitionError, and nothing was written then; the other errors of this package tell the rest
 // apart. With Join, Open waits for the cluster until ctx ends. With several Members and a new data folder it waits
 // until all of them are open or opening, so open those of one process concurrently. ctx has no other meaning once Open
@@ -273,7 +273,7 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 // opens notes how something that was just opened is closed.
 func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(s.opened, closeIt) }
 
-// serve starts what answers, and what runs by itself.
+// serve starts what answers, and what runs in the background.
 func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 	s.grpc = s.api.NewServer()
 	s.running.Go(func() { s.serveAPI(s.listeners.API) })

@@ -349,7 +349,7 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 	}
 }
 
-// A watcher that resumes is told of what ended by itself while it was away.
+// A watcher that resumes hears of what ended while it was away.
 func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)

@@ -80,9 +80,9 @@ type RecoveredFolder struct {
 
 // Recover makes the data folder of a new cluster of one server from what is left of a cluster that has lost its majority for
 // good; other servers join it as they join any. It has the definitions, pauses, cordons and the journal of the folder with the
-// highest last entry, and a cluster id of its own, so that servers of the old cluster and the new one refuse each other.
+// highest last entry, and a new cluster id, so that servers of the old cluster and the new one refuse each other.
 //
-// Entries at the end of a log that were perhaps never committed are kept: a change that nobody was told of does no harm, a
+// Entries at the end of a log that were perhaps never committed are kept: a change that was never acknowledged does no harm, a
 // lost one does. Only when folders of a majority of the last voters are read is every committed change certainly among them; then
 // permits are carried over. Otherwise the old cluster may have granted permits that nobody here knows of, and the new one grants
 // nothing until the longest of them has ended.

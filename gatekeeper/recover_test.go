@@ -241,7 +241,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		return err == nil && len(a.GetMembers()) == 2 && a.GetMembers()[1].GetVoter()
 	})
-	// A recovery of the recovered: the ids of both lives are gone, and the waiting begins anew.
+	// A recovery of the recovered: the ids of both lives are gone, and the wait starts over.
 	closeServer(t, s)
 	_, err := Recover(RecoverConfig{From: []string{s.cfg.DataDir}, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk2"})
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "ID" || !strings.Contains(err.Error(), "gk6") {

@@ -88,7 +88,7 @@ func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	if status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_TOO_OLD" {
 		t.Fatalf("got %v", err)
 	}
-	now := once("job", "anew")
+	now := once("job", "again")
 	if _, err := fmt.Sscan(info.GetMetadata()["revision"], &now.RequestRevision); err != nil {
 		t.Fatal(err)
 	}

@@ -71,10 +71,10 @@ func (s *Server) Ready(ctx context.Context) error {
 	}
 }
 
-// Done is closed when the server has ended: by Close, or by itself after a fault. Close is to be called either way.
+// Done is closed when the server has ended: by Close, or after a fault. Close must be called either way.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err is the fault after which the server left by itself; nil while it runs and after a plain Close.
+// Err is the fault that stopped the server; nil while it runs and after a plain Close.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *Server) end(err error) {
 	}
 }
 
-// fail is what a fault does: this server must not go on. Clients are sent away at once; Done tells who embeds it.
+// fail is what a fault does: this server must not continue. Clients are sent away immediately; Done notifies the embedding program.
 func (s *Server) fail(err error) {
 	s.log.Error("leaving after a fault", slog.Any("error", err))
 	s.api.Drain()

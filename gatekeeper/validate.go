@@ -38,7 +38,7 @@ const minDumpInterval = time.Second
 // maxMaxCalls is where a limit protects no server any more.
 const maxMaxCalls = 100_000
 
-// Validate says what is wrong with a configuration as far as can be told without opening anything: a *ConfigError or a
+// Validate says what is wrong with a configuration as far as that shows without opening anything: a *ConfigError or a
 // *DefinitionError, or nil. Open does it too.
 func (c Config) Validate() error {
 	c = c.withDefaults()

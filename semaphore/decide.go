@@ -136,7 +136,7 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// shutOut denies a caller that the definition, a cordon or a pause does not let in, and tells one that holds a live
+// shutOut denies a caller that the definition, a cordon or a pause does not let in, and orders one that holds a live
 // permit why it must stop.
 func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	d := Decision{Outcome: Denied, Reason: r}
@@ -176,7 +176,7 @@ func decideOwn(req *Request, f *Facts) Decision {
 	return Decision{Outcome: Reacquired}
 }
 
-// decideFiring answers whether the firing may still be claimed. The caller holds nothing here, so whoever has claimed it
+// decideFiring answers whether the firing may still be claimed. The caller holds nothing here, so the caller that claimed it
 // is somebody else.
 func decideFiring(firing *Firing, f *Facts) Decision {
 	switch {

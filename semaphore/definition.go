@@ -137,7 +137,7 @@ func (d *Definition) TooFarAhead(due, now time.Time) bool {
 type Pause struct {
 	Reason   string
 	Until    time.Time // for people and for the leader's timer; zero: no end
-	Stop     bool      // running permits are told to stop too
+	Stop     bool      // running permits must stop too
 	Revision uint64
 	Author   string
 	// Drain is for how long permits granted before Revision may go on although Stop is set, in full; 0 when there is none, or it

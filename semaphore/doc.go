@@ -6,10 +6,10 @@
 // # The decision
 //
 // A decision is nine steps in a fixed order, and the first that can answer does: is there such a semaphore, does the
-// group match, does the acquirer match, is neither cordoned nor told to stop, what does the caller hold already, is it
+// group match, does the acquirer match, is neither cordoned nor stopping, what does the caller hold already, is it
 // not paused and can the weight ever fit, is the firing still to be had, is there room; else there is none. The steps
 // stand once, in step.decide. Decide walks all of them, Admit the first five for a holder that wants to keep its permit,
-// and Explain tells each to a person; so an answer, a refresh and an explanation cannot disagree.
+// and Explain shows each to a person; so an answer, a refresh and an explanation cannot disagree.
 //
 // The order is the meaning. What shuts a caller out comes before what it holds, so that an edit, a cordon or a pause with
 // stop reaches a holder at its next refresh. What it holds comes before pauses and room, so that a plain pause and fewer

@@ -1,6 +1,6 @@
 package semaphore
 
-// Step is one step of a decision, told to a person.
+// Step is one step of a decision, for a person.
 type Step struct {
 	// Number is the step's number in the decision, 1 to 9.
 	Number int
@@ -12,13 +12,13 @@ type Step struct {
 	Text string
 }
 
-// Explain tells the decision step by step, up to the one that decided. The last step says what Decide answers: it has
+// Explain returns the decision step by step, up to the one that decided. The last step says what Decide answers: it has
 // passed unless the request is denied. When there is no room, steps 8 and 9 both are there and neither has passed.
 func Explain(req *Request, f *Facts) []Step {
-	told := make([]Step, 0, stepFull)
+	steps := make([]Step, 0, stepFull)
 	for s := stepDefined; s <= stepFull; s++ {
 		d := s.decide(req, f)
-		told = append(told, Step{
+		steps = append(steps, Step{
 			Number: int(s),
 			Name:   s.String(),
 			Passed: d.Outcome != Denied && (d.Outcome != 0 || s != stepFree),
@@ -28,7 +28,7 @@ func Explain(req *Request, f *Facts) []Step {
 			break
 		}
 	}
-	return told
+	return steps
 }
 
 // String names the step.
@@ -69,7 +69,7 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	case stepAcquirer:
 		return "Acquirer " + quote(req.Identity.Acquirer) + " matches the acquirer pattern " + quote(f.Definition.AcquirerPattern) + "."
 	case stepOpen:
-		return "No cordon catches the caller, and no pause tells holders to stop."
+		return "No cordon catches the caller, and no pause orders holders to stop."
 	case stepOwn:
 		if req.Worker {
 			return "A worker may hold several permits, one for each task."

@@ -34,7 +34,7 @@ func (l Labels) Get(key string) (value string, ok bool) {
 	return l[i].Value, true
 }
 
-// Map is a map of its own; nil of none.
+// Map returns a copy as a map; nil when there are none.
 func (l Labels) Map() map[string]string {
 	if len(l) == 0 {
 		return nil

@@ -290,7 +290,7 @@ func plain(name string) *Definition {
 	}
 }
 
-// holds tells whether a permit takes a slot under that token.
+// holds reports whether a permit takes a slot under that token.
 func (w *world) holds(token uint64) bool {
 	_, s := w.find(token)
 	return s != nil

@@ -63,7 +63,7 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 		return nil, Invalid(field, pattern, "must be valid UTF-8")
 	}
 
-	// The pattern is parsed by itself first. Wrapped at once, "a)|(b" would close the group that anchors it and match names
+	// The pattern is parsed alone first. Wrapped immediately, "a)|(b" would close the group that anchors it and match names
 	// that only begin with a or end with b.
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

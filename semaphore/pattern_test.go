@@ -138,7 +138,7 @@ func TestPattern_Nil_MatchesNothing(t *testing.T) {
 }
 
 // FuzzPattern looks for a pattern that escapes from its group, is taken for a plain text, or is matched with a part of a
-// name only. The other way to find out whether the whole matches is the longest match of the pattern by itself.
+// name only. The other way to find out whether the whole matches is the longest match of the pattern alone.
 func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		p, err := CompilePattern("group_pattern", pattern)
@@ -157,7 +157,7 @@ func FuzzPattern(f *testing.F) {
 			return
 		}
 		if aloneErr != nil {
-			t.Fatalf("%q does not compile by itself: %v", pattern, aloneErr)
+			t.Fatalf("%q does not compile alone: %v", pattern, aloneErr)
 		}
 		if !utf8.ValidString(name) || len(name) > MaxName {
 			return

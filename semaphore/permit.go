@@ -58,7 +58,7 @@ type Firing struct {
 	Due  time.Time
 }
 
-// PermitState tells who takes a permit's slot. The numbers are frozen: they are in the log.
+// PermitState says who takes a permit's slot. The numbers are frozen: they are in the log.
 type PermitState uint8
 
 const (
@@ -106,7 +106,7 @@ type Permit struct {
 	Weight uint32
 	State  PermitState
 	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the definition, from
-	// cordons and from max_hold are decided anew each time and are not stored here.
+	// cordons and from max_hold are decided each time and are not stored here.
 	Stop StopCause
 	// Ended is how the holder of a cooling permit went.
 	Ended End
@@ -127,7 +127,7 @@ func (p *Permit) GrantedAt() time.Time {
 // StopOrder is what is said to a holder that is to stop. It is immutable: copies of a permit share it.
 type StopOrder struct {
 	Reason string
-	// Revision is that of the change by which it was told; the end of its drain names it.
+	// Revision is that of the change that ordered it; the end of its drain names it.
 	Revision uint64
 	// Drain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it is over.
 	Drain time.Duration

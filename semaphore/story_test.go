@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the stories in testdata say happens")
 
 // TestStories runs the stories in testdata. A story is a text of comments (#), commands, and, indented below each
-// command, what happens then. With -update what happens is written anew, to be read before it is committed.
+// command, what happens then. With -update what happens is written again, to be read before it is committed.
 //
 // Commands, with SEM a name or a glob where many are meant, WHO as group/acquirer or group/acquirer/holder-id:
 //
@@ -134,7 +134,7 @@ func (s *teller) tick(step time.Duration) {
 	}
 }
 
-// change edits one semaphore, or all that a glob names, and says who is told to stop because of it.
+// change edits one semaphore, or all that a glob names, and says who must stop because of it.
 func (s *teller) change(command, glob string, args []string) error {
 	before, _ := s.stopped()
 	names := []string{glob}
@@ -321,12 +321,12 @@ func (s *teller) sayEnded(was *slot, how string, now *slot) {
 	}
 }
 
-// sayStopped names the holders that are told to stop now and were not before.
+// sayStopped names the holders that must stop now and were not before.
 func (s *teller) sayStopped(before []*slot) {
 	stopped, why := s.stopped()
 	for i, h := range stopped {
 		if !slices.Contains(before, h) {
-			s.say("%s is told to stop: %s", h.name(), why[i].Stop)
+			s.say("%s must stop: %s", h.name(), why[i].Stop)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
 		"a lost permit":           func(r *keeperReport) { r.Lost, r.FirstLoss = 1, "its deadline passed" },
 		"a missed refresh":        func(r *keeperReport) { r.Missed = 1 },
 		"a refusal":               func(r *keeperReport) { r.NotRefreshed = 1 },
-		"a stream opened anew":    func(r *keeperReport) { r.Streams = 2 },
+		"a stream opened again":   func(r *keeperReport) { r.Streams = 2 },
 		"uncounted tokens":        func(r *keeperReport) { r.Tokens = 9 },
 		"no stream that is known": func(r *keeperReport) { r.Streams = 0 },
 	} {

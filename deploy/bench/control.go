@@ -17,7 +17,7 @@ import (
 
 // control is what operators wait for, on three servers. Times are in µs unless named otherwise.
 type control struct {
-	// RoundTrip is the median of a call that one server answers by itself.
+	// RoundTrip is the median of a call that one server answers alone.
 	RoundTrip float64 `json:"round_trip_us"`
 	// Heard is from the answer to an edit until a watcher on each of the servers has heard of it: of the slowest of them.
 	HeardP50 float64 `json:"edit_heard_p50_us"`
@@ -25,7 +25,7 @@ type control struct {
 	// Batch is one batch of batchEdits edits, in ms: the median of a few.
 	Batch float64 `json:"batch_ms"`
 	// HandOver is from sending a release until the waiter has its grant. Commit is a release that nobody waits for, and Floor two syncs
-	// in a row and two hops, for which two calls stand that one server answers by itself. The three are measured by turns.
+	// in a row and two hops, for which two calls stand that one server answers alone. The three are measured by turns.
 	HandOverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
@@ -320,7 +320,7 @@ func (c *control) print(out io.Writer) {
 		c.HeardP50, c.HeardMax, missed(c.HeardP50, 2*c.RoundTrip), 2*c.RoundTrip)
 	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s; it is to take less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
 	fmt.Fprintf(out, "From a release to the grant of the next in the queue %.0f µs passed, %.1f times the floor of two syncs and two hops%s (%.0f µs); it is to be less than 2. "+
-		"A release by itself, which is one commit, took %.0f µs.\n",
+		"A release alone, which is one commit, took %.0f µs.\n",
 		c.HandOverP50, c.HandOverP50/c.Floor, missed(c.HandOverP50, 2*c.Floor), c.Floor, c.CommitP50)
 	fmt.Fprintf(out, "With %d watchers of %d events a second the leader took %.1f %% of one core%s; it is to take less than %.0f %%.\n",
 		manyWatchers, eventsPerSecond, c.WatchersCPU, missed(c.WatchersCPU, watchersTarget), watchersTarget)

@@ -31,7 +31,7 @@ const (
 	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
 )
 
-// measureKeep has a process of its own keep permits alive on three servers, and looks at the servers' counters meanwhile.
+// measureKeep has a separate process keep permits alive on three servers, and looks at the servers' counters meanwhile.
 func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	cluster, leader, err := b.start(ctx, "keep", 3)
 	if err != nil {

@@ -31,7 +31,7 @@ type keeperReport struct {
 	NotRefreshed int `json:"not_refreshed"`
 	// Missed counts permits that were refreshed less than twice.
 	Missed int `json:"missed"`
-	// Lost counts permits that cannot be counted on at the end, or whose job was told to stop.
+	// Lost counts permits that cannot be counted on at the end, or whose job had to stop.
 	Lost      int    `json:"lost"`
 	FirstLoss string `json:"first_loss,omitempty"`
 }
@@ -155,7 +155,7 @@ func (t *traffic) awaitAll(ctx context.Context, permits int) error {
 	}
 }
 
-// restart begins to count anew; streams that are open stay open.
+// restart counts from zero again; open streams stay open.
 func (t *traffic) restart() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

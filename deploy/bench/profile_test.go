@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// A moment of the CPU is of what its innermost known function belongs to, whoever called it.
+// CPU time counts for the component of the innermost known function, whatever called it.
 func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
 	stack := func(nanos int64, names ...string) *profile.Sample {
 		s := &profile.Sample{Value: []int64{1, nanos}}

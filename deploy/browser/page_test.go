@@ -132,7 +132,7 @@ func (p *page) theme(name string) {
 	}))
 }
 
-// visit loads a page anew, and waits until it shows its view.
+// visit loads a page, and waits until it shows its view.
 func (p *page) visit(path string) {
 	p.t.Helper()
 	p.do(chromedp.Navigate(p.base + path))

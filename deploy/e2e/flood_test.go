@@ -27,7 +27,7 @@ import (
 type flood struct {
 	Endpoints   []string
 	Connections int // in all
-	Callers     int // at once, in all; each has an identity of its own
+	Callers     int // at once, in all; each has its own identity
 	Semaphore   string
 }
 

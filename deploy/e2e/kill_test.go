@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader is killed while permits are held and others are asked for. Whoever holds goes on holding, refreshed by the next leader; nobody
+// A leader is killed while permits are held and others are asked for. Holders keep their permits, refreshed by the next leader; nobody
 // else gets the same; and when they release, the next holder has a higher token.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	const duration = 12 * time.Second // above a fail-over on a machine whose disk takes two seconds for a vote or an entry
@@ -73,7 +73,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 			t.Fatalf("%s with token %d is held: %+v", p.Semaphore(), p.Token(), denied)
 		}
 		if err := p.Context().Err(); err != nil {
-			t.Errorf("%s was told to stop: %v", p.Semaphore(), context.Cause(p.Context()))
+			t.Errorf("%s had to stop: %v", p.Semaphore(), context.Cause(p.Context()))
 		}
 		if err := p.Release(ctx); err != nil {
 			t.Fatal(err)

@@ -171,7 +171,7 @@ func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 		}
 	}
 
-	// A member that comes anew is introduced among the strangers.
+	// A member that connects again is introduced among the strangers.
 	old := leader(t, cluster)
 	var follower *servers.Server
 	for _, s := range cluster.Servers {

@@ -40,7 +40,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) 
 	if inFlight == 0 {
 		t.Fatal("no call was in flight when the leader was suspended")
 	}
-	// Long enough for the next leader to grant everything anew, after a full duration from its promotion.
+	// Long enough for the next leader to grant everything again, after a full duration from its promotion.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
 	if n, _ := a.waitingAt(old.ID); n == 0 {
 		t.Fatal("a suspended leader has answered")

@@ -54,7 +54,7 @@ func main() {
 // run ends without an error when ctx does and the server has stopped as it should.
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	for _, address := range []string{o.api, o.peer, o.http, o.admin} {
-		// The server would say so too, but whoever has the address might answer in its place.
+		// The server would say so too, but the program that has the address might answer in its place.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w\nIs another server running? Take others with make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)
@@ -79,7 +79,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	// Why it could not start is for the one who typed the command; what it says later is for the log.
 	first := &firstWords{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
-	// In a process group of its own: Ctrl-C reaches this program only, which then stops the server once.
+	// In a separate process group: Ctrl-C reaches this program only, which then stops the server once.
 	servers.DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	}
 	select {
 	case err := <-done:
-		return errors.Join(fmt.Errorf("gatekeeperd left by itself, see %s", log), err)
+		return errors.Join(fmt.Errorf("gatekeeperd exited, see %s", log), err)
 	case <-ctx.Done():
 	}
 	fmt.Fprintln(out, "\nStopping.")

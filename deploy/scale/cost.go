@@ -27,7 +27,7 @@ type op struct {
 // costs are those of every kind of operation, on a server of one size.
 type costs struct {
 	Decision op `json:"decision"` // a denial: what is read for it is what a grant reads
-	Refresh  op `json:"refresh"`  // of one permit, whichever, by a call of its own
+	Refresh  op `json:"refresh"`  // of one permit, by a separate call
 	Frame    op `json:"frame"`    // of one permit among inFrame in a call
 	Grant    op `json:"grant"`    // with its release
 	Expiry   op `json:"expiry"`

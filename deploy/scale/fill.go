@@ -152,7 +152,7 @@ func (f *fleet) define(ctx context.Context, to int) error {
 	return nil
 }
 
-// grant makes permits until there are so many, each by an acquire of its own: every second one of a wide semaphore, the others
+// grant makes permits until there are so many, each by a separate acquire: every second one of a wide semaphore, the others
 // of that many definitions made last, one after the other.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.made.Permits

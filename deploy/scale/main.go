@@ -156,7 +156,7 @@ func (s *scale) run(ctx context.Context) (*report, error) {
 	return r, nil
 }
 
-// say tells how far it is: a run takes minutes.
+// say returns how far it is: a run takes minutes.
 func (s *scale) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }

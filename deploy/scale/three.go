@@ -282,7 +282,7 @@ func ask(ctx context.Context, address string, grants chan<- time.Time) error {
 	}
 }
 
-// newAsker is a caller with one connection, which it makes anew without delay when the server has gone.
+// newAsker is a caller with one connection, which it opens again without delay when the server has gone.
 func newAsker(address string) (*fleet, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{

@@ -26,7 +26,7 @@ type measure struct {
 	scale      float64
 	// slack is what it may differ in any case, in its unit.
 	slack float64
-	// full tells that it has all that it is to hold; nil: after the first quarter of the run.
+	// full reports whether it has all that it is to hold; nil: after the first quarter of the run.
 	full func(state) bool
 }
 
@@ -122,7 +122,7 @@ func (m measure) warm(samples []sample) []sample {
 	return samples[from:]
 }
 
-// settled tells that all servers have at the first of these samples what they are to hold.
+// settled reports whether all servers have at the first of these samples what they are to hold.
 func (m measure) settled(samples []sample) bool {
 	return m.full == nil || !slices.ContainsFunc(samples[0].Servers, func(s state) bool { return !m.full(s) })
 }

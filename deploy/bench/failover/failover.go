@@ -80,7 +80,7 @@ func once(ctx context.Context, c Cluster) (first, library time.Duration, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	// Whoever asks is connected, as clients are.
+	// The caller is connected, as clients are.
 	for server := range count {
 		if err := c.Ask(within, server); err != nil {
 			return 0, 0, fmt.Errorf("server %d grants nothing before the leader is killed: %w", server+1, err)

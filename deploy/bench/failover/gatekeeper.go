@@ -117,7 +117,7 @@ func (g *Gatekeeper) Ask(ctx context.Context, server int) error {
 	return err
 }
 
-// AskAll implements Cluster. The client library asks all servers by itself; the permit stays with it.
+// AskAll implements Cluster. The client library asks all servers; the permit stays with it.
 func (g *Gatekeeper) AskAll(ctx context.Context) error {
 	_, err := g.client.Semaphore(wide).TryAcquire(ctx)
 	return err

@@ -14,7 +14,7 @@ func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 	if err := shell.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // whoever is left of its group
+	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // what is left of its group
 	pid := shell.Process.Pid
 	for taken := time.Duration(0); taken < 20*time.Millisecond; { // or the time limit of all tests ends it
 		var err error

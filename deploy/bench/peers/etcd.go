@@ -15,7 +15,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// etcd is a cluster of etcd, each server a process of its own.
+// etcd is a cluster of etcd, each server a separate process.
 type etcd struct {
 	members   []member
 	processes []*process
@@ -134,7 +134,7 @@ func (e *etcd) close() {
 	}
 }
 
-// newEtcdClient is etcd's own client, which says nothing by itself.
+// newEtcdClient is etcd's own client, without its log output.
 func newEtcdClient(endpoints ...string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()})
 }

@@ -25,7 +25,7 @@ type member struct {
 // timing is how soon etcd replaces a dead leader.
 type timing struct{ HeartbeatMs, ElectionMs uint }
 
-// serveEtcd is a server of etcd, in a process of its own, until it is told to end.
+// serveEtcd is a server of etcd, in a separate process, until its standard input ends.
 func serveEtcd(text string) error {
 	var m member
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
@@ -54,6 +54,6 @@ func serveEtcd(text string) error {
 	case err := <-e.Err():
 		return err
 	case <-e.Server.StopNotify():
-		return errors.New("the server stopped by itself")
+		return errors.New("the server stopped unexpectedly")
 	}
 }

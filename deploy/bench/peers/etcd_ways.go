@@ -115,7 +115,7 @@ func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// mutexes gives each caller a mutex of its own; the callers of one connection share a session.
+// mutexes gives each caller its own mutex; the callers of one connection share a session.
 func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(), error) {
 	var sessions []*concurrency.Session
 	shut := func() {
@@ -159,7 +159,7 @@ func (e *etcdSystem) get(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// keepAlive opens a stream a caller, each for a lease of its own, and sends when the message before has been answered. etcd's own
+// keepAlive opens a stream a caller, each for its own lease, and sends when the message before has been answered. etcd's own
 // client would send one every twenty minutes.
 func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)

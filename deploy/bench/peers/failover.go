@@ -92,7 +92,7 @@ func (k *killable) Ask(ctx context.Context, server int) error {
 // leader that died is else answered after seven seconds.
 const libraryTimeout = time.Second
 
-// AskAll implements failover.Cluster. etcd's client chooses among all servers by itself, and leaves it to its user to repeat a write.
+// AskAll implements failover.Cluster. etcd's client chooses among all servers, and leaves it to its user to repeat a write.
 func (k *killable) AskAll(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, libraryTimeout)

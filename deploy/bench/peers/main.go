@@ -2,7 +2,7 @@
 // is a separate module, because no user of Gatekeeper needs theirs. It has three parts:
 //
 //   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three servers. Every
-//     server is a process of its own with its data on the same disk, and syncs before it answers. All run all the time, and are asked by turns, one window
+//     server is a separate process with its data on the same disk, and syncs before it answers. All run all the time, and are asked by turns, one window
 //     each in every round: what else the machine does is about the same to all. Compared are systems with equally many servers, window by window.
 //   - tasks: empty tasks from their submission until their results are recorded, one by one and by thousands, worked by 16 workers, next to
 //     River on PostgreSQL and asynq on Redis, and to Gatekeeper's own pairs.

@@ -58,13 +58,13 @@ func pids(of ...*process) []int {
 
 // kill is kill -9; it returns when the process is gone.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended by itself
+	_ = p.cmd.Process.Kill() // it may have exited already
 	<-p.done
 }
 
 // stop asks it to end by a signal, and kills it when it does not.
 func (p *process) stop(sig os.Signal) {
-	_ = p.cmd.Process.Signal(sig) // it may have ended by itself
+	_ = p.cmd.Process.Signal(sig) // it may have exited already
 	select {
 	case <-p.done:
 	case <-time.After(10 * time.Second):

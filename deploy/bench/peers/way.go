@@ -11,7 +11,7 @@ import (
 type work string
 
 const (
-	// pairs: an acquire and the release of it, each caller on a key of its own.
+	// pairs: an acquire and the release of it, each caller on its own key.
 	pairs work = "acquire+release pairs"
 	// denials: an acquire of a key that somebody else holds.
 	denials work = "denials"

@@ -89,7 +89,7 @@ func (e *evidence) leader(r *stage.Report, k killedLeader) {
 		}
 		underWay++
 	}
-	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server could be told, %d were told to stop",
+	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server could be told, %d had to stop",
 		(k.without.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
 }
 

@@ -1,4 +1,4 @@
-// Package child starts this very program again, as a process of its own that writes an account, and has what the account says at any
+// Package child starts this program again, as a separate process that writes an account, and has what the account says at any
 // moment, also after the process was killed.
 package child
 
@@ -86,7 +86,7 @@ func (p *Process[R]) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) 
 
 // Kill is kill -9. Once it has returned the process believes nothing, and all that it has written is in Records.
 func (p *Process[R]) Kill() {
-	_ = p.Signal(syscall.SIGKILL) // it may have ended by itself
+	_ = p.Signal(syscall.SIGKILL) // it may have exited already
 	<-p.done
 	p.killed = boottime.Now()
 }
@@ -100,7 +100,7 @@ func (p *Process[R]) Wait(within time.Duration) error {
 	case <-p.done:
 	case <-time.After(within):
 		p.Kill()
-		return fmt.Errorf("%s did not end by itself\n%s", p.Name, &p.stderr)
+		return fmt.Errorf("%s did not exit\n%s", p.Name, &p.stderr)
 	}
 	if p.err != nil && p.killed == 0 {
 		return fmt.Errorf("%s: %w\n%s", p.Name, p.err, &p.stderr)

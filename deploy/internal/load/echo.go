@@ -17,7 +17,7 @@ import (
 // echoMethod is a unary call that answers with what it was given: what gRPC itself costs on this machine.
 const echoMethod = "/bench.Echo/Echo"
 
-// ServeEcho serves the echo on a free port, which it prints, until its standard input ends. It runs as a process of its own, as the
+// ServeEcho serves the echo on a free port, which it prints, until its standard input ends. It runs as a separate process, as the
 // servers that it is compared with do.
 func ServeEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func ServeEcho() error {
 	return server.Serve(l)
 }
 
-// Echo is the echo in a process of its own.
+// Echo is the echo in a separate process.
 type Echo struct {
 	cmd   *exec.Cmd
 	in    io.Closer

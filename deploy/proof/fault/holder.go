@@ -18,7 +18,7 @@ import (
 // Worker is the kind of a holder that executes tasks.
 const Worker = "worker"
 
-// Holder is a client in a process of its own: the first, and those that were started in its place after it was killed.
+// Holder is a client in a separate process: the first, and those that were started in its place after it was killed.
 type Holder struct {
 	// Kind is what it is: holder, worker or submitter.
 	Kind string

@@ -17,7 +17,7 @@ const (
 	API     = "/api"
 )
 
-// Members is the name of the end at which the members are when they call an API that has a way of its own for them.
+// Members is the name of the end at which the members are when they call an API over a separate link.
 const Members = "members"
 
 // Kinds that not every network can do.

@@ -1,4 +1,4 @@
-// Package namespaces gives each server a network of its own, and lets the kernel cut them off from one another: connections are real and just
+// Package namespaces gives each server its own network, and lets the kernel cut them off from one another: connections are real and just
 // fall silent. It needs Linux, root, and the commands ip, tc and ss.
 //
 // A bridge joins the servers' networks with the machine, where the clients are. Each server has two addresses. At the first everybody
@@ -26,7 +26,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// ErrUnavailable says that this machine or user can have no networks of its own.
+// ErrUnavailable says that this machine or user cannot create network namespaces.
 var ErrUnavailable = errors.New("networks in the kernel need Linux, root, ip, tc with its bpf filter, and ss")
 
 // Outside is the end of a link that is on the machine itself, where the clients are. What stands behind a slash in an end's name says
@@ -110,7 +110,7 @@ func (n *Net) address() error {
 		if err != nil {
 			return err
 		}
-		// Another that looked at the same moment may have taken it too: then whoever looks again last gives way.
+		// Another process may have taken it at the same moment: then the one that checks last gives way.
 		if taken, err := n.taken(); err != nil {
 			return err
 		} else if !taken {

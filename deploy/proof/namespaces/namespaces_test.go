@@ -65,7 +65,7 @@ func echo(call string) error {
 	return nil
 }
 
-// server is the echo server in a network of its own.
+// server is the echo server in its own network.
 type server struct {
 	Place
 	in  io.Writer

@@ -107,7 +107,7 @@ func (p *proxied) end() error {
 // kernels is a network in the kernel.
 type kernels struct{ *namespaces.Net }
 
-// front puts the server into a network of its own, where all ports are free.
+// front puts the server into its own network, where all ports are free.
 func (k *kernels) front(s *servers.Server) error {
 	place, err := k.Add(s.ID)
 	if err != nil {

@@ -41,7 +41,7 @@ type Options struct {
 	Length time.Duration
 	// LogStore is how the servers keep their logs; empty means their default.
 	LogStore string
-	// Disks gives each server a small disk of its own, which needs root.
+	// Disks gives each server its own small disk, which needs root.
 	Disks bool
 	// Secure gives the servers TLS, and authenticates the clients.
 	Secure bool

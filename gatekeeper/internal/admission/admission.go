@@ -107,7 +107,7 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 	return err
 }
 
-// errEnded is not told to anybody: the call is over.
+// errEnded is never seen by a caller: the call is over.
 var errEnded = errors.New("the call has ended")
 
 // identify counts the call as one of that identity's. The caller holds mu.

@@ -13,7 +13,7 @@
 //
 // # Kinds
 //
-// Each kind of call has limits of its own, of what is open and of what is in work, so that a flood of one kind leaves the others alone. What keeps or ends a live
+// Each kind of call has its own limits, for open calls and for calls in work, so that a flood of one kind leaves the others alone. What keeps or ends a live
 // permit is never refused and not counted. What an operator does to end an overload does not stand behind what causes it. What
 // reads much is allowed few at a time. A batch counts once as a batch, whose messages are large, and its requests count as if each had come
 // alone. A call that would wait in a queue waits for its turn here too, instead of being refused:

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Acquire streams the place in the queue, as the keeper tells it, and ends with the answer.
+// Acquire streams the place in the queue, as the keeper reports it, and ends with the answer.
 func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
 	received := time.Now() // first of all: the caller counts from before it
 	call, err := acquireFrom(m, received)

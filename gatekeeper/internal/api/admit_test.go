@@ -48,7 +48,7 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy has n calls in work, each of an identity of its own, over as many connections as it takes. end lets them end and checks that they
+// occupy has n calls in work, each of its own identity, over as many connections as it takes. end lets them end and checks that they
 // were answered.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()
@@ -117,7 +117,7 @@ func TestOverload_IsRefusedWithAHint_VitalCallsAreServed_AndItRecovers(t *testin
 	if err := errors.Join(kept, refreshed, released, cancelled, told, healthy); err != nil {
 		t.Errorf("a vital call: %v", err)
 	}
-	// So are an operator and whoever looks.
+	// So are an operator and a viewer.
 	_, created := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
 	_, listed := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
 	if err := errors.Join(created, listed); err != nil {
@@ -134,7 +134,7 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	g := open(t, working(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
-	// The calls of occupy are on one connection of its own: this guards connectionOf, which rests on gRPC's having one peer for each.
+	// The calls of occupy are on one separate connection: this guards connectionOf, which rests on gRPC's having one peer for each.
 	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 	c := ctx(t)
 	for i := range 4 {
@@ -172,7 +172,7 @@ func TestOverload_ForwardedCalls_AreNotOneConnection_AndRefusalsComeThrough(t *t
 	defer release()
 	c := ctx(t)
 	answers := make(chan error, 16)
-	for i := range 16 { // a connection of its own for each: the follower, too, lets one of them have a part only
+	for i := range 16 { // a separate connection for each: the follower, too, lets one of them have a part only
 		server := follower
 		if i < 2 {
 			server = leader
@@ -269,7 +269,7 @@ func TestAdmission_IsGivenBack_HoweverACallEnds(t *testing.T) {
 	}
 }
 
-// Whoever adds a method is to think of what it is for: those that are never refused are listed here.
+// The author of a method must decide what it is for: those that are never refused are listed here.
 func TestTraitsOf_VitalMethods_AreThese(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,

@@ -54,7 +54,7 @@ type Config struct {
 	Insecure bool
 	// Dial makes the connections of hops. Optional, TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
-	// Version and Started are what GetStatus tells; optional.
+	// Version and Started are shown by GetStatus; optional.
 	Version string
 	Started time.Time
 	// SmallestDuration is that of the consensus timeouts; optional, no warnings.
@@ -208,7 +208,7 @@ func (a *API) Close() {
 	})
 }
 
-// poll watches consensus until Close: neither readiness nor leadership tells of its changes by itself.
+// poll watches consensus until Close: neither readiness nor leadership announces its changes.
 func (a *API) poll() {
 	ticker := time.NewTicker(a.cfg.Poll)
 	defer ticker.Stop()

@@ -188,7 +188,7 @@ func TestPause_RepeatAfterATime_IsNoOtherPause(t *testing.T) {
 	}
 }
 
-// Whoever looks what is there before he repeats replaces what his first attempt created.
+// A caller that reads before it repeats replaces what its first attempt created.
 func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}

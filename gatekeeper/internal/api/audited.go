@@ -26,7 +26,7 @@ import (
 
 // The server that decides about a call audits it: the leader, for calls that a follower passes on. It audits each refusal, and each change that a
 // person makes. Permits that callers acquire and release, and tasks that they submit, have no line: there are thousands a second, and the history
-// tells how each ended.
+// says how each ended.
 
 // audits reports whether the calls of a method are audited although they are allowed.
 func audits(fullMethod string) bool {
@@ -187,7 +187,7 @@ func aboutOf(req any) (about []string) {
 	return about
 }
 
-// maxAbout bounds what is looked for in a request; a line tells of fewer.
+// maxAbout bounds what is looked for in a request; a line has fewer.
 const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }
@@ -204,7 +204,7 @@ type repeats struct {
 type repeat struct{ principal, subject, source, method, reason string }
 
 const (
-	// repeatsFor is how long repeated refusals are counted before a line tells of them.
+	// repeatsFor is how long repeated refusals are counted before a line reports them.
 	repeatsFor = 10 * time.Second
 	maxRepeats = 1000
 	// maxStrangers is how many different refusals of callers without a principal have a line in that time, and maxOfStranger of one address.

@@ -34,14 +34,14 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	defer done()
 	subscription := s.cfg.Hub.Subscribe(s.cfg.Machine.State().Revision())
 	defer subscription.Close()
-	var told *gatekeeperv1.FiringClaim
+	var sent *gatekeeperv1.FiringClaim
 	for {
 		claim, ended := awaited(s.cfg.Machine.State(), m.GetSemaphore(), firing, m.GetToken())
-		if told == nil || !proto.Equal(told, claim) {
+		if sent == nil || !proto.Equal(sent, claim) {
 			if err := stream.Send(&gatekeeperv1.AwaitFiringResponse{Claim: claim}); err != nil {
 				return err
 			}
-			told = claim
+			sent = claim
 		}
 		if ended {
 			return nil

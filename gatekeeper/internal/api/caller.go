@@ -258,7 +258,7 @@ func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, 
 	case err == nil:
 		return p, nil
 	case c.api.forward.leading():
-	case p == nil: // a stranger is not told who leads
+	case p == nil: // a stranger does not learn who leads
 		c.failed()
 		return nil, &againError{"this server does not know the caller yet"}
 	default:

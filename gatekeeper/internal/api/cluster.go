@@ -200,7 +200,7 @@ func toRemoval(r consensus.Removal) *gatekeeperv1.RemoveMemberResponse {
 	return &gatekeeperv1.RemoveMemberResponse{Members: toMembers(r.Members), AlreadyRemoved: r.Already, Silent: r.Silent}
 }
 
-// TransferLeadership hands leadership over. Who leads then is told as far as it is known here already.
+// TransferLeadership hands leadership over. The answer names the new leader if this server knows it already.
 func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1.TransferLeadershipRequest) (*gatekeeperv1.TransferLeadershipResponse, error) {
 	if m.GetId() != "" {
 		if err := validMemberID(m.GetId()); err != nil {

@@ -128,7 +128,7 @@ func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
 	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: toOptionalDuration(p.Drain), Change: p.Origin()}
 }
 
-// ending is what says when something ends by itself.
+// ending says when something ends.
 type ending interface {
 	GetUntil() *timestamppb.Timestamp
 	GetLasts() *durationpb.Duration

@@ -85,7 +85,7 @@ func callFrom(m asking, requestID string, metadata map[string]string, received t
 		return nil, err
 	}
 	if request.Firing != nil && requestID == "" {
-		return nil, invalid("request_id", "", "must be set for a firing: without it a retry could not be told from another run")
+		return nil, invalid("request_id", "", "must be set for a firing: without it a retry could not be distinguished from another run")
 	}
 	if err := semaphore.ValidateMetadata(metadata); err != nil {
 		return nil, err

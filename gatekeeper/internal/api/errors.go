@@ -88,7 +88,7 @@ const (
 	reasonInternal         = "INTERNAL"
 )
 
-// overloadRetry is the least, and half of the most, that a caller is told to wait who was refused because there is too much to do. The
+// overloadRetry is the least, and half of the most, that a caller must wait that was refused because of overload. The
 // least lets what is in work end; the spread keeps those that were refused together from coming back together.
 const overloadRetry = 250 * time.Millisecond
 
@@ -357,7 +357,7 @@ func retryLater(error) []protoadapt.MessageV1 {
 	return []protoadapt.MessageV1{&errdetails.RetryInfo{RetryDelay: durationpb.New(overloadRetry + rand.N(overloadRetry))}}
 }
 
-// hint tells a client where to go.
+// hint says which server to ask.
 func hint(l consensus.Leader) map[string]string {
 	if l.ID == "" {
 		return nil

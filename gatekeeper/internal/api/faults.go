@@ -14,13 +14,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 )
 
-// The errors that this room adds to those of the rooms below. What callers are told of them is in the table of errors.go.
+// The errors that this room adds to those of the rooms below. What callers see of them is in the table of errors.go.
 
 var (
 	// ErrShuttingDown ends and refuses streams of a server that drains: the call is to be made again, to another server.
 	ErrShuttingDown = errors.New("this server is shutting down: ask another one")
 	// errPanic is a fault of ours, caught. Its text for callers says no more than that.
-	errPanic = errors.New("the server met a fault of its own and logged it; it did not answer this call")
+	errPanic = errors.New("the server had an internal error and logged it; it did not answer this call")
 )
 
 // hopError says that a call that was passed on once has come to a server that would pass it on to itself.

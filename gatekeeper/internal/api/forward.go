@@ -203,7 +203,7 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 				cancel()
 				return
 			case leader.SendMsg(msg) != nil:
-				return // how the stream ended is told to the receiver
+				return // the receiver hears how the stream ended
 			}
 		}
 	}()
@@ -266,7 +266,7 @@ func (f *forwarder) way(ctx context.Context) (*hop, error) {
 		return nil, &consensus.NotLeaderError{}
 	}
 	if leader.APIAddress == "" {
-		return nil, &unreachableError{leader, errors.New("it has not told its API address yet")}
+		return nil, &unreachableError{leader, errors.New("its API address is not known yet")}
 	}
 	return f.open(leader)
 }
@@ -313,7 +313,7 @@ func (f *forwarder) toMember(m consensus.Member) (*hop, error) {
 
 // connect makes the way to a server.
 func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
-	// passthrough: the name is resolved anew at each dial.
+	// passthrough: the name is resolved again at each dial.
 	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress, append(slices.Clip(f.dial),
 		grpc.WithTransportCredentials(f.creds),
 		grpc.WithDisableRetry(), // the caller retries; a hop that did might repeat what was done
@@ -399,7 +399,7 @@ func passedOn(key string) bool {
 	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")
 }
 
-// explain says how a call that was passed on failed. What the leader answered goes back unchanged. What the way did is told
+// explain says how a call that was passed on failed. What the leader answered goes back unchanged. What the connection did is reported
 // apart by whether the call had reached a connection: only then can anything have been done.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)

@@ -86,7 +86,7 @@ func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	}
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: other.address, Name: "abc.1/gk1/ours", Term: 1})
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopToHeader, "def.1/gk1/other"), plainRequest)
-	want(t, err, codes.Unavailable, "NO_LEADER") // whoever says himself what is meant is not believed either
+	want(t, err, codes.Unavailable, "NO_LEADER") // a caller that claims it is not believed either
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
 	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
@@ -329,7 +329,7 @@ func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
 	}
 }
 
-// A transfer that the old leader was never given is not done, whoever leads now.
+// A transfer that the old leader was never given is not done, whichever server leads now.
 func TestForward_TransferCutBeforeItWasSent_IsNoLeader(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	_, follower := pair(t, func(c *Config) {

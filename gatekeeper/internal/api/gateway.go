@@ -101,7 +101,7 @@ func gatewayChain(ctx context.Context) []*x509.Certificate {
 	return []*x509.Certificate{cert}
 }
 
-// gatewayClient tells callers at the HTTP port apart, as connections do elsewhere: all of them come through one connection.
+// gatewayClient distinguishes callers at the HTTP port, as connections do elsewhere: all of them come through one connection.
 type gatewayClient struct {
 	source              netip.Prefix
 	bearer, certificate string

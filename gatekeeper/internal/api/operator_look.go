@@ -183,7 +183,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	return out, nil
 }
 
-// aboutAnEnd tells whether an entry is how a permit ended in the course of things: there are many, and few people ask.
+// aboutAnEnd reports whether an entry is about the ordinary end of a permit: there are many, and few people ask.
 func aboutAnEnd(entry *fsm.JournalEntry) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Abandoned}, entry.Kind)
 }

@@ -197,7 +197,7 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 	return out
 }
 
-// holder is withRemaining of a permit among others, with what its holder is told to stop for, whoever told it.
+// holder returns the permit as lists show it: with the time that is left, and why its holder must stop.
 func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := a.withRemaining(state, p)
 	cause, reason := a.reader.ToldToStop(state, p)
@@ -205,8 +205,8 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 	return out
 }
 
-// ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state of its own moment: a
-// permit that lives through all pages is told exactly once.
+// ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state at that moment: a
+// permit that lives through all pages is listed exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -268,7 +268,7 @@ func holdersAt(
 	return out
 }
 
-// ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its own moment: one that waits through
+// ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its moment: a waiter that waits through
 // all pages is listed exactly once, unless the leader changes, which begins new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)

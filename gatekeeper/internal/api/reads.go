@@ -84,8 +84,8 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
-// ListDefinitions pages over definitions in the order of their names. Each page is read from the state of its own moment: a
-// definition that lives through all pages is told exactly once.
+// ListDefinitions pages over definitions in the order of their names. Each page is read from the state at that moment: a
+// definition that lives through all pages is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

@@ -160,12 +160,12 @@ type Hub interface {
 
 // Metrics hears of calls.
 type Metrics interface {
-	// CallEnded tells of a unary call or a stream that ended; reason is that of the ErrorInfo, if any.
+	// CallEnded counts a unary call or a stream that ended; reason is that of the ErrorInfo, if any.
 	CallEnded(method string, code codes.Code, reason string, took time.Duration)
 	// StreamOpened and StreamClosed come in pairs.
 	StreamOpened(method string)
 	StreamClosed(method string)
-	// Forwarded tells of a call or stream that is passed on to the leader.
+	// Forwarded counts a call or stream that is passed on to the leader.
 	Forwarded(method string)
 }
 

@@ -20,7 +20,7 @@ const (
 	maxStreams = 1 << 15
 	// maxHeaders is the most bytes of a call's headers.
 	maxHeaders = 16 << 10
-	// workers are goroutines that serve calls one after the other, so that their stacks need not grow anew for each, with a dozen frames of gRPC on them: by a
+	// workers are goroutines that serve calls one after the other, so that their stacks need not grow again for each, with a dozen frames of gRPC on them: by a
 	// profile 11 % of the CPU time of a leader that denies 64 callers. A stream keeps one until it ends; calls for which none is left have a
 	// goroutine of their own.
 	workers = 64

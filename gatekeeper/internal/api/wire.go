@@ -23,7 +23,7 @@ type inbound struct {
 	err     error
 }
 
-// codec is gRPC's own for protobuf, but that it tells an inbound what was wrong.
+// codec is gRPC's own for protobuf, but it reports to an inbound what was wrong.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(encodingproto.Name)} }

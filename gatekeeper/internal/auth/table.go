@@ -263,7 +263,7 @@ func (p *Principal) MayCordon(group, acquirer string) bool {
 	})
 }
 
-// within reports whether a pattern matches nothing but what the bound matches, as far as can be told without comparing languages.
+// within reports whether a pattern matches nothing but what the bound matches, as far as that shows without comparing languages.
 func within(bound *semaphore.Pattern, pattern string) bool {
 	if bound == nil || bound.String() == pattern {
 		return true

@@ -41,7 +41,7 @@ type Outcome struct {
 	Err    error
 }
 
-// Entry is what an observer is told of an entry that came to its end.
+// Entry is what an observer gets of an entry whose outcome is known.
 type Entry struct {
 	Commands, Bytes int
 	// Took is the time from handing it over to its end.

@@ -54,7 +54,7 @@ func (b *Batcher) next() bool {
 	case <-p.Done():
 	case <-b.closing:
 		select {
-		case <-p.Done(): // both: what is known is told
+		case <-p.Done(): // both: report the outcome that is known
 		default:
 			b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: consensus.ErrUnknownOutcome})
 			answer(calls, Outcome{Handed: handed, Err: fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, consensus.ErrClosed)})

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// acquaint meets every other member once, so that each knows the data folders of all: Raft by itself connects a follower to
+// acquaint meets every other member once, so that each knows the data folders of all: Raft alone connects a follower to
 // another only when one of them asks for votes, and then a member that has lost its data would pass for the one that it
 // was. It meets them again while this member hears of no leader, when the members change, and when somebody connects and states what is
 // not known yet: only what a member answers at its own address is believed.

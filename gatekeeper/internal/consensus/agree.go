@@ -83,7 +83,7 @@ func (f *Folder) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err 
 	return relay, nil
 }
 
-// digest tells sets apart: their members, with their addresses, and the cluster's name. The form is frozen.
+// digest distinguishes sets: their members, with their addresses, and the cluster's name. The form is frozen.
 func digest(clusterName string, members []Member) string {
 	var all []string
 	for _, m := range members {

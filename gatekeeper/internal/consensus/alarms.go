@@ -22,7 +22,7 @@ type transferWatch struct {
 	since time.Time  // of the first refusal after which nothing was accepted; zero: none
 }
 
-// saw is told how Raft answered an entry.
+// saw takes how Raft answered an entry.
 func (w *transferWatch) saw(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,7 +68,7 @@ type snapshotsTo struct {
 // tooManySnapshots is how many in a row, without an entry accepted behind any of them, raise the alarm.
 const tooManySnapshots = 3
 
-// sending is told of a snapshot up to index.
+// sending takes note of a snapshot up to index.
 func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
 	a.sent.Inc()
 	a.mu.Lock()
@@ -88,7 +88,7 @@ func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
 	}
 }
 
-// progress is told that a follower's log has everything up to index.
+// progress takes note that a follower's log has everything up to index.
 func (a *snapshotAlarm) progress(of raft.ServerID, index uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

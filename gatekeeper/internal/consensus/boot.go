@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// newRaft starts Raft on a goroutine of its own, because a store call that fails does not return.
+// newRaft starts Raft on a separate goroutine, because a store call that fails does not return.
 func (n *Node) newRaft() error {
 	type outcome struct {
 		raft *raft.Raft

@@ -96,7 +96,7 @@ func (s *server) stand() {
 	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
 	select {
 	case s.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}:
-	case <-time.After(steady.Election): // it stands by itself now
+	case <-time.After(steady.Election): // it follows nobody now
 	}
 }
 
@@ -337,7 +337,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	})
 }
 
-// A follower with a log of its own is sent a snapshot, which replaces the log: on disk too, where nothing may be behind a gap.
+// A follower with another log is sent a snapshot, which replaces the log: on disk too, where nothing may be behind a gap.
 func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")

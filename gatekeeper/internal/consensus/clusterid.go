@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ClusterID tells clusters apart, and the lives of one cluster between offline recoveries. Peers of different ids refuse each
+// ClusterID distinguishes clusters, and the lives of one cluster between offline recoveries. Peers of different ids refuse each
 // other.
 type ClusterID struct {
 	// Seed is drawn by a single server, or by the first member of a named set, see Folder.Agree.

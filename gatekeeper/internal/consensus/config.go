@@ -83,7 +83,7 @@ type Config struct {
 	// AdvertisePeer is the address by which other members reach this one. Default: this member's own in Members, else
 	// that of the listener. It is never an unspecified one like 0.0.0.0.
 	AdvertisePeer string
-	// APIAddress is the advertised address of this member's API, told to peers.
+	// APIAddress is the advertised address of this member's API, sent to peers.
 	APIAddress string
 	// Members are the named set that starts a new cluster together, equal on all of them; empty for a single server. They
 	// are read only while the folder has no state, and never by a joiner.

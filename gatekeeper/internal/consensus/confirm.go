@@ -30,7 +30,7 @@ type confirmer struct {
 	again   time.Duration // after how long without a majority a round is started again
 	bound   time.Duration // how long a caller waits at most
 	rounds  func()        // counts
-	// spawn runs what waits for Raft on a goroutine of its own; false when this server closes.
+	// spawn runs what waits for Raft on a separate goroutine; false when this server closes.
 	spawn func(func()) bool
 
 	woken chan struct{} // holds a token when a caller came that no round under way sees to, or a leadership ended
@@ -43,7 +43,7 @@ type confirmer struct {
 
 	mu      sync.Mutex // guards what follows
 	waiters []*waiter
-	// asked: a round is under way for some of the waiters. Whoever comes now is looked at when it is answered, or was not in time.
+	// asked: a round is under way for some of the waiters. A waiter that comes now is considered when the round is answered or times out.
 	asked  bool
 	closed bool
 }
@@ -58,7 +58,7 @@ type proof struct {
 type waiter struct {
 	term uint64
 	t    time.Time
-	late time.Time   // when it gets errNoAnswer; zero: it has a deadline of its own
+	late time.Time   // when it gets errNoAnswer; zero: its context has a deadline
 	tell func(error) // must not block
 }
 
@@ -98,7 +98,7 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 	}
 }
 
-// later tells what confirm would return, at once or on the confirmer's goroutine.
+// later reports what confirm would return, immediately or on the confirmer's goroutine.
 func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 	if c.already(term, t) {
 		tell(nil)
@@ -198,7 +198,7 @@ const (
 )
 
 // ask has Raft send a round of heartbeats, unless it has enough to do: then those that it sends anyway settle who waits. What a round's future says
-// is not worth hearing, only that it is answered. A few never are, as when the members change meanwhile; then the next watched one tells.
+// is not worth hearing, only that it is answered. A few never are, as when the members change meanwhile; then the next watched one shows it.
 func (c *confirmer) ask() {
 	if c.begun-c.answered.Load() >= mostRounds {
 		return
@@ -299,7 +299,7 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	return n.confirmed(term, err)
 }
 
-// ConfirmLater tells what Confirm would return, before it returns itself or on another goroutine, which tell must not hold up. It
+// ConfirmLater reports what Confirm would return, before it returns itself or on another goroutine, which tell must not hold up. It
 // is for those who would else keep a goroutine waiting, and has no end but a little more than twice the lease.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)

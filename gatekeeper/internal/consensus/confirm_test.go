@@ -331,7 +331,7 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 	})
 }
 
-// Whoever comes while a round is under way can only be helped by answers.
+// A waiter that comes while a round is under way can only be helped by answers.
 func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{asked(c, 5, time.Now())}

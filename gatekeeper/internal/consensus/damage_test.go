@@ -124,7 +124,7 @@ type refusing struct {
 
 func (r refusing) Restore(io.Reader) error { return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.why) }
 
-// Whoever goes back to an older version by mistake is told so, and not to throw the member away.
+// An operator who downgrades by mistake gets an error that says so, and that does not suggest removing the member.
 func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) {
 	for _, why := range []error{fsm.ErrNewer, fsm.ErrForeign} {
 		dir := found(t)

@@ -2,7 +2,7 @@
 // and their confirmation. It knows nothing of permits; the state machine is applied through the Machine interface.
 //
 // The library is hashicorp/raft v1.8.0. Where the code works around one of its faults it names the issue, so that the
-// workaround can go when a later release fixes it. The stores' side of the story is told in package store, that of the
+// workaround can go when a later release fixes it. The stores' side of the story is in package store, that of the
 // connections in package peer.
 //
 // # Leaderships

@@ -30,7 +30,7 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	return rpc
 }
 
-// inSnapshot tells that this member's newest snapshot holds an entry, and where that snapshot ends. What the leader sent before counts. If the
+// inSnapshot reports whether this member's newest snapshot holds an entry, and where that snapshot ends. What the leader sent before counts. If the
 // entry is in the log as well it is the same there: see the package store. The log is not asked, which would wait for ever after a fault.
 func (i *incoming) inSnapshot(index uint64) (to uint64, _ bool) {
 	// In the order of things a leader goes on where the log ends, and this is all that it costs.

@@ -29,7 +29,7 @@ func alone(t *testing.T) (follower *member, last, term uint64) {
 // sends puts entries behind (prev, prevTerm) to the follower, in the name of another member who leads in term.
 func (m *member) sends(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
 	t.Helper()
-	const leader = "gk1.test:7421" // whoever: it only has to be a member's
+	const leader = "gk1.test:7421" // any member's address
 	var answer raft.AppendEntriesResponse
 	err := m.wire.InmemTransport.AppendEntries(m.id, m.address, &raft.AppendEntriesRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte("gk1"), Addr: []byte(leader)},

@@ -46,7 +46,7 @@ type FolderConfig struct {
 	// Members are the named set that starts a new cluster together. Without others, and without Join, the member starts
 	// one alone.
 	Members []Member
-	// Join says that the member joins a cluster that exists. It never starts one of its own, not even when it is
+	// Join says that the member joins a cluster that exists. It never founds a cluster, not even when it is
 	// restarted without Join before it heard from the cluster.
 	Join bool
 	// ClusterID is that of the cluster to join, or of the one that Members found; a folder that exists knows it.

@@ -118,7 +118,7 @@ func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
 		f.Close()
 	}
 	if f := prepare(t, dir, FolderConfig{MemberID: "gk4", ClusterName: "main"}); !f.file.Joiner {
-		t.Error("without Join the joiner would start a cluster of its own under the cluster's id")
+		t.Error("without Join the joiner would found another cluster under the cluster's id")
 	}
 }
 

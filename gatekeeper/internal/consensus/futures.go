@@ -13,7 +13,7 @@ type futures struct {
 
 func newFutures() *futures { return &futures{idle: make(chan struct{})} }
 
-// TryGo runs f on a goroutine of its own; false when closed.
+// TryGo runs f on a separate goroutine; false when closed.
 func (w *futures) TryGo(f func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

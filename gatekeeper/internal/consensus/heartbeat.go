@@ -13,7 +13,7 @@ import (
 // Raft's own way around its main loop changes the term and the state beside it, and logs can diverge (hashicorp/raft issue 695, open in v1.8.0).
 // This one changes nothing. See "Heartbeats" in the package's documentation for why such an answer may count.
 
-// recent is the part of the heartbeat timeout for which Raft's main loop is not told of a leader again. It is a fraction of the time between
+// recent is the part of the heartbeat timeout for which Raft's main loop is not notified of a leader again. It is a fraction of the time between
 // two heartbeats, so that what silence is reckoned by hardly moves.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 

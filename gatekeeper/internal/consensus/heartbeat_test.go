@@ -143,7 +143,7 @@ func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse 
 	}
 }
 
-// Success without Raft's main loop says: I follow you in this term. Whoever is not the leader that the member follows, in the term that it is at,
+// Success without Raft's main loop says: I follow you in this term. A server that is not the leader that the member follows, in its current term,
 // does not get it.
 func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

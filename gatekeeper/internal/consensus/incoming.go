@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// incoming stands between what peers ask and Raft's main loop. It answers snapshots that come late by itself, sees to votes when the
+// incoming stands between what peers ask and Raft's main loop. It answers late snapshots itself, handles votes when the
 // leader is gone (vote.go), makes right what Raft does with entries (entries.go), and answers heartbeats beside the main loop (heartbeat.go).
 //
 // A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0) installs every
@@ -41,7 +41,7 @@ func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCH
 	return i
 }
 
-// serves tells it whose questions they are.
+// serves says whose questions they are.
 func (i *incoming) serves(r *raft.Raft) {
 	i.raft = r
 	close(i.running)
@@ -82,7 +82,7 @@ func (i *incoming) pass(rpc raft.RPC) bool {
 }
 
 // late says whether rpc is a snapshot of what this member has applied. Nothing is applied between this and the next question, for a
-// follower applies only what it is told to.
+// follower applies only what it is sent.
 func (i *incoming) late(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
 	if !ok || !i.idle() {

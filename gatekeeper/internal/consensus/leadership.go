@@ -69,7 +69,7 @@ func (e *epoch) end() {
 	}
 }
 
-// Lead says who is told of this server's leaderships. Call it once; until then there are none.
+// Lead sets what is called for this server's leaderships. Call it once; until then there are none.
 func (n *Node) Lead(l Leading) {
 	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })
@@ -95,7 +95,7 @@ func leads(r leaderSource) (term uint64, leads bool) {
 
 // watchLeadership turns what Raft says into epochs. The newest one that nobody has taken yet is in epochs, which is closed
 // when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks like one that
-// goes on: the term tells.
+// goes on: the term shows it.
 func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {

@@ -233,7 +233,7 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet is told what a peer stated in its handshake. Only what is proved of a member of the latest configuration is remembered.
+// meet takes what a peer stated in its handshake. Only what is proved of a member of the latest configuration is remembered.
 // Another id may be that of a server that joins, of which this member has not heard yet, or anybody's.
 func (n *Node) meet(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet

@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Remains are what was found in the data folder of a server that does not run. Whoever has them keeps servers out of the
+// Remains are what was found in the data folder of a server that does not run. Their owner keeps servers out of the
 // folder until Close.
 type Remains struct {
 	Dir         string
@@ -40,7 +40,7 @@ type Remains struct {
 	Met []string
 	// Begun: the member had a term, an entry or a snapshot once.
 	Begun bool
-	// Succeeded is what the member was told when it left because its cluster had been recovered without it; else empty.
+	// Succeeded is what the member heard when it left because its cluster had been recovered without it; else empty.
 	Succeeded string
 	// State is that of after the last entry. The last entries may never have been committed: that is known only to a
 	// majority.

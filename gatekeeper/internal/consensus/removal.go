@@ -132,7 +132,7 @@ func (n *Node) silentSince(e *epoch, servers []raft.Server, t time.Time) []strin
 	return ids
 }
 
-// leaderless tells whether this member has not heard of a leader for longer than an election takes.
+// leaderless reports whether this member has not heard of a leader for longer than an election takes.
 func (n *Node) leaderless() bool {
 	_, leading := leads(n.raft)
 	return !leading && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
@@ -146,17 +146,17 @@ func (n *Node) heard(from raft.ServerID, err error) {
 	}
 }
 
-// succeeds tells whether a cluster id is of a later life of the cluster that had the other one.
+// succeeds reports whether a cluster id is of a later life of the cluster that had the other one.
 func succeeds(later, earlier string) bool {
 	a, errA := ParseClusterID(later)
 	b, errB := ParseClusterID(earlier)
 	return errA == nil && errB == nil && a.Succeeds(b)
 }
 
-// succeeded is told by a peer that a later life of this cluster runs. A majority of the old servers that came back, when a site
+// succeeded hears from a peer that a later life of this cluster runs. A majority of the old servers that came back, when a site
 // has power again for example, would be a second cluster that grants what the new one grants.
 func (n *Node) succeeded(reason string) {
-	// It is noted first: a server that is started again later may meet nobody who tells it.
+	// It is noted first: a server that is started again later may meet no server that says so.
 	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.Folder.succeeded(reason)))
 }
 

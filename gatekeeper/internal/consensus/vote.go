@@ -52,7 +52,7 @@ func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 	return false
 }
 
-// isLeader tells that this member follows the member with that id. Raft lets its leader stand again, and knows it by its address.
+// isLeader reports whether this member follows the member with that id. Raft lets its leader stand again, and knows it by its address.
 func (i *incoming) isLeader(id []byte) bool {
 	if !i.runs() {
 		return false
@@ -61,7 +61,7 @@ func (i *incoming) isLeader(id []byte) bool {
 	return leader != "" && string(leader) == string(id)
 }
 
-// leaderless tells that this member follows, and has not heard of its leader for long. What the leader sent before the question
+// leaderless reports whether this member follows, and has not heard of its leader for long. What the leader sent before the question
 // counts, but for a fiftieth of the heartbeat timeout.
 func (i *incoming) leaderless() bool {
 	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
@@ -73,7 +73,7 @@ func (i *incoming) votes(id raft.ServerID) bool {
 	})
 }
 
-// upToDate tells that a log which ends so is not behind that of this member.
+// upToDate reports whether a log which ends so is not behind that of this member.
 func (i *incoming) upToDate(term, index uint64) bool {
 	stats := i.raft.Stats()
 	for _, of := range []string{"log", "snapshot"} {

@@ -13,7 +13,7 @@ import (
 )
 
 // TryAcquire asks once. When ctx ends before the keeper has answered, the call counts as never answered, and a grant of
-// which no other call was told is given back; once it has returned, ctx means nothing any more.
+// that no other call received is given back; once it has returned, ctx no longer matters.
 func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {

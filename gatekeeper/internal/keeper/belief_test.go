@@ -255,7 +255,7 @@ func (w *world) operate(rng *rand.Rand) {
 		_, _ = w.Resume(ctx, fsm.Resume{Names: []string{"job"}})
 	case 3:
 		_, _ = w.Cordon(ctx, fsm.SetCordon{ID: "c" + strconv.Itoa(rng.IntN(2)), AcquirerPattern: host, Drain: drain}, end)
-	case 4: // the old pattern comes back by itself
+	case 4: // the old pattern comes back at its time
 		d := w.machine.State().Definition("job").Definition.Clone()
 		d.AcquirerPattern = "host[" + strconv.Itoa(rng.IntN(6)) + "-9]"
 		edit(fsm.Change{Kind: fsm.Replace, Definition: d}, end)

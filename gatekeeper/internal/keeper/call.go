@@ -27,7 +27,7 @@ type AcquireCall struct {
 	// SentAt is what the caller's wall clock showed when it sent this call; zero: it did not tell. It decides nothing.
 	SentAt time.Time
 	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a queue
-	// that is gathered anew after a fail-over.
+	// that is gathered again after a fail-over.
 	WaitedBefore time.Duration
 	// LeaveOnPause: a pause is not waited out, but ends the wait.
 	LeaveOnPause bool

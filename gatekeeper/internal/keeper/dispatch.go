@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// tellPlaces is how often waiting calls are told that their place has changed.
+// tellPlaces is how often waiting calls hear that their place has changed.
 const tellPlaces = time.Second
 
 // inbox holds what the dispatcher has still to look at. Adding to it never blocks.
@@ -57,7 +57,7 @@ func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
 	return events, touched
 }
 
-// dispatch tells waiters and streams what applied entries mean for them, off the applying goroutine.
+// dispatch notifies waiters and streams of what applied entries mean for them, off the applying goroutine.
 func (k *Keeper) dispatch() {
 	defer k.runs.Done()
 	tick := time.NewTicker(tellPlaces)
@@ -65,7 +65,7 @@ func (k *Keeper) dispatch() {
 	gather := time.NewTimer(0)
 	defer gather.Stop()
 	var gathering *tenure              // whose waiters are still coming back
-	moved := make(map[string]struct{}) // queues whose places have changed since they were told
+	moved := make(map[string]struct{}) // queues whose places have changed since they were last sent
 	for {
 		select {
 		case <-k.closed:
@@ -138,7 +138,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// drained tells those whom a drain let go on that it is over.
+// drained notifies the holders that a drain let continue that it is over.
 func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	switch {
 	case e.Permit != nil:
@@ -200,7 +200,7 @@ func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
 	}
 }
 
-// judge tells the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain is over.
+// judge orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain is over.
 func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	if p.State != semaphore.Live {
 		return
@@ -216,7 +216,7 @@ func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	k.notices.stopping(p, d.Stop, k.whyStop(state, p, d.Stop), left)
 }
 
-// overheld is told by the lessor of a permit that was held for longer than max_hold.
+// overheld is called by the lessor for a permit that was held for longer than max_hold.
 func (k *Keeper) overheld(p *semaphore.Permit) {
 	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }

@@ -39,8 +39,8 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 // noReason stands for the reason that nobody gave.
 const noReason = "no reason was given"
 
-// ToldToStop is why the holder of a permit is told to stop, be it that a drain lets it go on for now, and the reason that was given, which
-// may be empty. NotStopping when it is not told so.
+// ToldToStop is why the holder of a permit must stop, be it that a drain lets it go on for now, and the reason that was given, which
+// may be empty. NotStopping when it need not.
 func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
 	if p.State != semaphore.Live {
 		return p.Stop, p.StopOrder().Reason
@@ -58,9 +58,9 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	return d.Stop, reason
 }
 
-// whyStop is what the holder of a permit is told that must stop, beside the cause: the reason of the person who caused it, if one was given.
+// whyStop is what the holder of a permit that must stop hears besides the cause: the reason of the person who caused it, if one was given.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
-	reason := "" // it does not repeat the cause, which whoever shows it says in words of his own
+	reason := "" // it does not repeat the cause, for which clients have their own words
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
 		return k.whyCordonStops(state, p)
@@ -77,7 +77,7 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 }
 
 // whyCordonStops is the reason of the cordon that stops the holder of a permit, or does so first: of several the one that leaves it the
-// least time. One without a reason is named, so that whoever reads it knows where to ask.
+// least time. One without a reason is named, so that the reader knows where to ask.
 func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration

@@ -91,7 +91,7 @@ func (w *world) shut(way *shutOut, token uint64, drain time.Duration) {
 	synctest.Wait()
 }
 
-// follow keeps a permit alive on a stream of its own.
+// follow keeps a permit alive on a separate stream.
 func (w *world) follow(token uint64) *Listener {
 	w.t.Helper()
 	l := w.Listen()

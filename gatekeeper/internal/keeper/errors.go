@@ -20,7 +20,7 @@ type RevisionChangedError struct {
 }
 
 func (e *RevisionChangedError) Error() string {
-	return fmt.Sprintf("semaphore %q is at permit revision %d, not at %d as expected: read its holders again, then decide anew",
+	return fmt.Sprintf("semaphore %q is at permit revision %d, not at %d as expected: read its holders again, then decide again",
 		e.Semaphore, e.Current, e.Expected)
 }
 
@@ -61,7 +61,7 @@ func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 }
 
 // ErrRequestTooOld is what every RequestTooOldError is.
-var ErrRequestTooOld = errors.New("the request is too old to be told from one that was carried out")
+var ErrRequestTooOld = errors.New("the request is too old to be distinguished from one that was carried out")
 
 // RequestTooOldError refuses a request that is not remembered and may have been carried out and forgotten. Nothing happened.
 type RequestTooOldError struct {
@@ -151,7 +151,7 @@ var ErrFeatureLevel = errors.New("not every server of the cluster knows this yet
 type FeatureLevelError struct{ Needed, InForce uint32 }
 
 func (e *FeatureLevelError) Error() string {
-	return fmt.Sprintf("this needs feature level %d, and %d is in force: it rises by itself when every server of the cluster runs a version that knows it",
+	return fmt.Sprintf("this needs feature level %d, and %d is in force: it rises automatically when every server of the cluster runs a version that knows it",
 		e.Needed, e.InForce)
 }
 

@@ -30,7 +30,7 @@ type Machine interface {
 type Leadership interface {
 	// Confirm returns nil only if this server was still the leader of that term at or after t.
 	Confirm(ctx context.Context, term uint64, t time.Time) error
-	// ConfirmLater tells the same, before it returns or on another goroutine, which tell must not hold up.
+	// ConfirmLater reports the same, before it returns or on another goroutine, which tell must not hold up.
 	ConfirmLater(term uint64, t time.Time, tell func(error))
 	Leader() consensus.Leader
 }
@@ -210,7 +210,7 @@ func (k *Keeper) leading() (*tenure, error) {
 	return nil, k.notLeader()
 }
 
-// Leads tells whether this server leads, as far as it knows.
+// Leads reports whether this server leads, as far as it knows.
 func (k *Keeper) Leads() bool {
 	_, err := k.leading()
 	return err == nil
@@ -274,7 +274,7 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 // Leases is how many deadlines the leader keeps, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Missed tells whether a semaphore with expect_every is not heard of, and how; only a leader knows.
+// Missed reports whether a semaphore with expect_every is not heard of, and how; only a leader knows.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
 // Missing is how many semaphores miss their work in that way, for metrics.

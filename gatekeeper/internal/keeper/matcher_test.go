@@ -43,7 +43,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				}
 				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
 				if len(effects[0].Stopped) != 0 {
-					t.Errorf("a preview does not know that the holder is told to stop already: %+v", effects[0].Stopped)
+					t.Errorf("a preview does not know that the holder must stop already: %+v", effects[0].Stopped)
 				}
 				if _, err := w.Uncordon(context.Background(), fsm.Uncordon{ID: "newer"}); err != nil {
 					t.Fatal(err)

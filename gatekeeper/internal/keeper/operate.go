@@ -10,13 +10,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Ending is when something ends by itself: at an instant, or after a time by the leader's clock. The zero Ending is never.
+// Ending is when something ends: at an instant, or after a time by the leader's clock. The zero Ending is never.
 type Ending struct {
 	At    time.Time
 	Lasts time.Duration
 }
 
-// Validate says what is wrong with an end and a drain, as whoever makes the change would; the error is a *semaphore.FieldError.
+// Validate says what is wrong with an end and a drain, as the change itself would; the error is a *semaphore.FieldError.
 func (e Ending) Validate(drain time.Duration) error {
 	if _, err := e.instant("until", time.Now()); err != nil {
 		return err
@@ -155,13 +155,13 @@ func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	return do[fsm.UndoResult](ctx, k, cmd)
 }
 
-// Match tells whether a pattern matches the whole of a name, with the patterns that this server has compiled already. A
+// Match reports whether a pattern matches the whole of a name, with the patterns that this server has compiled already. A
 // pattern that cannot be compiled matches nothing.
 func (k *Keeper) Match(pattern, name string) bool {
 	return k.patterns.matches("pattern", pattern, name)
 }
 
-// Catches tells whether a cordon of these patterns catches a caller, as a cordon in force does.
+// Catches reports whether a cordon of these patterns catches a caller, as a cordon in force does.
 func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool {
 	c := k.patterns.compileCordon(&fsm.Cordon{GroupPattern: groupPattern, AcquirerPattern: acquirerPattern})
 	return c.catches(id)

@@ -22,7 +22,7 @@ type pendings struct {
 	records map[requestKey]*pending
 }
 
-// pending is a grant that is being proposed, or was and has been told to nobody yet.
+// pending is a grant that is being proposed, or was and has reached no caller yet.
 type pending struct {
 	key    requestKey
 	tenure *tenure
@@ -32,7 +32,7 @@ type pending struct {
 	outcome batcher.Outcome
 	// calls is how many calls wait for the outcome; guarded by pendings.mu.
 	calls int
-	// answered: some call has been told of the grant; guarded by pendings.mu.
+	// answered: some call has received the grant; guarded by pendings.mu.
 	answered bool
 }
 
@@ -76,7 +76,7 @@ func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	return me.entrusted
 }
 
-// entrusted tells whether a grant was proposed on behalf of a waiting call that has not taken it yet.
+// entrusted reports whether a grant was proposed on behalf of a waiting call that has not taken it yet.
 func (k *Keeper) entrusted(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -94,7 +94,7 @@ func (k *Keeper) withdraw(me *waiting) bool {
 
 // giveUp is withdraw for a call that cannot go on. It returns whether a grant was given up with it.
 //
-// Somebody may have been told of that grant all the same: another call of the identity that found the permit in the state, and is no
+// Somebody may have received that grant all the same: another call of the identity that found the permit in the state, and is no
 // call of the record. Nothing here knows of it; that the lessor abandons nothing that was renewed is all that keeps such a permit,
 // for a replay renews it before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {
@@ -150,7 +150,7 @@ func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
 	}
 }
 
-// answer takes note that a call is told the outcome, which is known. From here on the grant is never abandoned.
+// answer takes note that a call gets the outcome, which is known. From here on the grant is never abandoned.
 func (k *Keeper) answer(rec *pending) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -159,7 +159,7 @@ func (k *Keeper) answer(rec *pending) {
 	k.forget(rec)
 }
 
-// detach takes note that a call ended without being told. The last one abandons the grant.
+// detach takes note that a call ended without the outcome. The last one abandons the grant.
 func (k *Keeper) detach(rec *pending) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -179,7 +179,7 @@ func (k *Keeper) drop(rec *pending) {
 	}
 }
 
-// abandon gives back a grant of which nobody was told. The caller holds pendings.mu.
+// abandon gives back a grant that no caller received. The caller holds pendings.mu.
 func (k *Keeper) abandon(rec *pending) {
 	if rec.answered {
 		return
@@ -196,7 +196,7 @@ func (k *Keeper) forget(rec *pending) {
 	}
 }
 
-// asks tells whether the proposed grant is what the call asks for: nothing but its client keeps a request id from being
+// asks reports whether the proposed grant is what the call asks for: nothing but its client keeps a request id from being
 // used for two different requests.
 func (rec *pending) asks(call *AcquireCall) bool {
 	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision

@@ -220,7 +220,7 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 	})
 }
 
-// inWorldBetween lets a test do something after a grant was published and before its event is delivered, as whoever is subscribed first can.
+// inWorldBetween lets a test do something after a grant was published and before its event is delivered, as the first subscriber can.
 func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
 	t.Helper()
 	var then func()

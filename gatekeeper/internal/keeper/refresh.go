@@ -240,7 +240,7 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	}
 }
 
-// longer tells that there is something to lengthen, which is seldom.
+// longer reports whether there is something to lengthen, which is rare.
 func longer(verdicts []lessor.Verdict) bool {
 	return slices.ContainsFunc(verdicts, func(v lessor.Verdict) bool { return v.Lengthen != 0 })
 }

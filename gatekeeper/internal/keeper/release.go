@@ -64,7 +64,7 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 	return left
 }
 
-// Revoke tells the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that is
+// Revoke orders the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that is
 // over. It frees nothing, unless UnsafeNow says so: then the permit ends at once, whatever its holder believes. A permit that is
 // being stopped already, and not later, is left as it is and returned. At of the command is set here.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
@@ -80,7 +80,7 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 	return r, err
 }
 
-// TakeOver tells the holder of a live permit to stop because another caller judges it dead. It frees nothing. The definition must allow
+// TakeOver orders the holder of a live permit to stop because another caller judges it dead. It frees nothing. The definition must allow
 // takeovers, and the caller must be one that it lets in. A permit that is being stopped already is left as it is and returned. At of the
 // command is set here.
 func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {

@@ -12,7 +12,7 @@ import (
 const (
 	// sightEvery is how often what was seen is proposed, at most.
 	sightEvery = time.Second
-	// sightAgain is how old a sighting may be before it is renewed: it tells who is about, not when each last asked.
+	// sightAgain is how old a sighting may be before it is renewed: it shows who is around, not when each last asked.
 	sightAgain = 10 * time.Minute
 	// maxSightings bounds one command, and how many wait for it. What does not fit is seen again.
 	maxSightings = 1000

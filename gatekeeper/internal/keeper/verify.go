@@ -22,7 +22,7 @@ type Verification struct {
 }
 
 // Verify reads whether the permit with this token is live, and of semaphore sem unless that is empty, at a moment after the
-// call began. It moves no deadline. A permit whose holder is told to stop is valid: nobody else has its slot until it ends.
+// call began. It moves no deadline. A permit whose holder must stop is valid: nobody else has its slot until it ends.
 func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verification, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -46,15 +46,15 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 		v.Message = fmt.Sprintf("the permit with token %d has ended: it was %s, and its slot stays taken for a while", token, p.Ended)
 	default:
 		if d := k.admit(state, p, k.lessor.Overheld(p)); d.Outcome == semaphore.Denied {
-			told := *p
-			told.Stop = d.Stop
-			v.Permit, v.Message = &told, k.whyStop(state, p, d.Stop)
+			shown := *p
+			shown.Stop = d.Stop
+			v.Permit, v.Message = &shown, k.whyStop(state, p, d.Stop)
 		}
 	}
 	return v, nil
 }
 
-// gone says of a token that takes no slot how its permit ended, as far as that is remembered or the journal tells.
+// gone says of a token that takes no slot how its permit ended, as far as that is remembered or in the journal.
 func gone(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {

@@ -99,7 +99,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	return k.counted(call, r)
 }
 
-// settled tells whether an acquisition is over, by an answer or by an error that every repeat of it would get. After any
+// settled reports whether an acquisition is over, by an answer or by an error that every repeat of it would get. After any
 // other error it may be repeated, and finds its place.
 func settled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
@@ -126,10 +126,10 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 	if call.UntilAnswered {
 		limit.Stop()
 	}
-	var told Place
+	var sent Place
 	for over := false; ; {
-		if now := k.placeOf(w); now != told && (now.Place > 0 || call.Worker) {
-			told = now
+		if now := k.placeOf(w); now != sent && (now.Place > 0 || call.Worker) {
+			sent = now
 			if err := progress(now); err != nil {
 				return failed(err)
 			}
@@ -173,12 +173,12 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		case call.UntilAnswered: // its place is gone because the leadership is
 			return failed(k.notLeader()).leaving(true)
 		default:
-			return round{answer: Answer{Repeat: &told, RepeatRevision: call.knownSince()}}
+			return round{answer: Answer{Repeat: &sent, RepeatRevision: call.knownSince()}}
 		}
 	}
 }
 
-// placeID names the acquisition in the queue. One without a request id cannot be repeated, so any name of its own will do.
+// placeID names the acquisition in the queue. One without a request id cannot be repeated, so any unique name will do.
 func (k *Keeper) placeID(call *AcquireCall) string {
 	if call.RequestID != "" {
 		return call.RequestID
@@ -186,16 +186,16 @@ func (k *Keeper) placeID(call *AcquireCall) string {
 	return "\x00" + strconv.FormatUint(k.streams.Add(1), 10) // no request id has a control character
 }
 
-// gathered tells whether waiters have had their time to come back after a promotion.
+// gathered reports whether waiters have had their time to come back after a promotion.
 func (k *Keeper) gathered(t *tenure) bool { return !time.Now().Before(t.gathered) }
 
 func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	place, length := k.queue.Place(w, k.tasks(w.Semaphore))
-	told := Place{Place: place, QueueLength: length}
+	sent := Place{Place: place, QueueLength: length}
 	if sd := k.cfg.Machine.State().Definition(w.Semaphore); sd != nil {
-		told.Pause = sd.Pause
+		sent.Pause = sd.Pause
 	}
-	return told
+	return sent
 }
 
 // Waiters reads the queues of the semaphores that match, in the order of their names and places, behind a cursor of this leadership.

@@ -20,10 +20,10 @@
 // just refreshed is not marked. The mark belongs to the epoch. It is lifted only when the command certainly never reached
 // the log; an unknown outcome keeps it, because the command may still be applied.
 //
-// An abandoned grant, one of which nobody was told, is marked in the same way, and only if nobody has renewed it since.
+// An abandoned grant, one that no caller received, is marked in the same way, and only if nobody has renewed it since.
 //
 // # The fence
 //
-// Frames that were received before a deadline passed are processed before an expiry is proposed: whoever receives a frame
+// Frames that were received before a deadline passed are processed before an expiry is proposed: the receiver of a frame
 // holds the intake open until its deadlines have been moved, and an expiry waits for every intake that was open.
 package lessor

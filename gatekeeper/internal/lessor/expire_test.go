@@ -94,7 +94,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(first); p != nil {
-			t.Errorf("a grant of which nobody was told is still there: %+v", p)
+			t.Errorf("a grant that no caller received is still there: %+v", p)
 		}
 		if ended := b.State().EndedPermit(first); ended == nil || ended.Outcome != semaphore.EndAbandoned {
 			t.Errorf("it ended as %+v", ended)

@@ -46,7 +46,7 @@ type lease struct {
 	deadline moment
 	// since is when the holding began, as far as this epoch knows: the grant, or the promotion.
 	since moment
-	// overAt is when max_hold runs out; zero without one, and once the holder has been told.
+	// overAt is when max_hold runs out; zero without one, and once the holder has been notified.
 	overAt moment
 	// plain is the last judgement, if nothing spoke against the permit; it stands for as long as its rules do.
 	plain judgement
@@ -64,9 +64,9 @@ type lease struct {
 	index int32 // narrow: there are a million leases
 	// cooling: it is that of a cooling permit; else of a live one.
 	cooling bool
-	// renewed: somebody may have been told of this permit by a refresh or a replay, so it can no longer be abandoned.
+	// renewed: a refresh or a replay may have returned this permit to somebody, so it can no longer be abandoned.
 	renewed bool
-	// abandoned: nobody was told of this permit, and it ends at the next chance unless somebody is.
+	// abandoned: no caller received this permit, and it ends at the next chance unless one does.
 	abandoned bool
 }
 
@@ -178,7 +178,7 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 }
 
 // lookup returns the lease of a permit, making it if the epoch has none yet. The time of a permit that was there before the epoch began
-// at the promotion. That of a later one begins now: the event that tells of it is on its way, and can only move its start back.
+// at the promotion. That of a later one begins now: its event is on its way, and can only move its start back.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {

@@ -36,7 +36,7 @@ func (b *bench) edit(change func(*semaphore.Definition)) fsm.EditBatch {
 	return fsm.EditBatch{Changes: []fsm.Change{b.Replace("pool", change)}}
 }
 
-// fill grants n permits of one pool, each with a duration of its own when the pool's is edited between.
+// fill grants n permits of one pool, each with another duration when the pool's is edited between.
 func (b *bench) fill(n int) {
 	b.T.Helper()
 	b.Do(fsm.EditBatch{Changes: []fsm.Change{epochtest.Create("pool", func(d *semaphore.Definition) { d.Permits = semaphore.MaxPermits })}})
@@ -103,7 +103,7 @@ func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 	})
 }
 
-// A longer duration is answered once it is committed. Whoever was told of it counts from then on.
+// A longer duration is answered once it is committed. A holder that knows it counts from then on.
 func TestApplied_LongerDurationBeforeTheLeaseIsMade_CountsFromThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -159,7 +159,7 @@ func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 	return semaphore.Decision{Outcome: semaphore.Refreshed}
 }
 
-// Whoever waits for what becomes of a marked permit learns that the epoch is over, and the next one can begin meanwhile.
+// A waiter for the fate of a marked permit learns that the epoch is over, and the next one can begin meanwhile.
 func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

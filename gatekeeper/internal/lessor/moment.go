@@ -9,7 +9,7 @@ import (
 // leases. The zero moment is none, and never is "now".
 type moment int64
 
-// newBase returns where moments are counted from. It lies before everything that will be told, so that no time is the zero moment.
+// newBase returns where moments are counted from. It lies before everything that will be counted, so that no time is the zero moment.
 func newBase() time.Time { return time.Now().Add(-time.Second) }
 
 // moment is t in this lessor's count; none for the zero time.

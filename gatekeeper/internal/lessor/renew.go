@@ -17,7 +17,7 @@ const (
 	Renewed
 	// Refused: the permit is live and the rule no longer admits it; see Decision. Its deadline was not moved.
 	Refused
-	// Ended: there is no such live permit. By itself that is only what this server knows; confirm before telling it.
+	// Ended: there is no such live permit. That is only what this server knows; confirm it before answering so.
 	Ended
 	// Marked: its end is proposed and not yet resolved.
 	Marked
@@ -92,7 +92,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	return verdicts, Seen{term: l.Term(), index: state.Index(), marks: l.marks}
 }
 
-// Unchanged tells that Check would find what Renew found: no entry was applied and no end proposed since. That leaves what time
+// Unchanged reports whether Check would find what Renew found: no entry was applied and no end proposed since. That leaves what time
 // alone does, a max_hold that runs out between the two; the refresh came before it.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
@@ -129,12 +129,12 @@ func (j *judgement) duration() time.Duration {
 	return j.definition.Duration
 }
 
-// tooLong tells that a permit which is held that long has been held for too long.
+// tooLong reports whether a permit which is held that long has been held for too long.
 func (j *judgement) tooLong(held time.Duration) bool {
 	return j.definition != nil && j.definition.MaxHold != 0 && held >= j.definition.MaxHold
 }
 
-// stands tells that a permit would be judged so again.
+// stands reports whether a permit would be judged so again.
 func (j *judgement) stands(p *semaphore.Permit, rules uint64, held time.Duration) bool {
 	return j.permit == p && j.rules == rules && !j.tooLong(held)
 }
@@ -209,7 +209,7 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 	}
 }
 
-// Shortened tells that the outcome of a claimed shortening is known. While it is unknown the claim stays: the command may
+// Shortened reports whether the outcome of a claimed shortening is known. While it is unknown the claim stays: the command may
 // still be applied in this epoch.
 func (l *Lessor) Shortened(term, token uint64) {
 	l.Lock()
@@ -219,8 +219,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit of which nobody was told, unless somebody has renewed it since or its end is proposed already. Somebody may have
-// been told of a token that it superseded: then the slot cools.
+// Abandon ends a permit that no caller received, unless somebody has renewed it since or its end is proposed already. Somebody may have
+// received a token that it superseded: then the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.Lock()
 	le := l.leases[token]
@@ -270,13 +270,13 @@ func (l *Lessor) owing(le *lease) time.Duration {
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 
-// cooling is the duration of a cooling that ends no earlier than so far from now. Its deadline has a grace of its own, so it is long enough
+// cooling is the duration of a cooling that ends no earlier than so far from now. Its deadline has its own grace, so it is long enough
 // with the longest duration of any permit.
 func (l *Lessor) cooling(left time.Duration) time.Duration {
 	return max(0, min(left, l.cfg.State().LargestDuration()))
 }
 
-// Overheld tells whether a permit has been held for longer than max_hold.
+// Overheld reports whether a permit has been held for longer than max_hold.
 func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 	sd := l.cfg.State().Definition(p.Semaphore)
 	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p) >= sd.Definition.MaxHold

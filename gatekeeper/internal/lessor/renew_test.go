@@ -15,7 +15,7 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		command func(b *bench) fsm.Command
-		anew    bool
+		again   bool
 	}{
 		{"another permit is granted", func(b *bench) fsm.Command {
 			return fsm.Grant{Semaphore: "pool", Weight: 1, DefinitionVersion: b.State().Definition("pool").Version,
@@ -65,7 +65,7 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 				if b.State().Revision() == state.Revision() {
 					t.Fatal("the command changed nothing")
 				}
-				if renewed(b.Lessor, 1, 1, admit); (judged == 2) != c.anew {
+				if renewed(b.Lessor, 1, 1, admit); (judged == 2) != c.again {
 					t.Errorf("it was judged %d times", judged)
 				}
 			})

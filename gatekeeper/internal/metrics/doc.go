@@ -1,6 +1,6 @@
 // Package metrics counts what the server does, and serves the admin port: metrics, health and profiles.
 //
-// All metrics are called gatekeeper_*, in base units. A Metrics has a registry of its own, so that the admin port shows the
+// All metrics are called gatekeeper_*, in base units. A Metrics has its own registry, so that the admin port shows the
 // server's metrics and nothing else, and several servers fit into one process; an embedding program can have them in
 // its own registry as well.
 //

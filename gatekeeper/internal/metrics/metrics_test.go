@@ -227,7 +227,7 @@ func scrape(t *testing.T, m *Metrics) string {
 	return body
 }
 
-// Every method of the API has counters of its own; what is not the API's has not.
+// Every method of the API has its own counters; other methods have none.
 func TestCalls_EveryMethodOfTheAPI_IsTold(t *testing.T) {
 	m := newMetrics(t)
 	methods := 0

@@ -25,7 +25,7 @@ func (t tee) MustRegister(cs ...prometheus.Collector) {
 	}
 }
 
-// Unregister takes c back from everywhere, and tells whether it was anywhere.
+// Unregister takes c back from everywhere, and reports whether it was anywhere.
 func (t tee) Unregister(c prometheus.Collector) bool {
 	found := false
 	for _, r := range t {

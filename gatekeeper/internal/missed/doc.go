@@ -1,4 +1,4 @@
-// Package missed notices, while this server leads, that a semaphore with expect_every misses its work. It tells four kinds apart:
+// Package missed notices, while this server leads, that a semaphore with expect_every misses its work. It distinguishes four kinds:
 // nobody asks; callers ask and are denied; a holder's job makes no progress; a permit is held for longer than expect_every.
 //
 // It decides nothing: no permit is granted or refused because of it. The beginning and the end of each kind are journaled once, by a

@@ -29,12 +29,12 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 	}
 	for e := range state.JournalBackward(name, 0) {
 		if e.Kind == fsm.HeardEvent || e.After != nil && e.After.ExpectEvery == 0 || e.Before == nil && e.After != nil {
-			break // what is older tells of another time
+			break // what is older is of another time
 		}
 		if e.Kind == fsm.MissedEvent {
 			r.noted = e.Missed
 			held := e.Missed == fsm.NoProgress || e.Missed == fsm.HeldLong
-			if r.told = held == (len(r.holders) > 0); r.told {
+			if r.fromJournal = held == (len(r.holders) > 0); r.fromJournal {
 				r.Report = Report{Kind: e.Missed, Since: e.At, Text: e.Reason}
 				l.counts[e.Missed]++
 			}
@@ -109,13 +109,13 @@ func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []s
 func (l *Listener) judge(r *record, now time.Time) {
 	report, next := r.judge(now, l.cfg.Waits(r.name))
 	r.next = next
-	if r.told && report.Kind == fsm.Heard {
-		return // nothing is known but what the journal tells
+	if r.fromJournal && report.Kind == fsm.Heard {
+		return // only what is in the journal is known
 	}
-	if r.told && report.Kind == fsm.AskedButDenied {
+	if r.fromJournal && report.Kind == fsm.AskedButDenied {
 		report.Since = r.Since // nobody has had it since then either
 	} else {
-		r.told = false
+		r.fromJournal = false
 	}
 	if report.Kind != r.Kind {
 		if r.Kind != fsm.Heard {

@@ -19,7 +19,7 @@ type Config struct {
 	State func() *fsm.State
 	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Waits tells whether somebody waits in the queue of a semaphore.
+	// Waits reports whether somebody waits in the queue of a semaphore.
 	Waits func(semaphore string) bool
 }
 
@@ -81,7 +81,7 @@ func (l *Listener) Asked(sem string) {
 	})
 }
 
-// Denied takes note that somebody was denied, why, and what it was told.
+// Denied takes note that somebody was denied, why, and with which message.
 func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Reason, message string) {
 	l.with(sem, func(r *record) {
 		r.denied, r.asker, r.reason, r.message = time.Now(), id, reason, message

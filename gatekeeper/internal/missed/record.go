@@ -23,8 +23,8 @@ type record struct {
 	holders map[uint64]*holding
 	// Report is how the semaphore misses its work. Its Kind is fsm.Heard when it misses none.
 	Report
-	// told: Report is from the journal, of an earlier epoch, and no news has come since.
-	told bool
+	// fromJournal: Report is from the journal, of an earlier epoch, and no news has come since.
+	fromJournal bool
 	// noted is the kind in the newest entry of the journal. noting: the command for the next entry was proposed, and
 	// has no outcome yet.
 	noted  fsm.Missed
@@ -53,7 +53,7 @@ func (r *record) hold(p *semaphore.Permit, now time.Time) {
 	if r.holders[p.Token] == nil {
 		r.holders[p.Token] = &holding{id: p.Identity, since: now, granted: p.GrantedAt()}
 	}
-	r.held, r.told, r.next = now, false, now
+	r.held, r.fromJournal, r.next = now, false, now
 }
 
 // supersede continues a holding under a new token.
@@ -69,7 +69,7 @@ func (r *record) end(token uint64, now time.Time) {
 		return
 	}
 	delete(r.holders, token)
-	r.held, r.told, r.next = now, false, now
+	r.held, r.fromJournal, r.next = now, false, now
 }
 
 func (r *record) report(token uint64, at time.Time) {
@@ -83,7 +83,7 @@ func (r *record) report(token uint64, at time.Time) {
 		r.next = time.Now()
 	}
 	if r.Kind == fsm.NoProgress && time.Since(at) <= r.every {
-		r.told = false
+		r.fromJournal = false
 	}
 }
 
@@ -96,7 +96,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 	within := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) <= r.every }
 	known := now.Sub(quiet) > r.every
 	switch {
-	case (waits || within(r.denied)) && (known || r.told):
+	case (waits || within(r.denied)) && (known || r.fromJournal):
 		return Report{Kind: fsm.AskedButDenied, Since: quiet, Text: r.deniedText(quiet), Reason: r.reason}, now.Add(r.every)
 	case !known:
 		return Report{}, quiet.Add(r.every)

@@ -55,7 +55,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	add := func(kind ConfirmationKind, format string, args ...any) {
 		reasons = append(reasons, Confirmation{kind, fmt.Sprintf(format, args...)})
 	}
-	told, cut := 0, 0
+	stopped, cut := 0, 0
 	var stopping, deserted, closed, deleted, touched []string
 	for i := range effects {
 		e := &effects[i]
@@ -63,7 +63,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 			if s.DrainLeft > 0 {
 				cut++
 			} else {
-				told++
+				stopped++
 			}
 		}
 		for _, x := range []struct {
@@ -82,8 +82,8 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 			}
 		}
 	}
-	if told > 0 {
-		add(StopsHolders, "%s: %s", phrase.Count(told, "holder must stop", "holders must stop"), phrase.Names(stopping))
+	if stopped > 0 {
+		add(StopsHolders, "%s: %s", phrase.Count(stopped, "holder must stop", "holders must stop"), phrase.Names(stopping))
 	} else if cut > 0 {
 		add(StopsHolders, "%s less time to stop: %s", phrase.Count(cut, "holder has", "holders have"), phrase.Names(stopping))
 	}
@@ -147,12 +147,12 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 	return reasons
 }
 
-// closes tells whether an existing definition that had permits gets none.
+// closes reports whether an existing definition that had permits gets none.
 func (e *Effect) closes() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
-// leavesNobody tells whether a cordon catches every caller that asked recently and that no other cordon catches, and at least one.
+// leavesNobody reports whether a cordon catches every caller that asked recently and that no other cordon catches, and at least one.
 func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
 	catches := false
 	for s := range state.Sightings() {

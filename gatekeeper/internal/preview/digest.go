@@ -87,7 +87,7 @@ const maxChangedSince = 100
 // Changed is a definition that was edited, and who did it last.
 type Changed struct{ Semaphore, Author string }
 
-// ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far as the journal tells.
+// ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far as the journal goes back.
 func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 	seen := make(map[string]bool)
 	for entry := range state.JournalBackward("", 0) {

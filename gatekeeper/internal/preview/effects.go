@@ -15,9 +15,9 @@ import (
 
 // Patterns matches names as the leader does.
 type Patterns interface {
-	// Match tells whether a pattern matches the whole of a name. One that cannot be compiled matches nothing.
+	// Match reports whether a pattern matches the whole of a name. One that cannot be compiled matches nothing.
 	Match(pattern, name string) bool
-	// Catches tells whether a cordon of these patterns catches a caller. Either may be empty, and then catches nobody; one that
+	// Catches reports whether a cordon of these patterns catches a caller. Either may be empty, and then catches nobody; one that
 	// cannot be compiled catches everybody.
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
@@ -47,7 +47,7 @@ type Effect struct {
 	Semaphore string
 	// Before and After are its definition; nil when there is none. Equal for a pause and for a cordon.
 	Before, After *semaphore.Definition
-	// Stopped are live permits whose holders would be told to stop, by token. Those that are told so already count only when the change
+	// Stopped are live permits whose holders would have to stop, by token. Those that must stop already count only when the change
 	// leaves them less time.
 	Stopped []Stopped
 	// Held are permits that expired and are held for an operator, by token: their slots stay taken, whatever changes.
@@ -69,13 +69,13 @@ type Effect struct {
 	deserted bool
 }
 
-// Stopped is a holder that would be told to stop.
+// Stopped is a holder that would have to stop.
 type Stopped struct {
 	Permit *semaphore.Permit
 	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader or on_expiry holds the permit: its
 	// drain, then what it may still count on, then what its slot cools.
 	FreeWithin time.Duration
-	// DrainLeft is above 0 when the holder is told to stop already: for how long it could go on still, without the change.
+	// DrainLeft is above 0 when the holder must stop already: for how long it could go on still, without the change.
 	DrainLeft time.Duration
 }
 
@@ -134,7 +134,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 		effects, warnings = now.previewEdits(c.Edits, c.Drain)
 	}
 	if now.unnamed > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d more holders would be told to stop than are named here.", now.unnamed))
+		warnings = append(warnings, fmt.Sprintf("%d more holders would have to stop than are named here.", now.unnamed))
 	}
 	return effects, warnings
 }
@@ -303,13 +303,13 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 			effects = append(effects, *e)
 		}
 	}
-	if catches { // whoever holds a permit was seen, also when the note of it is on its way
+	if catches { // a holder was seen, also when the note of it is on its way
 		return effects, nil
 	}
 	return effects, w.cordonWarnings(c, caught)
 }
 
-// stop finds the holders of a semaphore that go on now and would be told to stop then, and those that would have less time for it.
+// stop finds the holders of a semaphore that go on now and would have to stop then, and those that would have less time for it.
 func (w *world) stop(e *Effect, then rule) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
@@ -319,15 +319,15 @@ func (w *world) stop(e *Effect, then rule) {
 		if p.State != semaphore.Live {
 			continue
 		}
-		before, told := w.left(p, now)
+		before, stopping := w.left(p, now)
 		after, stops := w.left(p, then)
 		switch {
-		case told && after >= before:
-			continue // told already, and nothing changes for it
-		case !told && !stops:
+		case stopping && after >= before:
+			continue // it must stop already, and nothing changes for it
+		case !stopping && !stops:
 			e.Unaffected++
 			continue
-		case !told:
+		case !stopping:
 			before = 0
 		}
 		if w.stopped == maxStopped {
@@ -378,7 +378,7 @@ func (w *world) tasksRun(name string, then rule) string {
 	return fmt.Sprintf("no worker that was ever seen may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
 }
 
-// freeWithin is how long the holder of a permit that is told to stop can keep its slot. While it drains its refreshes take
+// freeWithin is how long the holder of a permit that must stop can keep its slot. While it drains its refreshes take
 // over a longer duration of the definition.
 func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
 	counts := p.Duration

@@ -19,7 +19,7 @@ const (
 	formerPatterns = 1000
 )
 
-// MoveMistake tells a move that has been made already from one that was mistyped, when there is nothing to move. It returns the empty
+// MoveMistake distinguishes a move that was made already from a typo, when there is nothing to move. It returns the empty
 // string when some of the chosen definitions admit the new group, or all of them everybody, and the old group is known. Otherwise it says,
 // for a person, which word is likely wrong.
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {

@@ -85,7 +85,7 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 }
 
 // Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let in as
-// before. Definitions that do not admit from, or admit to already, are passed over without a word unless named tells that somebody
+// before. Definitions that do not admit from, or admit to already, are passed over without a word unless named says that somebody
 // named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves

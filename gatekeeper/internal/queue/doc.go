@@ -15,7 +15,7 @@
 // minute, to be repeated, or its connection breaks. So a place belongs to the waiter and a call is only attached to it. A
 // place whose call has ended is kept for Linger. Meanwhile the waiter is absent: it keeps its place and its weight on those
 // who come later, but it is offered nothing, since nobody would hear of the grant; those behind it are served. A second call
-// of a waiter takes the place of the first, which is handed back so that it can be told.
+// of a waiter takes the place of the first, which is handed back so that it can be notified.
 //
 // # Workers
 //
@@ -32,7 +32,7 @@
 // # After a fail-over
 //
 // Clients queue again with a new leader in an order that depends on luck. For a short while the lines gather: a waiter is
-// put in its place by the age that it claims, which is a hint of an unverified client and therefore capped. Whoever comes
+// put in its place by the age that it claims, which is a hint of an unverified client and therefore capped. A caller that comes
 // later goes to the end, whatever age is claimed.
 //
 // While the lines gather no waiter is offered anything, but who asks once and does not wait is still answered at once: it is denied
@@ -45,5 +45,5 @@
 //
 // A line is ordered trees: everybody, and of the workers and of the others all and those that can be offered something. Joining, leaving, detaching and each
 // offered waiter cost O(log n). A place is found by bisection in O(log² n), about a microsecond among ten thousand: cheap
-// enough to be asked for when somebody is told, and never kept up to date for everybody at every grant.
+// enough to be computed when a waiter is notified, and never kept up to date for everybody at every grant.
 package queue

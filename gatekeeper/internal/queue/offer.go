@@ -58,14 +58,14 @@ func (q *Queue[C]) Return(w *Waiter[C]) {
 	}
 }
 
-// Offered tells whether w is being proposed.
+// Offered reports whether w is being proposed.
 func (q *Queue[C]) Offered(w *Waiter[C]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return w.offered
 }
 
-// Ahead tells whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed included;
+// Ahead reports whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed included;
 // for nil, and for a key that does not wait, whether anybody is in line at all. Workers count only while tasks wait, or one
 // of them is being proposed. Expire first, so that nobody whose place is no longer kept is counted.
 func (q *Queue[C]) Ahead(sem string, k *Key, tasks uint64) bool {

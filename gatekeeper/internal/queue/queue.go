@@ -16,7 +16,7 @@ const (
 	MaxWaitedBefore = 10 * time.Minute
 )
 
-// Key tells waiters apart: one acquisition of one identity.
+// Key distinguishes waiters: one acquisition of one identity.
 type Key struct {
 	Semaphore string
 	Identity  semaphore.Identity
@@ -86,7 +86,7 @@ func (q *Queue[C]) Gather(until time.Time) {
 	q.gather = until
 }
 
-// Gathering tells whether the lines still gather.
+// Gathering reports whether the lines still gather.
 func (q *Queue[C]) Gathering(now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,7 +94,7 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 }
 
 // Join attaches call to the waiter of that key. A waiter that is known keeps its place, its request and its metadata, and
-// replaced is the call that was attached before, or the zero C; it must be told that it waits no longer. A new one goes to
+// replaced is the call that was attached before, or the zero C; it must hear that it no longer waits. A new one goes to
 // the end of its line, or, while the lines gather, behind everybody who claims to have waited as long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,

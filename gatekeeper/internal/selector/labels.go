@@ -194,7 +194,7 @@ func (p *labelsParser) value() string {
 	return ""
 }
 
-// isReserved tells whether a character belongs to the selector's own language.
+// isReserved reports whether a character belongs to the selector's own language.
 func isReserved(r rune) bool { return strings.ContainsRune("=,!()\"", r) }
 
 // plain reads a word that contains neither a space nor a character of the selector's own language; no key does.

@@ -18,7 +18,7 @@
 // # What is checked
 //
 // The callers write a history (package internal/history), and the checkers of internal/check read it. Beside them,
-// log_test.go replays the log that the members agree on, and compares it with what clients were told and believed: no slot is freed
+// log_test.go replays the log that the members agree on, and compares it with what clients were answered and believed: no slot is freed
 // while its holder believes in it, every member has the same state, and what was acknowledged is there. tasks_test.go does so for tasks: none is handed out while
 // a permit carries it or after its end, and each has the end that its worker stated. In the end every job must be over.
 //

@@ -172,7 +172,7 @@ func (o *operator) once() {
 	}
 }
 
-// change replaces what a definition says, or deletes it and creates it anew.
+// change replaces what a definition says, or deletes it and creates it again.
 func (o *operator) change(ctx context.Context, name string, drain time.Duration) {
 	got, err := o.client.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: name})
 	if err != nil {

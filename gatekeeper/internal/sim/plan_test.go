@@ -43,7 +43,7 @@ const (
 	lossy       faultKind = "lossy"        // everything
 	pause       faultKind = "pause"        // a member does nothing that others can see, nor writes anything
 	stall       faultKind = "stall"        // of a disk; sharp: of all disks
-	hang        faultKind = "hang"         // of a disk, for good: the server must leave by itself
+	hang        faultKind = "hang"         // of a disk, permanently: the server must exit
 	transfer    faultKind = "transfer"     // of leadership
 	reset       faultKind = "reset"        // connections of a member break
 	clientCut   faultKind = "client cut"   // one client machine from everybody; sharp: it hears nothing, but is heard

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// process is a program with a client, on a machine of its own, until it ends or crashes.
+// process is a program with a client, on its own machine, until it ends or crashes.
 type process struct {
 	world    *world
 	host     *host
@@ -40,7 +40,7 @@ type place struct {
 	identity  history.Identity
 }
 
-// clock runs at a rate of its own.
+// clock runs at its own rate.
 type clock struct {
 	start time.Time
 	rate  float64

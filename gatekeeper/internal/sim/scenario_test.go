@@ -294,7 +294,7 @@ func (s *stage) replace(ctx context.Context, d *gatekeeperv1.Definition) {
 	s.operator.edit(d.GetName(), got.GetRecord().GetVersion(), d, 0, 0)
 }
 
-// revokedHolder: a holder is told to stop, and does not.
+// revokedHolder: a holder must stop, and does not.
 func revokedHolder(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 6*time.Second) },

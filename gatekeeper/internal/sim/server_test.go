@@ -153,7 +153,7 @@ func (m *member) running() *gatekeeper.Server {
 	return m.server
 }
 
-// left tells that the server has ended without being stopped.
+// left reports whether the server has ended without being stopped.
 func (m *member) left() bool {
 	server := m.running()
 	if server == nil {

@@ -36,7 +36,7 @@ type end struct {
 	job    uint64 // its number
 }
 
-// holds tells whether there is still something to end.
+// holds reports whether there is still something to end.
 func (e end) holds(state *fsm.State) bool {
 	switch e.kind {
 	case drainEnd:
@@ -82,7 +82,7 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	return cmds, ends
 }
 
-// shares tells whether one command ends both.
+// shares reports whether one command ends both.
 func (e end) shares(other end) bool {
 	named := e.kind == drainEnd || e.kind == editEnd || e.kind == pauseEnd
 	return named && e.kind == other.kind && e.change == other.change

@@ -33,7 +33,7 @@ func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	}
 }
 
-// ofJob tells whether there is still something to end of a job.
+// ofJob reports whether there is still something to end of a job.
 func (e end) ofJob(state *fsm.State) bool {
 	j := state.JobOf(e.job)
 	switch {

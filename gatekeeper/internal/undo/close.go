@@ -133,7 +133,7 @@ func (p *planner) takeCordon(entry *fsm.JournalEntry) {
 	case current == nil:
 		p.note("cordon %q: it is over already.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
-		p.note("cordon %q: it was set anew since, by %s with change %d, and stays so.", id, current.Author, current.Revision)
+		p.note("cordon %q: it was set again since, by %s with change %d, and stays so.", id, current.Author, current.Revision)
 	default:
 		p.cordon(id, p.cordonBack(p.cordonUnder(entry)))
 	}
@@ -180,7 +180,7 @@ func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
 	case current != nil && sameCordon(current, was):
 		p.note("cordon %q: it is back already.", was.ID)
 	case current != nil:
-		p.conflict("cordon %q: it was set anew since, by %s", was.ID, current.Author)
+		p.conflict("cordon %q: it was set again since, by %s", was.ID, current.Author)
 	default:
 		if back := p.cordonBack(was); back != nil {
 			p.cordon(was.ID, back)

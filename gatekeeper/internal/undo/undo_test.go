@@ -175,7 +175,7 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 		"cordoned again": {func(c *cluster) uint64 {
 			c.Do(fsm.SetCordon{ID: "c", GroupPattern: "a"})
 			return c.Do(fsm.Uncordon{ID: "c"})
-		}, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set anew since, by bob"},
+		}, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set again since, by bob"},
 		"end of a permit": {func(c *cluster) uint64 { return c.Do(fsm.Release{Token: c.Grant("job", "prod", "a")}) }, func(*cluster) {}, "is no edit, pause, resume, cordon or forgetting of firings"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -393,7 +393,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		if u := c.undo(undoing[0]); u.Command != nil {
 			c.carryOut(u)
 		}
-		if got := reason(c); got != "second" { // set anew since by another change, so that it stays
+		if got := reason(c); got != "second" { // set again since by another change, so that it stays
 			t.Fatalf("paused by %q", got)
 		}
 	})

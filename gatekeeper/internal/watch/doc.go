@@ -1,17 +1,17 @@
-// Package watch passes on what was applied to whoever wants to know, from any revision that is still remembered.
+// Package watch passes what was applied on to its subscribers, from any revision that is still remembered.
 //
-// The state machine tells the Hub of every applied entry on the goroutine that applies, so nothing here may ever make it
-// wait. The Hub keeps the latest events in a ring; watchers come and read at their own pace. A slow watcher holds up nobody
-// and costs no memory: when the ring has gone over what it had not read yet, it is told so (Batch.Missed) and goes on from
-// now, after it has read the state anew. The same is told to who resumes from a revision that is no longer remembered, and
-// to everybody who was behind when the state was replaced by a snapshot, because a snapshot has no history.
+// The state machine calls the Hub for every applied entry on the goroutine that applies, so the Hub never makes it wait. The
+// Hub keeps the latest events in a ring, and watchers read at their own pace. A slow watcher delays nobody and costs no
+// memory: when the ring overwrites events that it has not read, its next batch says so (Batch.Missed), and it continues from
+// now after it has read the state again. The same holds for a subscriber that resumes from a revision that is no longer
+// remembered, and for all that were behind when a snapshot replaced the state, because a snapshot has no history.
 //
-// # Why nothing is lost or told twice
+// # Why nothing is lost or delivered twice
 //
-// Revisions only rise, all events of one command share one, and a subscription is nothing but the last revision that it
-// was told. Next hands out the events of one log entry above that revision and moves it to the entry's last one. So the
-// events of one revision are never torn apart, and a watcher that resumes elsewhere from the revision of its last batch
-// goes on exactly there.
+// Revisions only rise, all events of one command share one, and a subscription is only the last revision that it
+// delivered. Next returns the events of one log entry above that revision and moves it to the entry's last one. So the
+// events of one revision are never split, and a watcher that resumes elsewhere from the revision of its last batch
+// continues exactly there.
 //
 // # Costs
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// DefaultCapacity is the number of events that a Hub remembers unless told otherwise.
+// DefaultCapacity is the number of events that a Hub remembers by default.
 const DefaultCapacity = 16384
 
 // Hub remembers the latest events and wakes those who wait for more. Its methods may be called from any goroutine.
@@ -45,11 +45,11 @@ func New(capacity int) *Hub {
 	return &Hub{ring: make([]entry, capacity), news: make(chan struct{})}
 }
 
-// Applied tells the Hub what a log entry did. It is to be subscribed to the state machine before the first entry is applied:
+// Applied gives the Hub what a log entry did. It must be subscribed to the state machine before the first entry is applied:
 // what came before is unknown to it. It never waits for a watcher.
 func (h *Hub) Applied(a fsm.Applied) { h.add(a.State.Revision(), a.Events, a.Restored) }
 
-// Revision is the latest revision that the Hub was told of.
+// Revision is the latest revision that the Hub has got.
 func (h *Hub) Revision() uint64 {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

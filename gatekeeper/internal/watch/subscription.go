@@ -18,7 +18,7 @@ type Batch struct {
 	Events []fsm.Event
 	// Revision is the one to resume from: this batch ends there.
 	Revision uint64
-	// Missed: events were lost to this watcher, and there are none in this batch. It is to read the state anew, which must be
+	// Missed: events were lost to this watcher, and there are none in this batch. It must read the state again, which must be
 	// no older than Revision; what follows comes after Revision.
 	Missed bool
 }

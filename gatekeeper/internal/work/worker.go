@@ -238,7 +238,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 	}
 }
 
-// wait tells the worker once why it is denied, and waits until it is worth asking again.
+// wait sends the worker once why it is denied, and waits until it is worth asking again.
 func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
 	news := w.denied != d.Decision.Reason
@@ -257,7 +257,7 @@ func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	}
 }
 
-// notePause tells the worker once that the semaphore is paused. Its slots keep their places, so no denial says so.
+// notePause notifies the worker once that the semaphore is paused. Its slots keep their places, so no denial says so.
 func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
 	w.room.mu.Lock()
 	news := w.paused != p && p != nil

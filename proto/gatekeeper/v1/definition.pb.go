@@ -199,7 +199,7 @@ const (
 	// Somebody waits in its queue. An idle worker does not: see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
 	DefinitionState_DEFINITION_STATE_PAUSED  DefinitionState = 4
-	// A holder is told to stop.
+	// A holder must stop.
 	DefinitionState_DEFINITION_STATE_STOPPING DefinitionState = 5
 	// A slot is held until an operator clears it.
 	DefinitionState_DEFINITION_STATE_HELD DefinitionState = 6
@@ -329,7 +329,7 @@ func (MissedKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
-// EventKind is what an event of a watch, or an entry of the journal, tells.
+// EventKind is what an event of a watch, or an entry of the journal, reports.
 type EventKind int32
 
 const (
@@ -352,7 +352,7 @@ const (
 	EventKind_EVENT_KIND_ABANDONED        EventKind = 16
 	EventKind_EVENT_KIND_DURATION_CHANGED EventKind = 17
 	EventKind_EVENT_KIND_CONFIGURED       EventKind = 18
-	// The drain of a change is over: whoever it shut out is refused from here on.
+	// The drain of a change is over: holders that it shut out are refused from here on.
 	EventKind_EVENT_KIND_DRAINED EventKind = 19
 	// An edit that ends has ended: fields got their old values back.
 	EventKind_EVENT_KIND_REVERTED EventKind = 20
@@ -489,7 +489,7 @@ type Definition struct {
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
 	// How long a permit lives without a refresh, 100 ms to the cluster's max_duration, default 1 m. It only bounds recovery after a crash.
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
-	// A job that holds longer than this is told to stop, and its refreshes are refused. Absent or 0: no limit.
+	// A job that holds longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
 	MaxHold *durationpb.Duration `protobuf:"bytes,8,opt,name=max_hold,json=maxHold,proto3" json:"max_hold,omitempty"`
 	// The slot stays taken at least this long after a grant, also when the job ends earlier. At most the cluster's max_duration.
 	MinHold *durationpb.Duration `protobuf:"bytes,9,opt,name=min_hold,json=minHold,proto3" json:"min_hold,omitempty"`

@@ -27,7 +27,7 @@ type ConfirmationKind int32
 
 const (
 	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
-	// Holders are told to stop, or have less time for it.
+	// Holders must stop, or have less time for it.
 	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
 	// Callers whom the rule let in, and who asked within 7 days, are shut out, and the new rule lets in nobody who asked within 7 days.
 	ConfirmationKind_CONFIRMATION_KIND_SHUTS_OUT_CALLERS ConfirmationKind = 2
@@ -415,7 +415,7 @@ type Effect struct {
 	// The definition as it would be, and as it is; absent when there is none.
 	Before *Definition `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
 	After  *Definition `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
-	// Holders that would be told to stop, and would have to by then.
+	// Holders that would have to stop, and would have to by then.
 	Stopped []*Stopped `protobuf:"bytes,4,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	// Live permits that go on.
 	Unaffected uint32 `protobuf:"varint,5,opt,name=unaffected,proto3" json:"unaffected,omitempty"`
@@ -590,7 +590,7 @@ type Stopped struct {
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
 	// When its slot is free at the latest unless the cluster changes its leader: its drain, and then its own duration.
 	FreeWithin *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
-	// Set when it is told to stop already: for how long it could go on still, without the change, which leaves it less.
+	// Set when it must stop already: for how long it could go on still, without the change, which leaves it less.
 	DrainLeft     *durationpb.Duration `protobuf:"bytes,3,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1104,14 +1104,14 @@ type PauseRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// When it ends by itself: at an instant, or after a time by the leader's clock. Neither: when it is resumed.
+	// When it ends: at an instant, or after a time by the leader's clock. Neither: when it is resumed.
 	//
 	// Types that are valid to be assigned to End:
 	//
 	//	*PauseRequest_Until
 	//	*PauseRequest_Lasts
 	End isPauseRequest_End `protobuf_oneof:"end"`
-	// Holders are told to stop too.
+	// Holders must stop too.
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
 	// With stop: for how long holders may go on. Absent or 0: their refreshes are refused at once.
 	Drain *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`

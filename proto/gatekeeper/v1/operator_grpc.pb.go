@@ -41,14 +41,14 @@ const (
 // OperatorService moves, pauses and cordons work, shows beforehand what an edit would do, and looks back and undoes.
 //
 // Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its revision: the
-// change id by which it can be undone. What it tells to stop keeps its slot until it releases, or to its deadline.
+// change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until its deadline.
 type OperatorServiceClient interface {
 	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(ctx context.Context, in *PreviewRequest, opts ...grpc.CallOption) (*PreviewResponse, error)
 	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that would do. Who else
 	// is let in stays as it is.
 	Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error)
-	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
+	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
@@ -224,14 +224,14 @@ func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRe
 // OperatorService moves, pauses and cordons work, shows beforehand what an edit would do, and looks back and undoes.
 //
 // Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its revision: the
-// change id by which it can be undone. What it tells to stop keeps its slot until it releases, or to its deadline.
+// change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until its deadline.
 type OperatorServiceServer interface {
 	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
 	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that would do. Who else
 	// is let in stays as it is.
 	Move(context.Context, *MoveRequest) (*MoveResponse, error)
-	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
+	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)

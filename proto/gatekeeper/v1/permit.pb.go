@@ -651,7 +651,7 @@ type Permit struct {
 	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3" json:"duration,omitempty"`
 	Firing   *Firing              `protobuf:"bytes,6,opt,name=firing,proto3" json:"firing,omitempty"`
 	State    PermitState          `protobuf:"varint,7,opt,name=state,proto3,enum=gatekeeper.v1.PermitState" json:"state,omitempty"`
-	// Set while the holder is told to stop.
+	// Set while the holder must stop.
 	Stop            StopCause `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	StopReason      string    `protobuf:"bytes,9,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	GrantedRevision uint64    `protobuf:"varint,10,opt,name=granted_revision,json=grantedRevision,proto3" json:"granted_revision,omitempty"`
@@ -816,7 +816,7 @@ type Pause struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Reason string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	Until  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
-	// Running permits are told to stop too.
+	// Running permits must stop too.
 	Stop     bool   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
@@ -1332,7 +1332,7 @@ type Denial struct {
 	Stop           StopCause    `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Pause          *Pause       `protobuf:"bytes,9,opt,name=pause,proto3" json:"pause,omitempty"`
 	PermitRevision uint64       `protobuf:"varint,10,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// Of FIRING_TOO_FAR_AHEAD: what the leader's wall clock showed, and what the caller's showed at that time if sent_at told it.
+	// Of FIRING_TOO_FAR_AHEAD: what the leader's wall clock showed, and what the caller's showed at that time if sent_at was set.
 	LeaderClock   *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=leader_clock,json=leaderClock,proto3" json:"leader_clock,omitempty"`
 	CallerClock   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=caller_clock,json=callerClock,proto3" json:"caller_clock,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3652,7 +3652,7 @@ func (x *VerifyRequest) GetToken() uint64 {
 
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The permit is live and of the semaphore that was asked for. A permit whose holder is told to stop is still valid, for its
+	// The permit is live and of the semaphore that was asked for. A permit whose holder must stop is still valid, for its
 	// slot is its own until it ends; see permit.stop. One that is held for an operator or cooling has no holder and is not.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
 	// The permit as it is, also while it is held or cooling. Its stop cause is what a refresh would be refused for, whether

@@ -62,9 +62,9 @@ type PermitServiceClient interface {
 	// nothing: denials and errors. It leaves every other one open, which its caller must then ask for by TryAcquire, so no caller of a batch
 	// waits for the log. A batch changes nothing: it may be repeated, and when it fails the outcome of no call is unknown.
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
-	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
+	// Revoke orders a holder to stop: its refreshes are refused from now on. It frees no slot.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
-	// TakeOver tells a holder to stop because the caller judges it dead. Its refreshes are refused from now on, as after a revoke without
+	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as after a revoke without
 	// a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline. The firing of a holder that is lost then
 	// may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
 	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
@@ -80,7 +80,7 @@ type PermitServiceClient interface {
 	// later repeat never grants. It does not touch a permit that another request of the identity was granted, not even one that
 	// superseded this request's. The slot stays taken (cooling) for what is left of min_hold, as after a release.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
-	// Verify tells a resource whether a token may still act: whether its permit was live at some moment between the call and the
+	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the call and the
 	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
 	// or while the write goes on that follows it: only a resource that compares tokens in the write itself knows that.
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
@@ -295,9 +295,9 @@ type PermitServiceServer interface {
 	// nothing: denials and errors. It leaves every other one open, which its caller must then ask for by TryAcquire, so no caller of a batch
 	// waits for the log. A batch changes nothing: it may be repeated, and when it fails the outcome of no call is unknown.
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
-	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
+	// Revoke orders a holder to stop: its refreshes are refused from now on. It frees no slot.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
-	// TakeOver tells a holder to stop because the caller judges it dead. Its refreshes are refused from now on, as after a revoke without
+	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as after a revoke without
 	// a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline. The firing of a holder that is lost then
 	// may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
 	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
@@ -313,7 +313,7 @@ type PermitServiceServer interface {
 	// later repeat never grants. It does not touch a permit that another request of the identity was granted, not even one that
 	// superseded this request's. The slot stays taken (cooling) for what is left of min_hold, as after a release.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
-	// Verify tells a resource whether a token may still act: whether its permit was live at some moment between the call and the
+	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the call and the
 	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
 	// or while the write goes on that follows it: only a resource that compares tokens in the write itself knows that.
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)

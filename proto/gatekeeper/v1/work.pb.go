@@ -1800,7 +1800,7 @@ func (x *DeleteJobResponse) GetRevision() uint64 {
 	return 0
 }
 
-// WorkRequest is one frame of a worker. A frame with only its number tells the server that the worker is there; send one at least every
+// WorkRequest is one frame of a worker. A frame with only its number shows that the worker is there; send one at least every
 // 10 s, because what a worker may count on is measured from its frames.
 type WorkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

@@ -58,7 +58,7 @@ type WorkServiceClient interface {
 	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until the job is over. So a
 	// caller that names the revision of the last message that it has seen gets only what it lacks.
 	FollowJob(ctx context.Context, in *FollowJobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowJobResponse], error)
-	// CancelJob has no more tasks handed out, and tells the workers of those that are held to stop. Cancelling a job that is over changes
+	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over changes
 	// nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
 	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that have failed since.
@@ -234,7 +234,7 @@ type WorkServiceServer interface {
 	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until the job is over. So a
 	// caller that names the revision of the last message that it has seen gets only what it lacks.
 	FollowJob(*FollowJobRequest, grpc.ServerStreamingServer[FollowJobResponse]) error
-	// CancelJob has no more tasks handed out, and tells the workers of those that are held to stop. Cancelling a job that is over changes
+	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over changes
 	// nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
 	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that have failed since.

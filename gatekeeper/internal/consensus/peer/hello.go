@@ -44,7 +44,7 @@ type hello struct {
 // errNotPeer says that the other side does not speak this protocol.
 var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 
-// ErrRemoved, as an error of Config.Meet, tells the refused one that it was removed from the cluster, for good.
+// ErrRemoved, as an error of Config.Meet, tells the refused peer that it was removed from the cluster permanently.
 var ErrRemoved = errors.New("it was removed from the cluster, and its id is never taken again")
 
 // maxFields bound what a peer may state of itself, so that it can be remembered and logged.
@@ -60,7 +60,7 @@ func (e *earlierError) Error() string { return e.reason }
 
 // RefusedError is what the other side said when it closed a connection.
 type RefusedError struct {
-	// Reason is empty when the other side takes this one for a stranger, which is told nothing.
+	// Reason is empty when the other side takes this one for a stranger, which gets no reason.
 	Reason string
 	// Removed: the other side knows for certain that this one was removed from the cluster.
 	Removed bool
@@ -78,8 +78,8 @@ func (e *RefusedError) Error() string {
 // A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of a
 // refusal, with either status, a sentence, or nothing for a stranger. The dialing side speaks first, with status welcome.
 //
-// The fields of a hello are texts, each with two bytes of length. New ones come at the end: whoever does not know them passes
-// over them, and whoever misses them takes them for empty.
+// The fields of a hello are texts, each with two bytes of length. New ones come at the end: a reader that does not know them skips
+// them, and a reader that misses them takes them for empty.
 
 func writeHello(w io.Writer, h hello) error {
 	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock))

@@ -195,7 +195,7 @@ func hostOf(c net.Conn) string {
 	return h
 }
 
-// kin tells whether a cluster id has this cluster's seed. Only members and clients know the seed.
+// kin reports whether a cluster id has this cluster's seed. Only members and clients know the seed.
 func (l *Layer) kin(cluster string) bool {
 	if l.cfg.Held != nil {
 		held := l.cfg.Held()

@@ -33,7 +33,7 @@ type Config struct {
 	// MaxIntroductions is how many connections may be in their introduction. Default 128.
 	MaxIntroductions int
 	Logger           *slog.Logger
-	// Level is the newest feature level that this member supports, told to peers.
+	// Level is the newest feature level that this member supports, sent to peers.
 	Level uint32
 	// WallClock shows the time that this member states to peers. Default: time.Now.
 	WallClock func() time.Time
@@ -44,11 +44,11 @@ type Config struct {
 	// Default: this member is of Cluster.
 	// Notes of this member itself, and for another one, do not get here.
 	Asked func(Note) (Note, error)
-	// Meet is told what a peer of this cluster stated; an error refuses it.
+	// Meet gets what a peer of this cluster stated; an error refuses it.
 	Meet func(Statement) error
-	// Succeeds tells whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
+	// Succeeds reports whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
 	Succeeds func(later, earlier string) bool
-	// Succeeded is told, with what was said, that a later life of this cluster runs: this server must not go on. Only the answer of
+	// Succeeded is called, with what was said, when a later life of this cluster runs: this server must not continue. Only the answer of
 	// a member that this side dialed gets here.
 	Succeeded func(reason string)
 	// Claimed is called when somebody who connected claims to be of a later life of this cluster. Anybody can claim that: the
@@ -80,9 +80,9 @@ type Layer struct {
 	waiting  *introductions
 	tls      *tlsfiles.Latest // for Config.TLS
 
-	mu    sync.Mutex // guards conns and told
-	conns map[*conn]struct{}
-	told  map[string]time.Time // when a line was last logged about a peer
+	mu         sync.Mutex // guards conns and lastLogged
+	conns      map[*conn]struct{}
+	lastLogged map[string]time.Time // when a line was last logged about a peer
 }
 
 var _ raft.StreamLayer = (*Layer)(nil)
@@ -115,20 +115,20 @@ func New(cfg Config) *Layer {
 	}
 	open, cancel := context.WithCancel(context.Background())
 	l := &Layer{
-		cfg:     cfg,
-		ready:   make(chan net.Conn),
-		open:    open,
-		close:   cancel,
-		waiting: newIntroductions(cfg.MaxIntroductions),
-		tls:     tlsfiles.Unread(cfg.TLS.Peer),
-		conns:   make(map[*conn]struct{}),
-		told:    make(map[string]time.Time),
+		cfg:        cfg,
+		ready:      make(chan net.Conn),
+		open:       open,
+		close:      cancel,
+		waiting:    newIntroductions(cfg.MaxIntroductions),
+		tls:        tlsfiles.Unread(cfg.TLS.Peer),
+		conns:      make(map[*conn]struct{}),
+		lastLogged: make(map[string]time.Time),
 	}
 	l.accepter.Go(l.accept)
 	return l
 }
 
-// Target is the address of a member for Dial: Raft's transport passes addresses only, but whoever dials must know whom it
+// Target is the address of a member for Dial: Raft's transport passes addresses only, but the dialer must know whom it
 // means.
 func Target(id raft.ServerID, address raft.ServerAddress) raft.ServerAddress {
 	return raft.ServerAddress(id) + "|" + address
@@ -233,16 +233,16 @@ const maxTold = 128
 func (l *Layer) tell(about, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()
-	last, seen := l.told[about]
+	last, seen := l.lastLogged[about]
 	silent := seen && now.Sub(last) < time.Minute
 	if !silent {
-		for who, when := range l.told { // forget strangers
+		for who, when := range l.lastLogged { // forget strangers
 			if now.Sub(when) >= time.Minute {
-				delete(l.told, who)
+				delete(l.lastLogged, who)
 			}
 		}
-		if silent = len(l.told) >= maxTold; !silent {
-			l.told[about] = now
+		if silent = len(l.lastLogged) >= maxTold; !silent {
+			l.lastLogged[about] = now
 		}
 	}
 	l.mu.Unlock()

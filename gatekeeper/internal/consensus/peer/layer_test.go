@@ -198,7 +198,7 @@ func TestAccept_ManyStrangers_AreNotRememberedOneByOne(t *testing.T) {
 	}
 	b.Layer.mu.Lock()
 	defer b.Layer.mu.Unlock()
-	if n := len(b.told); n > maxTold {
+	if n := len(b.lastLogged); n > maxTold {
 		t.Errorf("%d are remembered", n)
 	}
 }

@@ -230,7 +230,7 @@ func TestOpen_FileGone_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a server that has lost its votes began anew: %v", err)
+		t.Errorf("a server that has lost its votes started over: %v", err)
 	}
 }
 

@@ -17,9 +17,9 @@ type GuardConfig struct {
 	Timeout time.Duration
 	// Slow is how long a call may take before a warning is logged.
 	Slow time.Duration
-	// Fault is told of the first fault, on the goroutine that met it.
+	// Fault is called with the first fault, on the goroutine that met it.
 	Fault func(error)
-	// Observe is told how long each call took.
+	// Observe is called with the duration of each call.
 	Observe func(op string, took time.Duration)
 	Logger  *slog.Logger
 }

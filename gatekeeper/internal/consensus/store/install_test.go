@@ -46,7 +46,7 @@ func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
 	}
 }
 
-// install writes a snapshot, as Raft does with one from a leader and with one of its own.
+// install writes a snapshot, as Raft does with one from a leader and with its own.
 func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	t.Helper()
 	_, words := raft.NewInmemTransport("")

@@ -13,7 +13,7 @@ import (
 )
 
 // bbolt's file, as far as it is needed to see that it is whole before bbolt trusts it: bbolt checks its two headers, and reads all
-// else through mapped memory, partly on goroutines of its own whose panics nobody can catch. Numbers have the machine's byte order.
+// else through mapped memory, partly on its own goroutines, whose panics cannot be recovered. Numbers have the machine's byte order.
 const (
 	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
 	elementSize = 16
@@ -233,7 +233,7 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 	return nil
 }
 
-// bucket walks a bucket, which is small and a page within the element, or has a page of its own.
+// bucket walks a bucket, which is small and a page within the element, or has its own page.
 func (p *pages) bucket(e element) error {
 	if e.flags != isBucket || len(e.value) < bucketHead {
 		return fmt.Errorf("%q is no bucket", e.key)

@@ -26,7 +26,7 @@ type Snapshots struct {
 }
 
 // syncEvery is how much of a snapshot is written before it is synced. Raft syncs once, at the end; until then the file system
-// may have all of it to write before it can sync an entry of the log, and whoever waits for that entry waits for all of it.
+// may have all of it to write before it can sync an entry of the log, and everything that waits for that entry waits for all of it.
 const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)

@@ -93,7 +93,7 @@ func walkSegment(
 	return w.walked, nil
 }
 
-// later says whether another batch was written behind the one that is not whole. torn is the end of that one, 0 if it cannot be told: then
+// later says whether another batch was written behind the one that is not whole. torn is the end of that one, 0 if that is unknown: then
 // a batch that is whole is looked for.
 func (w *segmentWalk) later(torn int64) (bool, error) {
 	if torn > 0 {

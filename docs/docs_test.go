@@ -92,8 +92,8 @@ esac
 // pages are the files of every page.
 func pages(t *testing.T) []string {
 	t.Helper()
-	files := []string{"../README.md"}
-	for _, pattern := range []string{"*.md", "articles/*.md"} {
+	files := []string{"../README.md", "../CONTRIBUTING.md", "../SECURITY.md"}
+	for _, pattern := range []string{"*.md", "*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

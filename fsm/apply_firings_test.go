@@ -229,8 +229,8 @@ func TestForgetFirings_OfADeletedName_LeavesNothing(t *testing.T) {
 func TestRestore_ForgottenFiringsThatContradict_AreRefused(t *testing.T) {
 	file := snapshot(t, storyOfForgetting(t).state())
 	for why, change := range map[string]func(e *logv1.JournalEntry){
-		"has firings, or lacks them": func(e *logv1.JournalEntry) { e.Firings = nil },
-		"of kind 1 has firings":      func(e *logv1.JournalEntry) { e.Kind = uint32(fsm.Created) },
+		"has firings, or lacks them":      func(e *logv1.JournalEntry) { e.Firings = nil },
+		"of kind 1 has firings":           func(e *logv1.JournalEntry) { e.Kind = uint32(fsm.Created) },
 		`of "elsewhere", with token`:      func(e *logv1.JournalEntry) { e.Firings.Claims[0].Semaphore = "elsewhere" },
 		`"repaired", with token 0`:        func(e *logv1.JournalEntry) { e.Firings.Claims[0].Token = 0 },
 		`has firing "f" of "repaired"`:    func(e *logv1.JournalEntry) { e.Firings.Claims[0].State = uint32(semaphore.ClaimHeld) },

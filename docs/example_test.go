@@ -37,6 +37,13 @@ func program(t *testing.T) string {
 	return ""
 }
 
+func TestReadme_Program_IsTheExample(t *testing.T) {
+	example, err := os.ReadFile("../examples/nightly/main.go")
+	if err != nil || string(example) != program(t) {
+		t.Errorf("examples/nightly/main.go is not the program of the README (%v)", err)
+	}
+}
+
 func TestReadme_Program_IsShort(t *testing.T) {
 	_, code, _ := strings.Cut(program(t), "\n)\n")
 	lines := 0
@@ -50,36 +57,10 @@ func TestReadme_Program_IsShort(t *testing.T) {
 	}
 }
 
-// buildProgram builds the README's program as it stands, but that the job is due every second and says its token.
-func buildProgram(t *testing.T) (binary string) {
-	t.Helper()
-	source := program(t)
-	for what, otherwise := range map[string]string{
-		`"30 2 * * *"`:           `"@every 1s"`,
-		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
-	} {
-		if strings.Count(source, what) != 1 {
-			t.Fatalf("the program has no %s", what)
-		}
-		source = strings.Replace(source, what, otherwise, 1)
-	}
-	dir := t.TempDir()
-	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "nightly")
-	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, file)
-	build.Dir = ".." // its module
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, out)
-	}
-	return binary
-}
-
 // A program that prints nothing and does nothing is the worst answer to a definition that is missing or does not fit.
 func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 	t.Parallel()
-	binary := buildProgram(t)
+	binary := filepath.Join(bin, "nightly")
 	for name, c := range map[string]struct {
 		define *gatekeeperv1.Definition // nil: none
 		says   string
@@ -107,14 +88,14 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 			}
 			lines := make(chan string, 1000)
 			stop := startProgram(t, binary, "app1", cluster, func(line string) { lines <- line })
-			for told := 0; told == 0; {
+			for warned := false; !warned; {
 				select {
 				case line := <-lines:
 					if !strings.Contains(line, "WARN") || !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.says) ||
 						!strings.Contains(line, "gkctl explain nightly-export --group default --acquirer app1") {
 						t.Errorf("it says: %s\nwant a warning: %s", line, c.says)
 					}
-					told++
+					warned = true
 				case <-ctx.Done():
 					t.Fatal("it says nothing")
 				}
@@ -128,10 +109,10 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 	}
 }
 
-// Three hosts run the README's program as it stands, but that the job is due every second and says its token.
+// Three hosts run the README's program.
 func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	t.Parallel()
-	binary := buildProgram(t)
+	binary := filepath.Join(bin, "nightly")
 	cluster := startServers(t, &page{servers: 1}, "..")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -189,7 +170,7 @@ func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, prin
 	t.Helper()
 	return startProgram(t, binary, name, cluster, func(line string) {
 		var token uint64
-		if _, text, ok := strings.Cut(line, "exporting "); ok {
+		if _, text, ok := strings.Cut(line, " exports, token "); ok {
 			if _, err := fmt.Sscan(text, &token); err == nil {
 				printed <- token
 			}
@@ -203,10 +184,11 @@ func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, l
 	cmd := exec.Command(binary)
 	servers.DieWithParent(cmd)
 	cmd.Env = append(os.Environ(), "GK_ACQUIRER="+name, "GK_GROUP=", "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
-	out, err := cmd.StderrPipe()
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Stderr = cmd.Stdout
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -242,6 +224,6 @@ func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint6
 			}
 		}
 	}
-	t.Fatalf("no grant of token %d was told", token)
+	t.Fatalf("there is no grant of token %d", token)
 	return nil
 }

@@ -91,7 +91,7 @@ func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.
 		}
 	}
 	if r := s.Request("free", identity("a"), "ra"); r == nil || r.Outcome != semaphore.EndExpired {
-		t.Errorf("a retry of a lost permit's request would be told %+v", r)
+		t.Errorf("a retry of a lost permit's request would get %+v", r)
 	}
 	if c := s.Claim("free", *fire("f", 100)); c != nil {
 		t.Errorf("a firing that is free on loss is %+v", c)

@@ -34,7 +34,7 @@ func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
 	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{story.index, story.term})
 	equal(t, "state", snapshotRecords(t, s), snapshotRecords(t, story.state()))
 	if len(told) != 1 || !told[0].Restored || told[0].State != s || len(told[0].Events) != 0 || told[0].Index != story.index {
-		t.Fatalf("told: %+v", told)
+		t.Fatalf("got %+v", told)
 	}
 	equal(t, "everything", everything(s), everything(story.state()))
 	for p := range story.state().Permits(0) {
@@ -102,7 +102,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
-// Records are read in batches, some of them ahead: whole or not, a snapshot of any length is told as if they came one by one.
+// Records are read in batches, some of them ahead: whole or not, a snapshot of any length is read as if they came one by one.
 func TestRestore_OfAnyLength_TellsTheRecordThatIsWrong(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {

@@ -198,7 +198,7 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	}
 	for _, want := range []string{"BatchEdit by ed", "Undo by ed", "Undo by ops", "Move by ops", "Pause by ops", "Resume by ops", "CreateToken by ed", "SetBinding by ops"} {
 		if !lines[want] {
-			t.Errorf("no line tells of %s: %v", want, lines)
+			t.Errorf("no line reports %s: %v", want, lines)
 		}
 	}
 }

@@ -304,7 +304,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	}
 	for method := range audited {
 		if !lines[method] {
-			t.Errorf("no line tells of the refusal of %s", method)
+			t.Errorf("no line reports the refusal of %s", method)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	}
 	for _, m := range []string{"Acquire", "KeepAlive", "FollowJob", "AwaitFiring", "Watch", "Work"} {
 		if lines[m] == 0 {
-			t.Errorf("no line tells of the refusal of %s: %v", m, lines)
+			t.Errorf("no line reports the refusal of %s: %v", m, lines)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	}
 	for _, id := range []string{goneID, short.GetToken().GetId()} {
 		if !refused["token:"+id] {
-			t.Errorf("no line tells of token %s: %v", id, refused)
+			t.Errorf("no line reports token %s: %v", id, refused)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED ||
 		r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED || r.GetDrainLeft().AsDuration() < 50*time.Minute || r.GetMessage() != "storm" {
-		t.Errorf("a draining holder is told %v", r)
+		t.Errorf("a draining holder gets %v", r)
 	}
 	if again, err := c.Move(bounded(t), move); err != nil || again.GetChange() != moved.GetChange() {
 		t.Errorf("the repeat: %v, %v, want change %d", again, err, moved.GetChange())
@@ -139,7 +139,7 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 		t.Fatalf("paused %v, %v", paused, err)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || r.GetDrainLeft() == nil {
-		t.Errorf("the holder is told %v", r)
+		t.Errorf("the holder gets %v", r)
 	}
 	if resumed, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}); err != nil || resumed.GetRevision() == 0 {
 		t.Errorf("resumed %v, %v", resumed, err)
@@ -285,7 +285,7 @@ func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
 	for _, name := range names {
 		for _, kind := range []gatekeeperv1.EventKind{gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_PAUSED} {
 			if n := seen[name+" "+kind.String()]; n != 1 {
-				t.Errorf("%s of %s was told %d times", kind, name, n)
+				t.Errorf("%s of %s was listed %d times", kind, name, n)
 			}
 		}
 	}
@@ -345,7 +345,7 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING {
-		t.Errorf("the holder is told %v", r)
+		t.Errorf("the holder gets %v", r)
 	}
 }
 
@@ -404,7 +404,7 @@ func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 	}
 	for kind, n := range want {
 		if n != 0 {
-			t.Errorf("%v was told %d times too few", kind, n)
+			t.Errorf("%v was listed %d times too few", kind, n)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func TestEdit_RepeatedAfterAnother_IsAnsweredWithItsOwnOutcome(t *testing.T) {
 	}
 	again, err := c.ReplaceDefinition(bounded(t), e1)
 	if err != nil || again.GetRecord().GetVersion() != first.GetRecord().GetVersion() || again.GetRecord().GetDefinition().GetPermits() != 5 {
-		t.Fatalf("got %v, %v; the first was told %v", again, err, first)
+		t.Fatalf("got %v, %v; the first got %v", again, err, first)
 	}
 	deletion := &gatekeeperv1.DeleteDefinitionRequest{Name: "job", ExpectedVersion: first.GetRecord().GetVersion() + 1, RequestId: "d"}
 	c.grant(t, "job", "holder")
@@ -233,7 +233,7 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 	}
 }
 
-// Both attempts of a resume are told the same, whichever comes first.
+// Both attempts of a resume get the same answer, whichever comes first.
 func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -257,7 +257,7 @@ func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
 		attempts.Wait()
 		for _, r := range told {
 			if r.GetRevision() != paused.GetRevision()+1 || len(r.GetNames()) != 1 {
-				t.Fatalf("round %d: paused by change %d, and told %v", i, paused.GetRevision(), told)
+				t.Fatalf("round %d: paused by change %d, and got %v", i, paused.GetRevision(), told)
 			}
 		}
 	}

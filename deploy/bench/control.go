@@ -94,7 +94,7 @@ func (b *bench) measureControl(ctx context.Context) (*control, error) {
 	return c, nil
 }
 
-// heard is a revision that a watcher was told of, and when.
+// heard is a revision that a watcher heard of, and when.
 type heard struct {
 	revision uint64
 	at       time.Time

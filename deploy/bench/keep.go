@@ -70,7 +70,7 @@ func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	return nil, err
 }
 
-// errKeeperEnded is all that the pipe tells of a keeper that failed; it has said why itself.
+// errKeeperEnded is all that the pipe says of a keeper that failed; it has printed why.
 var errKeeperEnded = errors.New("the process that keeps the permits ended before it was done")
 
 // watchKeeper reads what the keeper says: a line when its window begins, and one with its report.

@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Ten times as many callers as the servers work for at once ask without a pause. Who holds a permit keeps it; who is refused is told when
+// Ten times as many callers as the servers work for at once ask without a pause. Holders keep their permits; a refused caller hears when
 // to come again; an operator is served; what is in work stays below the limit; and when it is over everything is as before.
 func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
 	const (

@@ -15,7 +15,7 @@ import (
 )
 
 // Two of three servers are gone for good. The third one's folder becomes a new cluster: it has the definitions, grants nothing before
-// the waiting is over, and then with higher tokens. Who held before is told that the permit is lost. The two that come back after
+// the waiting is over, and then with higher tokens. An earlier holder hears that its permit is lost. The two that come back after
 // all find out and leave.
 func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
@@ -49,7 +49,7 @@ func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	select {
 	case <-held.Context().Done():
 	case <-ctx.Done():
-		t.Fatal("who held before the recovery is told nothing")
+		t.Fatal("a holder of before the recovery hears nothing")
 	}
 	if cause := context.Cause(held.Context()); !errors.Is(cause, client.ErrLost) {
 		t.Errorf("the permit of before ended: %v, want ErrLost", cause)

@@ -43,7 +43,7 @@ type constants struct {
 	Use float64 `json:"use"`
 }
 
-// realHardware is, with what a run of this program at 9e241d7 measured, and Apply by a benchmark of fsm, a server of sixteen cores with a disk that keeps what it was told when the power fails, in one zone with the others.
+// realHardware is, with what a run of this program at 9e241d7 measured, and Apply by a benchmark of fsm, a server of sixteen cores with a disk that keeps what it was given when the power fails, in one zone with the others.
 func realHardware() *constants {
 	return &constants{
 		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,

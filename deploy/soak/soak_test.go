@@ -127,7 +127,7 @@ func TestStalls_Take_TellsTheLongestOnce(t *testing.T) {
 	}
 	s.look(now.Add(stallTick))
 	if d := s.take(); d != 0 {
-		t.Errorf("it did not stand still since, and is told %v", d)
+		t.Errorf("it did not stand still since, and got %v", d)
 	}
 }
 

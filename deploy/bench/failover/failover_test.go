@@ -135,6 +135,6 @@ func TestPrint_SaysWhatBecameOfEachTarget(t *testing.T) {
 		}
 	}
 	if strings.Contains(out.String(), "absent") || strings.Contains(out.String(), Fast) {
-		t.Errorf("it tells of what was not measured:\n%s", &out)
+		t.Errorf("it reports what was not measured:\n%s", &out)
 	}
 }

@@ -44,7 +44,7 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	}
 	r.Row("firings", "%d due, %d claimed once, %d claimed twice", due, claimed-len(twice), len(twice))
 	r.Row("not claimed", "%s", counted.Words(why, "; "))
-	r.Row("lost firings", "%d run again, as their definitions say (free), %d not (spent); %d of both kinds had run to their end when no server could be told",
+	r.Row("lost firings", "%d run again, as their definitions say (free), %d not (spent); %d of both kinds had run to their end when no server was reachable",
 		again, spent, unconfirmed)
 	r.Row("by the servers", "of %d firings %d otherwise; %d were claimed by an application that died, or was suspended, before it wrote that down",
 		e.asked, len(otherwise), died)
@@ -69,7 +69,7 @@ func (e *evidence) clock(r *stage.Report) {
 				why[rec.Text]++
 			}
 		}
-		r.Row("wrong clock", "%s, off by %vs: ran %d firings, and of the others was told %s",
+		r.Row("wrong clock", "%s, off by %vs: ran %d firings, and of the others heard %s",
 			l.Name, l.clock.Seconds(), len(l.Since(stage.Began, 0)), counted.Words(why, ", "))
 	}
 }
@@ -89,7 +89,7 @@ func (e *evidence) leader(r *stage.Report, k killedLeader) {
 		}
 		underWay++
 	}
-	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server could be told, %d had to stop",
+	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server was reachable, %d had to stop",
 		(k.without.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
 }
 

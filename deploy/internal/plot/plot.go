@@ -40,7 +40,7 @@ type Curve struct {
 // Point is a value at a part of the range, from 0 to 1. One that is no number is left out.
 type Point struct{ At, Value float64 }
 
-// colour is that of a curve. They are told apart also by who sees no red or green, and stand out from white and from black.
+// colour is that of a curve. Color-blind readers can distinguish them, on white and on black.
 func colour(curve int) string {
 	return [...]string{"#0080c8", "#d55e00", "#009e73", "#b0689a", "#8a7400"}[curve%5]
 }

@@ -21,8 +21,8 @@ const (
 	MaxCalls = 64
 )
 
-// overload is ten times as many callers as the servers work for at once, who ask again at once whatever they are told. Other clients are refused
-// beside them, and what they were told was not done is held against the history.
+// overload is ten times as many callers as the servers work for at once, which ask again immediately whatever the answer is. Other clients are refused
+// beside them, and what was answered as not done is held against the history.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
 	defer cancel()

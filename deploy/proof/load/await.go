@@ -80,7 +80,7 @@ func isEnd(c *gatekeeperv1.FiringClaim) bool {
 	return s != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED && s != gatekeeperv1.FiringState_FIRING_STATE_OPEN
 }
 
-// follow is one stream, until it breaks or tells of the end. It returns what it told last.
+// follow is one stream, until it breaks or reports the end. It returns what it reported last.
 func follow(ctx context.Context, on stubs, r history.Request) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	f, _ := firing(r.Firing)
 	stream, err := on.permits.AwaitFiring(ctx, &gatekeeperv1.AwaitFiringRequest{Semaphore: r.Semaphore, Firing: f, Token: r.Token})

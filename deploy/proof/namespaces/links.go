@@ -14,7 +14,7 @@ import (
 
 // Set sets a link's state. A link that is down drops every packet in its direction, and tells nobody: neither end hears of it. All links to a
 // server that are late, lose or are narrow are so together, as the last one of them was set; those to the clients are not.
-// What could not be done is told by Err.
+// Err reports what could not be done.
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,7 @@ func end(name string) string {
 }
 
 // cut drops what goes over a link, or lets it pass. Where a server sends, it is dropped when it has left its network and comes to the
-// bridge; where the machine sends, when it leaves the bridge: an end that sends is told nothing. The caller holds mu.
+// bridge; where the machine sends, when it leaves the bridge: an end that sends hears nothing. The caller holds mu.
 func (n *Net) cut(l network.Link, down bool) error {
 	pref, is := n.rules[l]
 	if is == down {

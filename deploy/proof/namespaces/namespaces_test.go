@@ -119,7 +119,7 @@ func (s *server) hear(t *testing.T, word string) {
 	}
 }
 
-// open makes a network. Where there can be none, and that is told as it must be, the test is skipped.
+// open makes a network. Where there can be none, and the error says so, the test is skipped.
 func open(t *testing.T) *Net {
 	t.Helper()
 	n, err := Open()

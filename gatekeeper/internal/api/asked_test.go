@@ -124,7 +124,7 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 				t.Fatal(made, err)
 			}
 			if again, err := x.first(c); err != nil || again != made {
-				t.Fatalf("a repeat is told of change %d and %v, was told of %d", again, err, made)
+				t.Fatalf("a repeat reports change %d and %v, the first was %d", again, err, made)
 			}
 			before := g.keeper.machine.State().Revision()
 			_, err = x.other(c)
@@ -216,7 +216,7 @@ func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatIsToldTheSame(t *
 		}
 		r, err := op.Resume(ctx(t), m)
 		if err != nil || r.GetRevision() != paused+1 || len(r.GetNames()) != 1 || g.keeper.machine.State().Revision() != paused+1 {
-			t.Errorf("applied before read %d: told %v, %v", applied, r, err)
+			t.Errorf("applied before read %d: got %v, %v", applied, r, err)
 		}
 	}
 }

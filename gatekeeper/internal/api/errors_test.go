@@ -35,7 +35,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// errorCase is one error and what callers are told.
+// errorCase is one error and what callers get.
 type errorCase struct {
 	name     string // of the table's line
 	err      error
@@ -272,7 +272,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	}
 	for name := range declared {
 		if _, ok := unlisted()[name]; !ok && !listed[name] {
-			t.Errorf("%s is missing in the table: say what callers are told, or why they never are", name)
+			t.Errorf("%s is missing in the table: say what callers get, or why they never get it", name)
 		}
 		if listed[name] && !tested[name] {
 			t.Errorf("%s has no case in this test", name)

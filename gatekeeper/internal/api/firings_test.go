@@ -247,7 +247,7 @@ func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 	}
 }
 
-// Firings of one due time cannot be told apart by time.
+// Firings of one due time cannot be distinguished by time.
 func TestForgetFirings_TooManyAtOneTime_SaysToNameThem(t *testing.T) {
 	g, op, year := poisoned(t)
 	due := year.Add(24 * time.Hour)

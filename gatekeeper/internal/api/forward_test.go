@@ -190,7 +190,7 @@ func TestForward_NobodyToGoTo_IsNoLeader(t *testing.T) {
 				t.Errorf("got %v", info)
 			}
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
-				t.Errorf("the caller is told %q", text)
+				t.Errorf("the caller gets %q", text)
 			}
 			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")

@@ -100,7 +100,7 @@ func TestFault_StoreError_EndsTheLeadershipAndAcknowledgesNothing(t *testing.T) 
 		}
 		synctest.Wait()
 		if events := len(m.leading.events); events != 2 {
-			t.Errorf("Leading was told %d times, want promoted and demoted", events)
+			t.Errorf("Leading was called %d times, want promoted and demoted", events)
 		}
 		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
 			t.Errorf("append after the fault: %v", a.Err)

@@ -117,7 +117,7 @@ func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
-				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is not told.
+				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is not passed on.
 				if silent := time.Since(f.raft.LastContact()); silent > heartbeat/5+heartbeat/50 {
 					t.Fatalf("%s has heard of no leader for %v", f.ID(), silent)
 				}

@@ -19,15 +19,15 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 		select {
 		case got := <-r.events:
 			if got != w {
-				t.Fatalf("Leading was told %q, want %q", got, w)
+				t.Fatalf("Leading got %q, want %q", got, w)
 			}
 		default:
-			t.Fatalf("Leading was told nothing, want %q", w)
+			t.Fatalf("Leading heard nothing, want %q", w)
 		}
 	}
 	select {
 	case got := <-r.events:
-		t.Fatalf("Leading was told %q too", got)
+		t.Fatalf("Leading got %q too", got)
 	default:
 	}
 }

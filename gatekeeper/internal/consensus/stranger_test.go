@@ -45,7 +45,7 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, said str
 func TestStranger_OfAnotherCluster_IsToldNothing(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
 	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
-		t.Errorf("it is told %d %q", status, said)
+		t.Errorf("it gets %d %q", status, said)
 	}
 }
 

@@ -155,9 +155,9 @@ func TestAll_OlderThanAWeek_IsLeftOut(t *testing.T) {
 	m.Denied(ask("new", "app1"), semaphore.GroupMismatch, "", noon.Add(2))
 	m.Denied(ask("newer", "app1"), semaphore.NoSuchSemaphore, "", noon.Add(3))
 	if got := fmt.Sprint(m.names(noon.Add(kept + 1))); got != "[newer app1 new app1]" {
-		t.Errorf("it tells of %s", got)
+		t.Errorf("it reports %s", got)
 	}
 	if len(m.Of("old", noon.Add(kept+1))) != 0 {
-		t.Error("it tells of the old one")
+		t.Error("it reports the old one")
 	}
 }

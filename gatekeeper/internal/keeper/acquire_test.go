@@ -182,7 +182,7 @@ func TestAbandon_AnsweredElsewhere_IsNotAbandoned(t *testing.T) {
 		a := <-answers
 		w.sleep(30 * time.Second)
 		if !w.live(a.Permit.Token) {
-			t.Fatal("a grant that another call was told of was abandoned")
+			t.Fatal("a grant that another call received was abandoned")
 		}
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)
 	})
@@ -218,7 +218,7 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 		held[0].end(consensus.Appended{Results: results})
 		w.sleep(time.Second)
 		if !w.live(a.Permit.Token) {
-			t.Fatal("the permit was abandoned though another request had been told of it")
+			t.Fatal("the permit was abandoned though another request had received it")
 		}
 	})
 }

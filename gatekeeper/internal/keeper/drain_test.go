@@ -102,17 +102,17 @@ func (w *world) follow(token uint64) *Listener {
 	return l
 }
 
-// told is the one thing that a stream has been told since the last time.
-func (w *world) told(l *Listener) TokenResult {
+// notice returns the only notice that a stream got since the last call.
+func (w *world) notice(l *Listener) TokenResult {
 	w.t.Helper()
 	select {
 	case n := <-l.Notices():
 		if len(n) != 1 {
-			w.t.Fatalf("told %+v, want one thing", n)
+			w.t.Fatalf("got %+v, want one thing", n)
 		}
 		return n[0]
 	default:
-		w.t.Fatal("the holder has not been told")
+		w.t.Fatal("the holder was not notified")
 		return TokenResult{}
 	}
 }
@@ -155,8 +155,8 @@ func TestDrain_None_HolderIsToldAndRefusedAtOnce_AndKeepsItsSlotToItsDeadline(t 
 		defer l.Close()
 		w.sleep(30 * time.Second)
 		w.shut(&way, p.Token, 0)
-		if n := w.told(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 || n.Message != why && way.name != "delete" {
-			t.Fatalf("told %+v", n)
+		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 || n.Message != why && way.name != "delete" {
+			t.Fatalf("got %+v", n)
 		}
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != way.cause || r.Message != why && way.name != "delete" {
 			t.Fatalf("refused with %+v", r)
@@ -176,8 +176,8 @@ func TestDrain_RefreshesPassUntilItIsOver_AndTheSlotIsTakenToTheDeadlineAfterIt(
 		defer l.Close()
 		w.sleep(30 * time.Second)
 		w.shut(&way, p.Token, drain)
-		if n := w.told(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != drain {
-			t.Fatalf("told %+v", n)
+		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != drain {
+			t.Fatalf("got %+v", n)
 		}
 		if left, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); !draining || left != drain {
 			t.Fatalf("DrainLeft is %v, %v", left, draining)
@@ -189,12 +189,12 @@ func TestDrain_RefreshesPassUntilItIsOver_AndTheSlotIsTakenToTheDeadlineAfterIt(
 			}
 			w.wantTaken()
 			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
-				t.Fatalf("a draining holder that asks again is told %+v", d.Decision)
+				t.Fatalf("a draining holder that asks again gets %+v", d.Decision)
 			}
 		}
 		w.sleep(20 * time.Second)
-		if n := w.told(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 {
-			t.Fatalf("at the end of the drain told %+v", n)
+		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 {
+			t.Fatalf("at the end of the drain got %+v", n)
 		}
 		w.wantStatus(p.Token, StatusStopping)
 		if _, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); draining {
@@ -323,12 +323,12 @@ func TestDrain_TogetherWithACauseWithoutOne_StopsAtOnce(t *testing.T) {
 					l := w.follow(p.Token)
 					defer l.Close()
 					w.shut(&first, p.Token, time.Hour)
-					if n := w.told(l); n.DrainLeft != time.Hour {
-						t.Fatalf("told %+v", n)
+					if n := w.notice(l); n.DrainLeft != time.Hour {
+						t.Fatalf("got %+v", n)
 					}
 					w.shut(&other, p.Token, 0)
-					if n := w.told(l); n.DrainLeft != 0 {
-						t.Fatalf("told %+v", n)
+					if n := w.notice(l); n.DrainLeft != 0 {
+						t.Fatalf("got %+v", n)
 					}
 					w.wantStatus(p.Token, StatusStopping)
 					w.sleep(59 * time.Second)
@@ -396,12 +396,12 @@ func TestDrain_HeldTooLong_StopsAtOnce(t *testing.T) {
 		l := w.follow(p.Token)
 		defer l.Close()
 		w.shut(&way, p.Token, time.Hour)
-		w.told(l)
+		w.notice(l)
 		w.sleep(40 * time.Second)
 		w.wantStatus(p.Token, StatusRefreshed)
 		w.sleep(11 * time.Second)
-		if n := w.told(l); n.Stop != semaphore.StopHeldTooLong || n.DrainLeft != 0 {
-			t.Fatalf("told %+v", n)
+		if n := w.notice(l); n.Stop != semaphore.StopHeldTooLong || n.DrainLeft != 0 {
+			t.Fatalf("got %+v", n)
 		}
 		w.wantStatus(p.Token, StatusStopping)
 	})
@@ -418,8 +418,8 @@ func TestRevoke_UnsafeNow_FreesTheSlotAndTellsTheHolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if n := w.told(l); n.Status != StatusLost {
-			t.Fatalf("told %+v", n)
+		if n := w.notice(l); n.Status != StatusLost {
+			t.Fatalf("got %+v", n)
 		}
 		next.wantGranted(t)
 		w.wantStatus(p.Token, StatusLost)

@@ -26,7 +26,7 @@ func TestExpireNow_LivePermit_EndsAndItsHolderIsTold(t *testing.T) {
 				t.Errorf("noticed %+v", n)
 			}
 		default:
-			t.Error("the holder is not told")
+			t.Error("the holder is not notified")
 		}
 		w.granted(ask("app2", "r2"))
 		_, err := w.ExpireNow(w.t.Context(), p.Token)

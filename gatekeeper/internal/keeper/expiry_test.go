@@ -223,7 +223,7 @@ func TestMaxHold_RefreshingForTooLong_IsToldAndRefused(t *testing.T) {
 				t.Fatalf("the notice is %+v", n)
 			}
 		default:
-			t.Fatal("the holder was not told")
+			t.Fatal("the holder was not notified")
 		}
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopHeldTooLong {
 			t.Fatalf("the cause is %v", r.Stop)

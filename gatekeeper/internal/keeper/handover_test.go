@@ -419,7 +419,7 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 				}
 				c.wantGranted(t)
 				if holders := w.grantedTo(); len(holders) != 1 {
-					t.Fatalf("the holders are %v: b was told of nothing", holders)
+					t.Fatalf("the holders are %v: b heard nothing", holders)
 				}
 			})
 		})

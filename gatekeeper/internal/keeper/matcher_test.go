@@ -33,8 +33,8 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				l := w.follow(p.Token)
 				defer l.Close()
 				w.cordonUnchecked(c)
-				if n := w.told(l); n.Stop != semaphore.StopCordoned {
-					t.Fatalf("told %+v", n)
+				if n := w.notice(l); n.Stop != semaphore.StopCordoned {
+					t.Fatalf("got %+v", n)
 				}
 				w.wantStatus(p.Token, StatusStopping)
 				d := w.denied(ask("b", "2"), semaphore.Cordoned)

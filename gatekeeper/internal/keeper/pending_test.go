@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A request id names one acquisition; a call that asks for something else under it must not be told that it has it.
+// A request id names one acquisition; a call that asks for something else under it must not hear that it has it.
 func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredWithIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -117,7 +117,7 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 	})
 }
 
-// A process that shares its identity with a waiting call finds the permit that the call was granted, and is told of it: that call's
+// A process that shares its identity with a waiting call finds the permit that the call was granted, and hears of it: that call's
 // end must not end the permit.
 func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
 	for name, told := range map[string]bool{"told": true, "told nobody": false} {
@@ -142,7 +142,7 @@ func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
 				}
 				synctest.Wait()
 				if w.live(granted.Token) != told {
-					t.Errorf("the permit is live: %v, and somebody was told of it: %v", !told, told)
+					t.Errorf("the permit is live: %v, and somebody received it: %v", !told, told)
 				}
 			})
 		})

@@ -82,7 +82,7 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 	})
 }
 
-// Who waits is not told that it is denied, and gets the permit from the first call after the waiting.
+// A waiter is not denied, and gets the permit from the first call after the waiting.
 func TestAcquire_WaitingAfterARecovery_IsToBeRepeated(t *testing.T) {
 	inWorldOf(t, recovered(t), func(w *world) {
 		_, err := w.Acquire(context.Background(), ask("b", "rb"), func(Place) error { return nil })

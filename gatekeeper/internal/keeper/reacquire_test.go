@@ -54,8 +54,8 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				if second.GrantedNanos != first.GrantedNanos || second.GrantedRevision != first.GrantedRevision {
 					t.Errorf("the permit is %+v, and was granted as %+v", second, first)
 				}
-				if n := w.told(l); n.Status != StatusLost || n.SupersededBy != second.Token {
-					t.Errorf("the old holder is told %+v", n)
+				if n := w.notice(l); n.Status != StatusLost || n.SupersededBy != second.Token {
+					t.Errorf("the old holder gets %+v", n)
 				}
 				if r := w.wantStatus(first.Token, StatusLost); r.SupersededBy != second.Token {
 					t.Errorf("the old token is answered with %+v", r)
@@ -187,7 +187,7 @@ func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
 	})
 }
 
-// Once a request was told of its grant, its cancel keeps min_hold.
+// Once a request has received its grant, its cancel keeps min_hold.
 func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
@@ -263,7 +263,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 		w.tape.letGo()
 		w.sleep(59 * time.Second)
 		if !w.live(told) {
-			t.Error("the permit was ended under a caller that was told of it")
+			t.Error("the permit was ended under a caller that heard of it")
 		}
 	})
 }

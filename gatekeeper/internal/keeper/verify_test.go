@@ -188,7 +188,7 @@ func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 		}()
 		synctest.Wait()
 		if v := w.verify("job", p.Token); !v.Valid {
-			t.Fatalf("nobody was told that it ended: %+v", v)
+			t.Fatalf("nobody heard that it ended: %+v", v)
 		}
 		w.tape.letGo()
 		if r := <-released; !r.Released {

@@ -30,7 +30,7 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 	}
 }
 
-// max_hold is edited under more holders than are handled at once: they are told, old and new ones, when it has passed.
+// max_hold is edited under more holders than are handled at once: they are notified, old and new ones, when it has passed.
 func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int64
@@ -43,12 +43,12 @@ func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
 		if n := told.Load(); n != 0 {
-			t.Fatalf("%d holders are told before max_hold has passed", n)
+			t.Fatalf("%d holders are notified before max_hold has passed", n)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if n := told.Load(); n != 2*epoch.Chunk+7 {
-			t.Fatalf("%d holders are told", n)
+			t.Fatalf("%d holders are notified", n)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The state is published before its events are told. A deadline that passes in between is that of the live permit, and
+// The state is published before its events are delivered. A deadline that passes in between is that of the live permit, and
 // says nothing of the cooling that has just begun.
 func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
-		// Somebody asks for the second meanwhile, and is told that he holds it.
+		// Somebody asks for the second meanwhile, and hears that it holds it.
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}

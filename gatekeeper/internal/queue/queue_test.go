@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// call is a waiting call, told apart by its address.
+// call is a waiting call, distinguished by its address.
 type call struct{ name string }
 
 var start = time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)

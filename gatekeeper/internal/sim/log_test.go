@@ -208,7 +208,7 @@ func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	}
 }
 
-// compare finds what callers were told and the log does not have, and slots that were freed while their holder believed in them.
+// compare finds answers to callers that the log does not have, and slots that were freed while their holder believed in them.
 func (tr *truth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
 		end, ended := tr.freed(b.Token)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// network joins hosts in memory, on the bubble's time. As on a real network nobody is told when it carries nothing: what is sent
+// network joins hosts in memory, on the bubble's time. As on a real network nobody notices when it carries nothing: what is sent
 // meanwhile arrives when it carries again, unless its sender has given up by then.
 type network struct {
 	mu      sync.Mutex // guards everything below, and every host and conn
@@ -119,7 +119,7 @@ func (n *network) pause(h *host) (resume func()) {
 	}
 }
 
-// kill ends a host's life. Its peers are told, as by the system of a machine whose process has died, or not, as when the machine lost its
+// kill ends a host's life. Its peers are notified, as by the system of a machine whose process has died, or not, as when the machine lost its
 // power.
 func (n *network) kill(h *host, told bool) {
 	n.mu.Lock()

@@ -48,7 +48,7 @@ const (
 	batched             path = "a call was answered in a batch"
 	leftOpen            path = "a batch left a call open"
 	refusedRefresh      path = "a refresh was refused"
-	lostRefresh         path = "a refresh was told that the permit is lost"
+	lostRefresh         path = "a refresh heard that the permit is lost"
 	reacquired          path = "an identity that held a permit acquired again"
 	cooledForOld        path = "a slot cooled for a superseded token"
 	supersededLater     path = "a superseding token was ended under a later leadership"

@@ -127,7 +127,7 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
 
-// deposed: all that the leader is told by the others is late. It is deposed by a transfer, of which it hears late too, while a holder that
+// deposed: everything that the leader hears from the others is late. A transfer deposes it, of which it hears late too, while a holder that
 // reaches nobody else refreshes.
 func deposed(s *stage, phase int) {
 	leader := s.lead()

@@ -38,7 +38,7 @@ type world struct {
 	late     sync.WaitGroup // takeovers on their way, and those who follow a job
 
 	seenMu sync.Mutex               // guards what was seen
-	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
+	lost   map[uint64]time.Duration // tokens whose holders heard that they are lost, and when
 	failed []string                 // what did not work that always must
 
 	submissions map[string]uint64 // by job id, the revision of the newest that was seen

@@ -452,7 +452,7 @@ func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
 	}
 }
 
-// The preview of an undo tells of holders that pauses and cordons stop, as that of an edit does.
+// The preview of an undo names the holders that pauses and cordons stop, as that of an edit does.
 func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)

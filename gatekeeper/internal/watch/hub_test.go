@@ -221,7 +221,7 @@ func TestClose_EndsNextAndIsCounted(t *testing.T) {
 	})
 }
 
-// Whatever is put and read in whatever order: a watcher sees every event once and in order, or is told that it missed some.
+// Whatever is put and read in whatever order: a watcher sees every event once and in order, or hears that it missed some.
 func TestNext_AnyUse_NothingIsLostOrToldTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))

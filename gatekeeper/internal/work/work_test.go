@@ -117,7 +117,7 @@ func TestWorker_Denied_IsToldOnceAndAskedAgain(t *testing.T) {
 		}
 		for _, want := range []semaphore.Reason{semaphore.GroupMismatch, semaphore.Cordoned} {
 			if got := (<-w.Answers()).Denial; got == nil || got.Decision.Reason != want {
-				t.Fatalf("told %+v, want %v", got, want)
+				t.Fatalf("got %+v, want %v", got, want)
 			}
 		}
 	})

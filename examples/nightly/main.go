@@ -1,3 +1,4 @@
+// Command nightly is the program of the README: a job that is scheduled on several hosts and runs on one of them.
 package main
 
 import (

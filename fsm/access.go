@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SetBinding adds, replaces or, with a nil Binding, removes the binding Name; its result is an AccessResult. Subjects and grants are
-// those of Binding; tokens stay as they are. Feature level 4.
+// SetBinding adds, replaces or, with a nil Binding, removes the binding Name; its result is an AccessResult. Subjects
+// and grants are those of Binding; tokens stay as they are. Feature level 4.
 type SetBinding struct {
 	Name    string
 	Binding *access.Binding
@@ -22,8 +22,8 @@ type SetBinding struct {
 	At             time.Time
 }
 
-// IssueToken gives a binding a bearer token; its result is an AccessResult. Tokens of the binding that have expired by Token.CreatedAt
-// make room for it. Feature level 4.
+// IssueToken gives a binding a bearer token; its result is an AccessResult. Tokens of the binding that have expired by
+// Token.CreatedAt make room for it. Feature level 4.
 type IssueToken struct {
 	Binding string
 	Token   access.Token

@@ -18,11 +18,13 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether a command that a server made without a caller in madeIn may be applied: only if the entry was appended
-// in that same term. A later leader has given every permit its full duration again, so the timer of an earlier one means nothing.
+// timely reports whether a command that a server made without a caller in madeIn may be applied: only if the entry was
+// appended in that same term. A later leader has given every permit its full duration again, so the timer of an earlier
+// one means nothing.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
-// invalidCooling checks a bound that safety after a restore rests on: no slot is kept for longer than the largest duration.
+// invalidCooling checks a bound that safety after a restore rests on: no slot is kept for longer than the largest
+// duration.
 func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// forget drops remembered firings that no permit holds. By raising the low-water mark it makes sure that what is forgotten
-// by due time is refused, not run again. What is forgotten one by one may run again.
+// forget drops remembered firings that no permit holds. By raising the low-water mark it makes sure that what is
+// forgotten by due time is refused, not run again. What is forgotten one by one may run again.
 func (d *draft) forget(c Forget) Result {
 	g := d.gate(c.Semaphore)
 	if !d.timely(c.Term) || (g.definition == nil && g.claims == 0) {
@@ -69,8 +69,8 @@ func (d *draft) trimRequests(c Trim) Result {
 	return RevisionResult{Applied: left < MaxTrimmed}
 }
 
-// keptRequests is how many requests of a name Trim leaves, however old they are. Of a deleted semaphore it leaves none: otherwise every name
-// that ever was would keep some.
+// keptRequests is how many requests of a name Trim leaves, however old they are. Of a deleted semaphore it leaves none:
+// otherwise every name that ever was would keep some.
 func (s *State) keptRequests(name string) int {
 	if name != "" && s.Definition(name) == nil {
 		return 0

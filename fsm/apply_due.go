@@ -9,11 +9,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What is due ends by the leader's timer: drains, and edits that end. A timer names the change that it ends, so that what was set
-// since is left alone.
+// What is due ends by the leader's timer: drains, and edits that end. A timer names the change that it ends, so that
+// what was set since is left alone.
 
-// maxDrains bounds the drains of one semaphore; the oldest gives way. The newest covers every permit that the others cover, but
-// for how long.
+// maxDrains bounds the drains of one semaphore; the oldest gives way. The newest covers every permit that the others
+// cover, but for how long.
 const maxDrains = 16
 
 // endDrain lets the drains of one change be over.
@@ -139,8 +139,8 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 // ownAuthor is who made a change that no caller asked for.
 const ownAuthor = "gatekeeper"
 
-// withoutEnd is ends without the one at i, and as if its edit had not been there: what the later ones will give back is not a value that
-// was only for a time.
+// withoutEnd is ends without the one at i, and as if its edit had not been there: what the later ones will give back is
+// not a value that was only for a time.
 func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	ended := ends[i]
 	ends = slices.Delete(slices.Clone(ends), i, i+1) // readers have the old slice

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// editBatch applies all edits or none. Everything is checked before anything is written; because a name stands only once in
-// a batch, no edit sees another.
+// editBatch applies all edits or none. Everything is checked before anything is written; because a name stands only
+// once in a batch, no edit sees another.
 func (d *draft) editBatch(c EditBatch) Result {
 	request := editRequest{EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -94,8 +94,8 @@ func (d *draft) validChange(change Change) error {
 	return d.validDefinition(def)
 }
 
-// validDefinition holds every rule of a definition but that its patterns compile: servers may differ in Go version, and only
-// the leader matches.
+// validDefinition holds every rule of a definition but that its patterns compile: servers may differ in Go version, and
+// only the leader matches.
 func (d *draft) validDefinition(def *semaphore.Definition) error {
 	for _, p := range [...]struct{ field, pattern string }{
 		{"group_pattern", def.GroupPattern}, {"acquirer_pattern", def.AcquirerPattern},
@@ -187,8 +187,8 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }
 
-// misfiresFrom is since when a definition has its misfire policy; zero when that is skip. Firings that were due before are not missed ones: the
-// policy of their time has decided about them, or there was no definition.
+// misfiresFrom is since when a definition has its misfire policy; zero when that is skip. Firings that were due before
+// are not missed ones: the policy of their time has decided about them, or there was no definition.
 func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
 	switch {
 	case after.Misfire == semaphore.MisfireSkip:
@@ -199,8 +199,8 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 	return at
 }
 
-// endsAfter are the edits that end as a change leaves them, without its own, and those that go. They go with a deleted definition; of
-// a replaced one they stay, for what the new one sets is left alone when they end.
+// endsAfter are the edits that end as a change leaves them, without its own, and those that go. They go with a deleted
+// definition; of a replaced one they stay, for what the new one sets is left alone when they end.
 func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends

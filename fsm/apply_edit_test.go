@@ -260,7 +260,8 @@ func TestJournal_IsBoundedPerSemaphoreAndInAll(t *testing.T) {
 	restored(t, l.state())
 }
 
-// A name whose permits and journal are gone keeps nothing: what was read of its permits before must not fit those of its successor.
+// A name whose permits and journal are gone keeps nothing: what was read of its permits before must not fit those of
+// its successor.
 func TestEdit_NameCreatedAgain_HasANewPermitRevision(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()

@@ -19,8 +19,8 @@ type ending struct {
 	at      time.Time
 }
 
-// end ends a live or held permit: one command, one revision, whether or not the slot cools. It returns the permit as it is
-// afterwards, or as it last was.
+// end ends a live or held permit: one command, one revision, whether or not the slot cools. It returns the permit as it
+// is afterwards, or as it last was.
 func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	revision := d.advance()
 	// Noted first: of a name whose definition is deleted, the journal may be all that is left after this.
@@ -43,8 +43,8 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	return after, revision
 }
 
-// settleFiring decides what becomes of the firing that p claimed. A loss, or a stop, that frees it does so only when the slot is free:
-// while it cools the claim stays held, and endCooling drops it.
+// settleFiring decides what becomes of the firing that p claimed. A loss, or a stop, that frees it does so only when
+// the slot is free: while it cools the claim stays held, and endCooling drops it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
@@ -70,8 +70,8 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	d.turnClaim(claim, after)
 }
 
-// release ends a live permit on its holder's word. One that comes too late, after the permit was lost, frees nothing; but if
-// the job was done and nobody has claimed its firing since, the firing is done.
+// release ends a live permit on its holder's word. One that comes too late, after the permit was lost, frees nothing;
+// but if the job was done and nobody has claimed its firing since, the firing is done.
 func (d *draft) release(c Release) Result {
 	if len(c.Failure) > semaphore.MaxName {
 		return invalid("release: its failure has %d bytes, the bound is %d", len(c.Failure), semaphore.MaxName)

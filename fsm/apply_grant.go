@@ -2,8 +2,9 @@ package fsm
 
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
-// grant decides again, by the same rule as the leader, and grants if it still holds. The leader matched the patterns; here
-// the revisions that it matched against are compared instead. Who waits ahead is the leader's alone: it proposes in that order.
+// grant decides again, by the same rule as the leader, and grants if it still holds. The leader matched the patterns;
+// here the revisions that it matched against are compared instead. Who waits ahead is the leader's alone: it proposes
+// in that order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
 		return invalid("grant: it needs a semaphore and a weight of 1 to %d", semaphore.MaxPermits)
@@ -25,8 +26,8 @@ func (d *draft) grant(c Grant) Result {
 	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing, Worker: c.Worker}
 	facts := d.Facts(&req, c.RequestID)
 	facts.Admission = semaphore.Admitted()
-	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet that it
-	// was granted, and what it expected was before that grant.
+	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet
+	// that it was granted, and what it expected was before that grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
 		if old := d.TooOld(c.Semaphore, c.RequestRevision); old != nil && c.RequestID != "" {
 			return d.refuse(c, GrantResult{Outcome: GrantRequestTooOld, TooOld: old})
@@ -87,8 +88,9 @@ func (d *draft) grant(c Grant) Result {
 	return GrantResult{Outcome: GrantGranted, Permit: p, Job: e.Job, Task: e.Task, Decision: decision, PermitRevision: revision}
 }
 
-// supersedes is the token that a grant to the holder of own has to name: without it the grant was decided for somebody who held nothing,
-// and would pass the queue; with another one, for a permit that is gone. Below feature level 3 none is named.
+// supersedes is the token that a grant to the holder of own has to name: without it the grant was decided for somebody
+// who held nothing, and would pass the queue; with another one, for a permit that is gone. Below feature level 3 none
+// is named.
 func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
 		return 0
@@ -96,8 +98,8 @@ func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	return own.Token
 }
 
-// reacquire gives a live permit a new token. A holder of the old one may not hear of it before its own deadline, so the new
-// permit lasts at least as long, and owes that time unless the caller vouches for the old holder.
+// reacquire gives a live permit a new token. A holder of the old one may not hear of it before its own deadline, so the
+// new permit lasts at least as long, and owes that time unless the caller vouches for the old holder.
 func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	revision := d.advance()
 	d.lastToken++
@@ -117,7 +119,8 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	}
 }
 
-// shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host that was seen have one copy of its name.
+// shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host that was
+// seen have one copy of its name.
 func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {
 		id.Group, id.Acquirer = seen.Group, seen.Acquirer
@@ -131,8 +134,8 @@ func (d *draft) refuse(c Grant, r GrantResult) Result {
 	return r
 }
 
-// extend sets the duration that a live permit's holder may count on. A shorter one is applied only in the term in which it
-// was made: a later leader may have promised the longer one again.
+// extend sets the duration that a live permit's holder may count on. A shorter one is applied only in the term in which
+// it was made: a later leader may have promised the longer one again.
 func (d *draft) extend(c Extend) Result {
 	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
 		return invalid("extend: its duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
@@ -152,8 +155,9 @@ func (d *draft) extend(c Extend) Result {
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
 }
 
-// takeOver orders the holder of a live permit to stop, where the definition lets another caller ask for that. The slot stays taken until the
-// release or the deadline, so that a wrong judgement costs the holder its run and lets nobody in early.
+// takeOver orders the holder of a live permit to stop, where the definition lets another caller ask for that. The slot
+// stays taken until the release or the deadline, so that a wrong judgement costs the holder its run and lets nobody in
+// early.
 func (d *draft) takeOver(c TakeOver) Result {
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live {
@@ -176,8 +180,8 @@ func (d *draft) takeOver(c TakeOver) Result {
 	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
 }
 
-// revoke orders a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again changes
-// something only when it shortens the drain: an operator has lost patience.
+// revoke orders a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again
+// changes something only when it shortens the drain: an operator has lost patience.
 //
 // An unsafe revoke frees the slot at once, also that of a holder that had to stop before. Nothing cools: who asks for
 // that does not want to wait.

@@ -270,8 +270,8 @@ func TestGrant_TwoInOneEntryForOneSlot_OneGets(t *testing.T) {
 	}
 }
 
-// The proposal of an acquire may be appended although its proposer never hears of it; its retry must find the same permit, and
-// after its end must not get another.
+// The proposal of an acquire may be appended although its proposer never hears of it; its retry must find the same
+// permit, and after its end must not get another.
 func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(5))

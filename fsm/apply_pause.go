@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Pauses and cordons close semaphores for a time. Instants in them are for people and for the leader's timer; nothing here
-// compares times.
+// Pauses and cordons close semaphores for a time. Instants in them are for people and for the leader's timer; nothing
+// here compares times.
 
 // repeatedChange is the result of the repeat of a change: that of the first time.
 func repeatedChange(done *Remembered) Result {
@@ -89,7 +89,8 @@ func (d *draft) resume(c Resume) Result {
 	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
 }
 
-// unexpected is the result of a pause or a resume that does not find what it expects; nil if it does, or expects nothing.
+// unexpected is the result of a pause or a resume that does not find what it expects; nil if it does, or expects
+// nothing.
 func (d *draft) unexpected(command string, names []string, expected []Expected) Result {
 	if len(expected) == 0 {
 		return nil
@@ -113,8 +114,8 @@ func (d *draft) unexpected(command string, names []string, expected []Expected) 
 	return nil
 }
 
-// names reports whether it is this pause that c ends. A timer is that of one revision; an operator means what a change set, and has it
-// back after an undo too.
+// names reports whether it is this pause that c ends. A timer is that of one revision; an operator means what a change
+// set, and has it back after an undo too.
 func (c Resume) names(p *semaphore.Pause) bool {
 	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }

@@ -43,7 +43,8 @@ func validSighting(s Sighting) error {
 	return nil
 }
 
-// noteMissed records that a semaphore misses its expected work, or is heard of again. The state keeps nothing of it but the journal.
+// noteMissed records that a semaphore misses its expected work, or is heard of again. The state keeps nothing of it but
+// the journal.
 func (d *draft) noteMissed(c NoteMissed) Result {
 	if !d.timely(c.Term) || d.Definition(c.Semaphore) == nil {
 		return RevisionResult{}

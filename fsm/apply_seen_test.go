@@ -60,7 +60,8 @@ func TestSight_IsBounded_TheLongestUnseenGoFirst(t *testing.T) {
 		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
 	}
 	l.apply(c)
-	// Of those seen at the same time the first by name goes first; one that was never seen since the oldest comes and goes.
+	// Of those seen at the same time the first by name goes first; one that was never seen since the oldest comes and
+	// goes.
 	l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a000000", 300), seen("g", "new1", 200), seen("g", "new2", 200), seen("g", "late", 1)}})
 	equal(t, "count", l.state().SightingCount(), fsm.MaxSightings)
 	for acquirer, want := range map[string]bool{"a000000": true, "a000007": false, "a000014": false, "a000021": true, "a000001": true, "new1": true, "new2": true, "late": false} {

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so that a watcher that hears of
-// changes needs not know that it was an undo; the journal says so beside.
+// undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so
+// that a watcher that hears of changes needs not know that it was an undo; the journal says so beside.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {

@@ -207,7 +207,8 @@ func TestUndo_OfADeletion_TheDefinitionIsBackWithItsPauseAndItsEnd(t *testing.T)
 	equal(t, "pause", l.state().Definition("a").Pause, &back)
 }
 
-// Otherwise what somebody sets for good afterwards, to the same value, would be taken back by the end of what was undone.
+// Otherwise what somebody sets for good afterwards, to the same value, would be taken back by the end of what was
+// undone.
 func TestUndo_OfAnEditThatEnds_ItsEndDoesNotComeAnyMore(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(1))

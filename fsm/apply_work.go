@@ -10,7 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// submitJob begins a submission. A limit counts what an unfinished submission of the same id has stored no more, because that is dropped.
+// submitJob begins a submission. A limit counts what an unfinished submission of the same id has stored no more,
+// because that is dropped.
 func (d *draft) submitJob(c SubmitJob) Result {
 	if err := c.Spec.Validate(); err != nil {
 		return invalid("submit job: %v", err)
@@ -132,9 +133,9 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 	return &after, &held
 }
 
-// settleTask decides what becomes of the task that a permit carries, when that ends or has cooled. A task that would be handed out again
-// while a worker that was lost may still be running stays held while the slot cools. A worker that returns its task has stopped: the slot
-// may have to cool for min_hold, and the task waits for nobody.
+// settleTask decides what becomes of the task that a permit carries, when that ends or has cooled. A task that would be
+// handed out again while a worker that was lost may still be running stays held while the slot cools. A worker that
+// returns its task has stopped: the slot may have to cool for min_hold, and the task waits for nobody.
 func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
@@ -148,8 +149,8 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	d.turnTask(t, &after, e.at)
 }
 
-// settleLate records the report of a worker that had lost its permit, if its task is still without an end. It returns the revision of the
-// change, or 0.
+// settleLate records the report of a worker that had lost its permit, if its task is still without an end. It returns
+// the revision of the change, or 0.
 func (d *draft) settleLate(c Release) uint64 {
 	t := d.TaskOf(c.Token)
 	if t == nil || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
@@ -180,9 +181,10 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
 }
 
-// reported completes the result of a release with what it did to a task. A failure is recorded only if it is the one that this report has: a
-// task whose last worker was lost has failed too. When the token finds no task, another worker has it or its job is gone. Then the first release
-// of that token recorded what this one repeats; of a caller that said something else before, that is not known any more.
+// reported completes the result of a release with what it did to a task. A failure is recorded only if it is the one
+// that this report has: a task whose last worker was lost has failed too. When the token finds no task, another worker
+// has it or its job is gone. Then the first release of that token recorded what this one repeats; of a caller that said
+// something else before, that is not known any more.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -199,7 +201,8 @@ func (d *draft) reported(c Release, r ReleaseResult) Result {
 	return r
 }
 
-// invalidResult says what is wrong with the result of a release; empty: nothing. That of a task which is gone is passed over.
+// invalidResult says what is wrong with the result of a release; empty: nothing. That of a task which is gone is passed
+// over.
 func (d *draft) invalidResult(c Release) string {
 	t := d.TaskOf(c.Token)
 	if t == nil || len(c.Result) == 0 {
@@ -246,7 +249,8 @@ func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work
 	return &j
 }
 
-// submitterGone cancels the jobs whose submitter held the permit that has ended. A submission that was not finished is dropped.
+// submitterGone cancels the jobs whose submitter held the permit that has ended. A submission that was not finished is
+// dropped.
 func (d *draft) submitterGone(token uint64, at time.Time) {
 	var gone []uint64
 	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {

@@ -224,7 +224,8 @@ func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
 	}
 }
 
-// The failure of an attempt comes late, while the slot of the lost worker cools. Its task waits for the next attempt with that failure.
+// The failure of an attempt comes late, while the slot of the lost worker cools. Its task waits for the next attempt
+// with that failure.
 func TestRelease_LateFailureOfATaskThatMayBeRetried_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
@@ -254,8 +255,8 @@ func TestRelease_RepeatedWhenItsFailedTaskWasDropped_IsRecorded(t *testing.T) {
 	}
 }
 
-// What the cluster stores never exceeds the limit, however tasks end: room for a result, or for the text of a failure, is there from the
-// submission on.
+// What the cluster stores never exceeds the limit, however tasks end: room for a result, or for the text of a failure,
+// is there from the submission on.
 func TestWorkBytes_NoEndOfATaskRaisesThem(t *testing.T) {
 	text := strings.Repeat("f", work.MaxFailure)
 	for name, of := range map[string]struct {

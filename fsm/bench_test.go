@@ -43,8 +43,8 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures an entry of 256 grants, and one of 256 releases that undo them: beside nothing else, as in a small
-// cluster under load, and beside 100 000 permits of 10 000 semaphores.
+// BenchmarkApply measures an entry of 256 grants, and one of 256 releases that undo them: beside nothing else, as in a
+// small cluster under load, and beside 100 000 permits of 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, standing := range []int{0, 100_000} {
 		l, names := newFleet(b, max(64, standing/10))

@@ -14,7 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// queue submits a job of semaphore s, in chunks as servers make them, and drops what the log would keep for other tests.
+// queue submits a job of semaphore s, in chunks as servers make them, and drops what the log would keep for other
+// tests.
 func (l *log) queue(id string, count, payload int) *work.Job {
 	l.tb.Helper()
 	size := max(1, min(1000, 256<<10/(payload+16)))
@@ -54,7 +55,8 @@ func (l *log) fail(count int) {
 	}
 }
 
-// newLargeWorkLog is newWorkLog with so many permits and so much room that no test reaches them, and a semaphore "other" that has no jobs.
+// newLargeWorkLog is newWorkLog with so many permits and so much room that no test reaches them, and a semaphore
+// "other" that has no jobs.
 func newLargeWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -120,8 +122,8 @@ func BenchmarkWork(b *testing.B) {
 		}
 	})
 	file = nil
-	// No entry waits for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two figures differ by what it takes of the
-	// processor, for itself and for the collection of its garbage.
+	// No entry waits for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two figures differ by
+	// what it takes of the processor, for itself and for the collection of its garbage.
 	for _, beside := range []string{"nothing", "a snapshot of 256 MiB"} {
 		b.Run("worst of 1000 entries beside "+beside, func(b *testing.B) {
 			var stop atomic.Bool

@@ -17,8 +17,8 @@ import (
 // snapshots. Everything else speaks Commands and the types of semaphore.
 
 var (
-	// ErrUnknownCommand: the entry holds something that a newer server wrote. The server must stop, and be upgraded, before it
-	// applies anything else; passing over it would make its state differ from that of the others.
+	// ErrUnknownCommand: the entry holds something that a newer server wrote. The server must stop, and be upgraded,
+	// before it applies anything else; passing over it would make its state differ from that of the others.
 	ErrUnknownCommand = errors.New("fsm: the log holds a command that this version does not know; upgrade this server")
 	// ErrMalformed: the bytes are not an entry. The log is damaged, or is not one of Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
@@ -30,8 +30,8 @@ var (
 var marshaling = proto.MarshalOptions{Deterministic: true}
 
 // Encode makes one log entry of commands, in their order. level is the feature level in force. Commands are passed as
-// values (Grant, not *Grant). It refuses what would not be read back as it is: an instant before 1678 or after 2262, text
-// that is not UTF-8, a level that this version does not support, a command whose Level is above that in force.
+// values (Grant, not *Grant). It refuses what would not be read back as it is: an instant before 1678 or after 2262,
+// text that is not UTF-8, a level that this version does not support, a command whose Level is above that in force.
 func Encode(level uint32, cmds []Command) ([]byte, error) {
 	if level == 0 || level > SupportedLevel {
 		return nil, fmt.Errorf("fsm: cannot encode commands of feature level %d: this version supports 1 to %d", level, SupportedLevel)

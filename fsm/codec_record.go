@@ -99,7 +99,8 @@ func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	return out
 }
 
-// pauseFromProto reads what a command says; whether it can be meant is for apply to say. The same holds for those below.
+// pauseFromProto reads what a command says; whether it can be meant is for apply to say. The same holds for those
+// below.
 func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
 		return nil

@@ -22,8 +22,8 @@ type reader struct {
 // maxTexts is how many texts are looked out for.
 const maxTexts = 1 << 16
 
-// text makes equal texts one: a hundred thousand definitions have the same few labels, and a million permits as many acquirers as there
-// are hosts.
+// text makes equal texts one: a hundred thousand definitions have the same few labels, and a million permits as many
+// acquirers as there are hosts.
 func (r *reader) text(s string) string {
 	if same, ok := r.texts[s]; ok {
 		return same

@@ -11,15 +11,16 @@ import (
 // MaxDrain is the longest drain.
 const MaxDrain = 24 * time.Hour
 
-// MaxEditEnds is how many edits of one semaphore may be waiting for their end; an edit that would be one more is refused.
+// MaxEditEnds is how many edits of one semaphore may be waiting for their end; an edit that would be one more is
+// refused.
 const MaxEditEnds = 16
 
 // MaxSightings is how many sightings are kept; the longest unseen go first.
 const MaxSightings = 100_000
 
-// Command is one change of the replicated state. Commands are applied in the order of the log; each sees those before it.
-// A command made by a server itself, not on behalf of a caller, carries the term in which it was made and is ignored
-// unless the log entry's own term is the same: a proposal can be appended in a later term than it was made in.
+// Command is one change of the replicated state. Commands are applied in the order of the log; each sees those before
+// it. A command made by a server itself, not on behalf of a caller, carries the term in which it was made and is
+// ignored unless the log entry's own term is the same: a proposal can be appended in a later term than it was made in.
 type Command interface{ apply(d *draft) Result }
 
 // Grant asks for a permit; its result is a GrantResult. The decision is made again when it is applied.
@@ -39,24 +40,24 @@ type Grant struct {
 	At               time.Time
 	// RequestRevision is a cluster revision as of which this request had no permit; 0: none is known. Feature level 3.
 	RequestRevision uint64
-	// Supersedes is the live token of the identity, of which this is a re-acquisition; 0: the identity holds no permit. Replaces: the caller
-	// said that nobody counts on that token any more. Feature level 3.
+	// Supersedes is the live token of the identity, of which this is a re-acquisition; 0: the identity holds no permit.
+	// Replaces: the caller said that nobody counts on that token any more. Feature level 3.
 	Supersedes uint64
 	Replaces   bool
 	// Worker: the caller asks for a task with the permit; there is no firing. Feature level 4.
 	Worker bool
 }
 
-// Extend sets a live permit's replicated duration; its result is a PermitResult. A longer one is always applied. A shorter
-// one only in the term in which it was made: a later leader may have promised the longer one again.
+// Extend sets a live permit's replicated duration; its result is a PermitResult. A longer one is always applied. A
+// shorter one only in the term in which it was made: a later leader may have promised the longer one again.
 type Extend struct {
 	Token    uint64
 	Duration time.Duration
 	Term     uint64
 }
 
-// Release ends a live permit on its holder's word; its result is a ReleaseResult. With Cooling above zero the slot stays
-// taken that much longer.
+// Release ends a live permit on its holder's word; its result is a ReleaseResult. With Cooling above zero the slot
+// stays taken that much longer.
 type Release struct {
 	Token   uint64
 	Job     semaphore.JobEnd // what becomes of the firing, if any; JobCutShort: feature level 2; JobFailed: feature level 4
@@ -91,9 +92,9 @@ type Clear struct {
 	At             time.Time
 }
 
-// Revoke marks a live permit as to be stopped; its result is a PermitResult. It frees nothing, unless UnsafeNow is set: that
-// ends a live permit at once although its holder may still believe in it, and lets nothing cool. Revoking again does something
-// only when it shortens the drain.
+// Revoke marks a live permit as to be stopped; its result is a PermitResult. It frees nothing, unless UnsafeNow is set:
+// that ends a live permit at once although its holder may still believe in it, and lets nothing cool. Revoking again
+// does something only when it shortens the drain.
 type Revoke struct {
 	Token          uint64
 	Author, Reason string
@@ -103,8 +104,9 @@ type Revoke struct {
 	UnsafeNow bool // feature level 2
 }
 
-// TakeOver orders the holder of a live permit to stop because another caller judged it dead; its result is a PermitResult. It is applied
-// only where the definition allows takeovers, and frees nothing. If it says less than a revoke did, it does nothing. Feature level 4.
+// TakeOver orders the holder of a live permit to stop because another caller judged it dead; its result is a
+// PermitResult. It is applied only where the definition allows takeovers, and frees nothing. If it says less than a
+// revoke did, it does nothing. Feature level 4.
 type TakeOver struct {
 	Token  uint64
 	By     semaphore.Identity
@@ -117,8 +119,8 @@ type Cancel struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	RequestID string
-	// Token is the live permit of that request for which the leader computed Cooling, which is as in Release; 0: it found none. From
-	// feature level 3 on, a cancel that finds another permit does nothing. Feature level 3.
+	// Token is the live permit of that request for which the leader computed Cooling, which is as in Release; 0: it
+	// found none. From feature level 3 on, a cancel that finds another permit does nothing. Feature level 3.
 	Token   uint64
 	Cooling time.Duration
 }
@@ -129,14 +131,15 @@ type EditBatch struct {
 	Author, Reason string
 	RequestID      string
 	At             time.Time
-	// Drain is for how long permits that are live now may go on although their holders are shut out by this change, until
-	// EndDrain; at most MaxDrain. Feature level 2.
+	// Drain is for how long permits that are live now may go on although their holders are shut out by this change,
+	// until EndDrain; at most MaxDrain. Feature level 2.
 	Drain time.Duration
-	// Until is when the leader's Revert gives the replaced fields their old values back; zero: never. Only for batches of Replace,
-	// and while fewer than MaxEditEnds edits of each name wait for their end. Feature level 2.
+	// Until is when the leader's Revert gives the replaced fields their old values back; zero: never. Only for batches
+	// of Replace, and while fewer than MaxEditEnds edits of each name wait for their end. Feature level 2.
 	Until time.Time
-	// Asked, with a request id, is a hash of what the caller asked for, which every repeat must ask for too; 0: not known.
-	// RequestRevision is a cluster revision as of which the edit had not been made; 0: none is known. Feature level 3.
+	// Asked, with a request id, is a hash of what the caller asked for, which every repeat must ask for too; 0: not
+	// known. RequestRevision is a cluster revision as of which the edit had not been made; 0: none is known. Feature
+	// level 3.
 	Asked, RequestRevision uint64
 }
 
@@ -174,7 +177,8 @@ type SetCordon struct {
 	Asked, RequestRevision uint64 // as in EditBatch
 }
 
-// Uncordon ends a cordon; its result is a RevisionResult. Revision, when not 0, names the cordon's revision that it ends. Term is 0 on an operator's word.
+// Uncordon ends a cordon; its result is a RevisionResult. Revision, when not 0, names the cordon's revision that it
+// ends. Term is 0 on an operator's word.
 type Uncordon struct {
 	ID                     string
 	Term, Revision         uint64
@@ -198,15 +202,16 @@ type Pause struct {
 	Expected               []Expected    // of Names, in their order; empty: whatever is there; feature level 3
 }
 
-// Expected is what a pause or a resume expects to find under one of its names. Anything else is a conflict, and then nothing happens.
+// Expected is what a pause or a resume expects to find under one of its names. Anything else is a conflict, and then
+// nothing happens.
 type Expected struct {
 	Version uint64 // of the definition
 	Pause   uint64 // the revision of its pause; 0: it is not paused
 }
 
-// Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause that it ends: for a timer by its
-// revision, for an operator, whose Term is 0, by the change that set it. From feature level 3 on it may name no semaphore if it has a
-// request id: it then remembers that the caller's selector found nothing.
+// Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause that it ends: for a timer
+// by its revision, for an operator, whose Term is 0, by the change that set it. From feature level 3 on it may name no
+// semaphore if it has a request id: it then remembers that the caller's selector found nothing.
 type Resume struct {
 	Names                  []string
 	Term, Revision         uint64
@@ -217,9 +222,9 @@ type Resume struct {
 	Expected               []Expected // as in Pause
 }
 
-// Undo takes one change back, as one change, all of it or nothing; its result is an UndoResult. What is to be done was planned by
-// who looked at the journal; the command carries what the plan expects to find, so that what was changed since is a conflict. A name
-// stands in it once. Feature level 2.
+// Undo takes one change back, as one change, all of it or nothing; its result is an UndoResult. What is to be done was
+// planned by who looked at the journal; the command carries what the plan expects to find, so that what was changed
+// since is a conflict. A name stands in it once. Feature level 2.
 type Undo struct {
 	Change                 uint64 // what is taken back
 	Edits                  []UndoEdit
@@ -230,8 +235,8 @@ type Undo struct {
 	At                     time.Time
 	Drain                  time.Duration // of Edits, as in EditBatch; pauses and cordons bring theirs
 	Asked, RequestRevision uint64        // as in EditBatch
-	// Also are other changes that this takes back in the same step. With any, a name may stand both in Edits, to be replaced, and in Pauses.
-	// Partial: some of what the changes did stays. Feature level 3.
+	// Also are other changes that this takes back in the same step. With any, a name may stand both in Edits, to be
+	// replaced, and in Pauses. Partial: some of what the changes did stays. Feature level 3.
 	Also    []uint64
 	Partial bool
 	// Firings are what becomes of memories of firings; feature level 3.
@@ -255,8 +260,8 @@ type UndoEdit struct {
 	Change
 	// Pause is the one with which a created definition comes back; nil: none. Its revision is set here.
 	Pause *semaphore.Pause
-	// EndsBack are edits that wait for their end again, by revision, which each had before; EndsGone the revisions of those that
-	// no longer do. One that is not there any more is passed over. A delete has neither: all go with it.
+	// EndsBack are edits that wait for their end again, by revision, which each had before; EndsGone the revisions of
+	// those that no longer do. One that is not there any more is passed over. A delete has neither: all go with it.
 	EndsBack []*EditEnd
 	EndsGone []uint64
 }
@@ -280,8 +285,8 @@ type UndoCordon struct {
 	Cordon   *Cordon // with its Change; its revision is set here
 }
 
-// Forget drops remembered firings that are not held by a permit; its result is a RevisionResult. The semaphore's low-water
-// mark rises to UpTo.
+// Forget drops remembered firings that are not held by a permit; its result is a RevisionResult. The semaphore's
+// low-water mark rises to UpTo.
 type Forget struct {
 	Semaphore string
 	Term      uint64
@@ -315,8 +320,8 @@ type ExpectedClaim struct {
 // Settings are replicated bounds of the whole cluster.
 type Settings struct {
 	MaxDuration time.Duration
-	// JournalPerSemaphore and JournalTotal bound the edits in the journal, and as much again the entries of runs; below feature level 3 both
-	// together.
+	// JournalPerSemaphore and JournalTotal bound the edits in the journal, and as much again the entries of runs; below
+	// feature level 3 both together.
 	JournalPerSemaphore uint32
 	JournalTotal        uint32
 	// RememberedRequests is how many requests are remembered below feature level 3. From then on Requests counts.
@@ -342,10 +347,11 @@ const DefaultJournalLifetime = 366 * 24 * time.Hour
 type RequestBounds struct {
 	// Lifetime is how long a request is remembered at least, while there is room for it. Default 10 minutes.
 	Lifetime time.Duration
-	// Kept is how many requests of each semaphore, and how many edits, are remembered for longer than that. Default 1000.
+	// Kept is how many requests of each semaphore, and how many edits, are remembered for longer than that. Default
+	// 1000.
 	Kept uint32
-	// RequestBytes and EditBytes bound the estimated sizes of all remembered requests, and of the edits. Beyond RequestBytes the semaphore
-	// with the most requests loses its oldest one. Defaults 64 MiB and 16 MiB.
+	// RequestBytes and EditBytes bound the estimated sizes of all remembered requests, and of the edits. Beyond
+	// RequestBytes the semaphore with the most requests loses its oldest one. Defaults 64 MiB and 16 MiB.
 	RequestBytes, EditBytes uint64
 }
 
@@ -359,8 +365,8 @@ func (b RequestBounds) OrDefault() RequestBounds {
 	}
 }
 
-// DefaultSettings are those of a new cluster. They are frozen: every server replays the log from them, also a log that an older version wrote.
-// Other values would give servers different states.
+// DefaultSettings are those of a new cluster. They are frozen: every server replays the log from them, also a log that
+// an older version wrote. Other values would give servers different states.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxDuration:         semaphore.DefaultMaxDuration,
@@ -371,9 +377,9 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Trim forgets the requests of these names that were remembered at revision UpTo or before, but for the newest of each (RequestBounds.Kept); the
-// empty name stands for edits. It forgets at most MaxTrimmed of them. Its result is a RevisionResult. It takes no revision and has no
-// event, as Sight. Feature level 3.
+// Trim forgets the requests of these names that were remembered at revision UpTo or before, but for the newest of each
+// (RequestBounds.Kept); the empty name stands for edits. It forgets at most MaxTrimmed of them. Its result is a
+// RevisionResult. It takes no revision and has no event, as Sight. Feature level 3.
 type Trim struct {
 	Term, UpTo uint64
 	Names      []string
@@ -395,9 +401,9 @@ type RetireMember struct{ ID string }
 // RaiseFeatureLevel lets newer commands be proposed from here on; its result is a RevisionResult.
 type RaiseFeatureLevel struct{ Level uint32 }
 
-// EndDrain lets the drains that the change of that revision began be over; its result is a RevisionResult. Of Names, Cordon
-// and Token one is set: the semaphores whose edit or pause it was, the id of the cordon, the token of the revoked permit.
-// What has no such drain any more is passed over. Feature level 2.
+// EndDrain lets the drains that the change of that revision began be over; its result is a RevisionResult. Of Names,
+// Cordon and Token one is set: the semaphores whose edit or pause it was, the id of the cordon, the token of the
+// revoked permit. What has no such drain any more is passed over. Feature level 2.
 type EndDrain struct {
 	Change, Term uint64
 	Names        []string
@@ -406,8 +412,8 @@ type EndDrain struct {
 	At           time.Time
 }
 
-// Revert gives the fields that an edit with Until replaced their old values back, but for those that were set since; its
-// result is a RevisionResult. What has no such edit any more is passed over. Feature level 2.
+// Revert gives the fields that an edit with Until replaced their old values back, but for those that were set since;
+// its result is a RevisionResult. What has no such edit any more is passed over. Feature level 2.
 type Revert struct {
 	Change, Term uint64
 	Names        []string
@@ -420,8 +426,8 @@ type Sighting struct {
 	At              time.Time // coarsely
 }
 
-// Sight remembers who was seen asking, newest first to stay when there are too many; its result is a RevisionResult. It is no
-// change: it takes no revision and has no event. Feature level 2.
+// Sight remembers who was seen asking, newest first to stay when there are too many; its result is a RevisionResult. It
+// is no change: it takes no revision and has no event. Feature level 2.
 type Sight struct {
 	Term      uint64
 	Sightings []Sighting
@@ -438,7 +444,8 @@ const (
 	HeldLong                     // it has been held for longer than expect_every
 )
 
-// NoteMissed puts into the journal that a semaphore misses its expected work, or is heard of again; its result is a RevisionResult. Feature level 2.
+// NoteMissed puts into the journal that a semaphore misses its expected work, or is heard of again; its result is a
+// RevisionResult. Feature level 2.
 type NoteMissed struct {
 	Semaphore string
 	Term      uint64

@@ -75,8 +75,9 @@ func (d *draft) emit(e Event) {
 	d.events = append(d.events, e)
 }
 
-// write returns the gate of that name to write to. The first time in an entry that is a copy, because readers have the gate
-// as it was; after that it is the same copy until the entry is published. A caller that removed something calls sweep.
+// write returns the gate of that name to write to. The first time in an entry that is a copy, because readers have the
+// gate as it was; after that it is the same copy until the entry is published. A caller that removed something calls
+// sweep.
 func (d *draft) write(name string) *gate {
 	g := d.gate(name)
 	if g != noGate && g.written == d.entries {
@@ -190,8 +191,9 @@ func (d *draft) claimOf(token uint64) *semaphore.Claim {
 	return c
 }
 
-// turnClaim replaces a claim when something has become of it. One that is open with no attempt is as if it had never been. Servers below
-// feature level 4 kept nothing of an open claim, and took a job that its holder cut short for a lost one.
+// turnClaim replaces a claim when something has become of it. One that is open with no attempt is as if it had never
+// been. Servers below feature level 4 kept nothing of an open claim, and took a job that its holder cut short for a
+// lost one.
 func (d *draft) turnClaim(c *semaphore.Claim, after semaphore.Claim) {
 	switch after.State {
 	case semaphore.ClaimOpen:

@@ -23,7 +23,8 @@ const (
 	Released
 	Expired
 	HeldEvent // expired under on_expiry hold
-	// CoolingEvent: the holder is gone, Permit is now cooling; Permit.Ended says how it went. The end itself has no separate event.
+	// CoolingEvent: the holder is gone, Permit is now cooling; Permit.Ended says how it went. The end itself has no
+	// separate event.
 	CoolingEvent
 	CoolingEnded
 	Cleared
@@ -31,10 +32,11 @@ const (
 	Abandoned     // also given back by a cancel
 	DurationChanged
 	Configured
-	// DrainedEvent: the drain of the change Change is over: of an edit or a pause of Semaphore, with Definition and Before, equal but for
-	// the pause; or of Cordon; or of Permit. Not in the journal.
+	// DrainedEvent: the drain of the change Change is over: of an edit or a pause of Semaphore, with Definition and
+	// Before, equal but for the pause; or of Cordon; or of Permit. Not in the journal.
 	DrainedEvent
-	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced, and the same when nothing came back.
+	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced, and the same when nothing
+	// came back.
 	RevertedEvent
 	MissedEvent // see Event.Missed
 	HeardEvent
@@ -44,17 +46,18 @@ const (
 	QuarantineEnded
 	// RecoveredEvent: the state was made from what was found of another cluster. Only in the journal.
 	RecoveredEvent
-	// SupersededEvent: an identity has acquired its live permit again. Permit is as it is under its new token, and Superseded as it was; the
-	// journal has the old one.
+	// SupersededEvent: an identity has acquired its live permit again. Permit is as it is under its new token, and
+	// Superseded as it was; the journal has the old one.
 	SupersededEvent
 	// FiringsForgotten: an operator had firings forgotten, or an undo did. The journal says which.
 	FiringsForgotten
 	// FiringsRemembered: an undo brought firings back that had been forgotten.
 	FiringsRemembered
-	// ClaimsChanged: a holder that had lost its permit said how its job ended, and the claim of its firing says so now; or the leader had firings
-	// forgotten that are old or too many. Not in the journal.
+	// ClaimsChanged: a holder that had lost its permit said how its job ended, and the claim of its firing says so now;
+	// or the leader had firings forgotten that are old or too many. Not in the journal.
 	ClaimsChanged
-	// JobSubmitted: tasks of a job were stored. Once it is complete, Job is Open. Neither this kind nor those below are in the journal.
+	// JobSubmitted: tasks of a job were stored. Once it is complete, Job is Open. Neither this kind nor those below are
+	// in the journal.
 	JobSubmitted
 	// TaskSettled: a task was held, and is not any more; Task and Job are as they are now.
 	TaskSettled
@@ -68,8 +71,8 @@ const (
 	BindingChanged
 )
 
-// End is how the permit of a journal entry of this kind ended; semaphore.NotEnded for all other kinds. A permit that was given
-// back by a cancel counts as abandoned.
+// End is how the permit of a journal entry of this kind ended; semaphore.NotEnded for all other kinds. A permit that
+// was given back by a cancel counts as abandoned.
 func (k EventKind) End() semaphore.End {
 	switch k {
 	case Released:
@@ -89,7 +92,8 @@ func (k EventKind) End() semaphore.End {
 	}
 }
 
-// ofRun reports whether journal entries of this kind tell of runs: what comes with each of them, and is by nobody's hand. All others are edits here.
+// ofRun reports whether journal entries of this kind tell of runs: what comes with each of them, and is by nobody's
+// hand. All others are edits here.
 func (k EventKind) ofRun() bool {
 	switch k {
 	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, MissedEvent, HeardEvent:
@@ -127,7 +131,8 @@ type Applied struct {
 	Index, Term uint64
 	State       *State
 	Events      []Event
-	// Restored: the state was replaced by a snapshot's. There are no events; what was derived from them must be rebuilt.
+	// Restored: the state was replaced by a snapshot's. There are no events; what was derived from them must be
+	// rebuilt.
 	Restored bool
 }
 
@@ -140,7 +145,8 @@ type StoredDefinition struct {
 	UpdatedAt       time.Time
 	Reason          string
 	Pause           *semaphore.Pause
-	// MisfiresFrom is since when the definition has its misfire policy; zero while that is skip. See semaphore.Misfires.
+	// MisfiresFrom is since when the definition has its misfire policy; zero while that is skip. See
+	// semaphore.Misfires.
 	MisfiresFrom time.Time
 }
 
@@ -169,8 +175,8 @@ type Cordon struct {
 // Origin is the change that set the cordon, also after an undo brought it back.
 func (c *Cordon) Origin() uint64 { return cmp.Or(c.Change, c.Revision) }
 
-// EditEnd is an edit whose fields get their old values back. Before and After are the definition then, but without what an edit
-// before it had set for a time and that has ended since. It is immutable.
+// EditEnd is an edit whose fields get their old values back. Before and After are the definition then, but without what
+// an edit before it had set for a time and that has ended since. It is immutable.
 type EditEnd struct {
 	Revision      uint64 // the change
 	Until         time.Time

@@ -13,7 +13,8 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// Golden files are what released servers wrote. They are never changed: a new format gets new files beside the old ones.
+// Golden files are what released servers wrote. They are never changed: a new format gets new files beside the old
+// ones.
 var golden = flag.Bool("golden", false, "write the golden files that are missing")
 
 func goldenFile(t *testing.T, name string, make func() []byte) []byte {

@@ -209,8 +209,8 @@ func equal(tb tester, what string, got, want any) {
 	}
 }
 
-// difference is what cmp.Diff says, with nil and empty taken as the same. Where nothing differs, reflect.DeepEqual finds
-// that at a fraction of the cost; it is never more lenient.
+// difference is what cmp.Diff says, with nil and empty taken as the same. Where nothing differs, reflect.DeepEqual
+// finds that at a fraction of the cost; it is never more lenient.
 func difference(want, got any, opts ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

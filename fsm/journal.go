@@ -28,14 +28,17 @@ type JournalEntry struct {
 	Permit *semaphore.Permit
 	// Cordon is what a CordonedEvent set and an UncordonedEvent ended; nil otherwise.
 	Cordon *Cordon
-	// Pause is what a PausedEvent set and a ResumedEvent ended, and the one with which a definition was deleted or came back; nil otherwise.
+	// Pause is what a PausedEvent set and a ResumedEvent ended, and the one with which a definition was deleted or came
+	// back; nil otherwise.
 	Pause *semaphore.Pause
-	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke, or that the end of an edit began; 0: none.
+	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke, or that the end of an edit began;
+	// 0: none.
 	Drain time.Duration
 
 	// More is what few entries have; nil for none. See Details.
 	More *Details
-	// Change is what holds for the whole change; entries of one change share it. Nil for what was noted below feature level 3.
+	// Change is what holds for the whole change; entries of one change share it. Nil for what was noted below feature
+	// level 3.
 	Change *WholeChange
 }
 
@@ -46,15 +49,16 @@ type Details struct {
 	// PauseBefore is what a PausedEvent replaced, and CordonBefore what a CordonedEvent did.
 	PauseBefore  *semaphore.Pause
 	CordonBefore *Cordon
-	// EndsGone are the edits that end which went with a deleted definition or by an undo; EndsBack those that an undo brought back.
+	// EndsGone are the edits that end which went with a deleted definition or by an undo; EndsBack those that an undo
+	// brought back.
 	EndsGone, EndsBack []*EditEnd
 	// Undoes is the change that an undo took back; 0 for everything else.
 	Undoes uint64
 	// Firings is what a FiringsForgotten forgot, and what a FiringsRemembered brought back; nil for everything else.
 	// Feature level 3.
 	Firings *FiringsChange
-	// BindingBefore and BindingAfter are what a BindingChanged replaced and made, without the hashes of tokens; nil: there was none, or is
-	// none. Feature level 4.
+	// BindingBefore and BindingAfter are what a BindingChanged replaced and made, without the hashes of tokens; nil:
+	// there was none, or is none. Feature level 4.
 	BindingBefore, BindingAfter *access.Binding
 }
 
@@ -90,8 +94,8 @@ func (m *Details) any() bool {
 
 // WholeChange is what holds for all entries of one change.
 type WholeChange struct {
-	// Names are the semaphores of its entries by ordinal, those included that the journal has forgotten; empty for cordons. Nil for a change of
-	// one entry.
+	// Names are the semaphores of its entries by ordinal, those included that the journal has forgotten; empty for
+	// cordons. Nil for a change of one entry.
 	Names []string
 	// AlsoUndoes are the changes that an undo took back beside Details.Undoes.
 	AlsoUndoes []uint64
@@ -122,7 +126,8 @@ func (d *draft) note(e JournalEntry) {
 	d.ageJournal(e.At)
 }
 
-// belongs gives an entry the change that makes it. Entries of one change are published together, so those before it can still be written.
+// belongs gives an entry the change that makes it. Entries of one change are published together, so those before it can
+// still be written.
 func (d *draft) belongs(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:
@@ -185,8 +190,8 @@ func (d *draft) trimJournal() {
 	}
 }
 
-// over is which of the oldest edit and the oldest entry of a run goes when there are so many of both; nil: neither. Below feature level 3 one
-// bound holds for both together.
+// over is which of the oldest edit and the oldest entry of a run goes when there are so many of both; nil: neither.
+// Below feature level 3 one bound holds for both together.
 func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *JournalEntry {
 	switch {
 	case s.featureLevel >= 3 && edits > int(most):
@@ -203,8 +208,8 @@ func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *Jou
 }
 
 const (
-	// agedAtOnce is how many entries of each kind an entry lets go for their age: enough to catch up, and few enough that a leader whose clock is
-	// far ahead does not empty the journal.
+	// agedAtOnce is how many entries of each kind an entry lets go for their age: enough to catch up, and few enough
+	// that a leader whose clock is far ahead does not empty the journal.
 	agedAtOnce = 2
 	// undatedNear is how many entries without a time are passed over to find how old the oldest is.
 	undatedNear = 8
@@ -265,7 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks the changes of which some entries may have gone before anything was counted: where a bound is reached.
+// markChangesForgotten marks the changes of which some entries may have gone before anything was counted: where a bound
+// is reached.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {

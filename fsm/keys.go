@@ -47,8 +47,8 @@ func claimBefore(a, b *semaphore.Claim) bool {
 	return a.Firing.Name < b.Firing.Name
 }
 
-// requestKey has a hash in front, which decides nearly always without following a pointer. Nobody sees this order: requests
-// are written and forgotten by age.
+// requestKey has a hash in front, which decides nearly always without following a pointer. Nobody sees this order:
+// requests are written and forgotten by age.
 type requestKey struct {
 	hash    uint64
 	request *Remembered

@@ -7,16 +7,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
-// by RaiseFeatureLevel. A level is frozen by the release that brings it: until then commands and fields may still join the newest one, and
-// servers built on both sides of such a change must not form one cluster.
+// SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is
+// raised by RaiseFeatureLevel. A level is frozen by the release that brings it: until then commands and fields may
+// still join the newest one, and servers built on both sides of such a change must not form one cluster.
 const SupportedLevel uint32 = 4
 
 // AccessLevel is the feature level from which on the state has bindings, see package access.
 const AccessLevel uint32 = 4
 
-// Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of an older
-// level would ignore such a field, and its state would no longer equal that of the others.
+// Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of
+// an older level would ignore such a field, and its state would no longer equal that of the others.
 func Level(cmd Command) uint32 {
 	switch {
 	case needsLevel4(cmd):

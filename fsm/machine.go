@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// ErrOutOfOrder: an entry was handed to Apply that is not newer than what was applied. Applying an entry twice would grant twice.
+// ErrOutOfOrder: an entry was handed to Apply that is not newer than what was applied. Applying an entry twice would
+// grant twice.
 var ErrOutOfOrder = errors.New("fsm: log entry out of order")
 
-// Machine is the replicated state machine: entries of the log in, results out. Every server of a cluster applies the same
-// entries in the same order and so holds the same state.
+// Machine is the replicated state machine: entries of the log in, results out. Every server of a cluster applies the
+// same entries in the same order and so holds the same state.
 type Machine struct {
 	// state is what readers see: the state after the last whole entry.
 	state atomic.Pointer[State]
@@ -33,7 +34,8 @@ type subscriber struct {
 	cancelled atomic.Bool
 }
 
-// New returns the machine of a new, empty cluster. The cluster id may be empty: then the first snapshot restored gives it.
+// New returns the machine of a new, empty cluster. The cluster id may be empty: then the first snapshot restored gives
+// it.
 func New(clusterID string) *Machine {
 	m := &Machine{draft: newDraft(clusterID)}
 	m.state.Store(m.draft.publish())
@@ -46,8 +48,8 @@ func (m *Machine) State() *State { return m.state.Load() }
 // Apply applies one entry of the log: one Result a command, in their order. Only after the whole entry is its state
 // published, and only after that are subscribers called.
 //
-// An error (ErrUnknownCommand, ErrMalformed, ErrOutOfOrder) means that nothing was applied and that the server must stop: it
-// can no longer follow the log.
+// An error (ErrUnknownCommand, ErrMalformed, ErrOutOfOrder) means that nothing was applied and that the server must
+// stop: it can no longer follow the log.
 func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 	cmds, err := Decode(entry)
 	if err != nil {
@@ -68,9 +70,9 @@ func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 	return results, nil
 }
 
-// Subscribe has fn called for every entry applied from here on, in order, on the applying goroutine, after the state was
-// published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or Restore. Once cancel has
-// returned no call of fn begins; within Sync none is under way either.
+// Subscribe has fn called for every entry applied from here on, in order, on the applying goroutine, after the state
+// was published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or Restore. Once cancel
+// has returned no call of fn begins; within Sync none is under way either.
 func (m *Machine) Subscribe(fn func(Applied)) (cancel func()) {
 	s := &subscriber{fn: fn}
 	m.subscribing.Lock()
@@ -92,8 +94,8 @@ func (m *Machine) Sync(fn func(*State)) {
 	fn(m.State())
 }
 
-// Restore replaces the state by that of a snapshot. It builds and checks the new state beside the old one, which stays in
-// force when there is an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
+// Restore replaces the state by that of a snapshot. It builds and checks the new state beside the old one, which stays
+// in force when there is an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
 // cluster id yet. Subscribers get an Applied with Restored and no events.
 func (m *Machine) Restore(r io.Reader) error {
 	d, err := readSnapshot(r)

@@ -42,7 +42,8 @@ type model struct {
 	sightings  []fsm.Sighting               // by group and acquirer
 	quarantine time.Duration
 
-	// forgotten are the marks of names under which something is remembered or was; namesForgotten is that of all others.
+	// forgotten are the marks of names under which something is remembered or was; namesForgotten is that of all
+	// others.
 	forgotten      map[string]uint64
 	namesForgotten uint64
 

@@ -383,8 +383,8 @@ func (d draw) otherCommand() fsm.Command {
 	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3), uint32(4))}
 }
 
-// The machine does what the model says, in every result and in every read; a machine restored in between from a snapshot of it
-// cannot be told from it; and the rules that need no model hold after every entry.
+// The machine does what the model says, in every result and in every read; a machine restored in between from a
+// snapshot of it cannot be told from it; and the rules that need no model hold after every entry.
 func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) { checkModel(t, false) }
 
 // The same with jobs, which random commands of all kinds seldom take to their end.

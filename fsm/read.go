@@ -73,7 +73,8 @@ func (s *State) Own(sem string, id semaphore.Identity) *semaphore.Permit {
 	return p
 }
 
-// Holders are the permits of a semaphore by token: live, held and cooling. A semaphore that was deleted keeps its permits.
+// Holders are the permits of a semaphore by token: live, held and cooling. A semaphore that was deleted keeps its
+// permits.
 func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		s.holders.Ascend(&semaphore.Permit{Semaphore: sem}, func(p *semaphore.Permit) bool {
@@ -82,7 +83,8 @@ func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	}
 }
 
-// HoldersFrom are the permits of all semaphores in the order of (semaphore, token), from that key on: what paging needs.
+// HoldersFrom are the permits of all semaphores in the order of (semaphore, token), from that key on: what paging
+// needs.
 func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		s.holders.Ascend(&semaphore.Permit{Semaphore: sem, Token: token}, yield)
@@ -95,8 +97,9 @@ func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 // Used is the weight of the permits of a semaphore: live, held and cooling.
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
-// PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling. From feature level 3 on it is at
-// least the revision that created the definition, so that what was read before a deletion never fits. 0 without any of these.
+// PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling. From
+// feature level 3 on it is at least the revision that created the definition, so that what was read before a deletion
+// never fits. 0 without any of these.
 func (s *State) PermitRevision(sem string) uint64 {
 	g := s.gate(sem)
 	if s.featureLevel >= 3 && g.definition != nil {
@@ -111,7 +114,8 @@ func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
 	return c
 }
 
-// Claims are the remembered firings of a semaphore: first those without due time by name, then the others by due time and name.
+// Claims are the remembered firings of a semaphore: first those without due time by name, then the others by due time
+// and name.
 func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	return func(yield func(*semaphore.Claim) bool) {
 		s.claims.Ascend(&semaphore.Claim{Semaphore: sem}, func(c *semaphore.Claim) bool {
@@ -148,16 +152,16 @@ func (s *State) ClaimCount(sem string) int { return int(s.gate(sem).claims) }
 // when none was.
 func (s *State) LowWater(sem string) time.Time { return timeFromProto(s.gate(sem).lowWater) }
 
-// Names are those of which anything is kept, in their order: definitions, also deleted ones that have permits, remembered firings,
-// drains or a journal left.
+// Names are those of which anything is kept, in their order: definitions, also deleted ones that have permits,
+// remembered firings, drains or a journal left.
 func (s *State) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		s.gates.Scan(func(name string, _ *gate) bool { return name == "" || yield(name) })
 	}
 }
 
-// Drains are those of the semaphore's edits that are not over, by revision, also after its deletion. Do not modify the slice.
-// Those of pauses, cordons and revoked permits stand there.
+// Drains are those of the semaphore's edits that are not over, by revision, also after its deletion. Do not modify the
+// slice. Those of pauses, cordons and revoked permits stand there.
 func (s *State) Drains(sem string) []semaphore.Drain {
 	return s.due(sem).drains
 }
@@ -171,7 +175,8 @@ func (s *State) Ends(sem string) []*EditEnd {
 // believe in them; 0 when there is nothing to wait for. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
-// HistoryBegins is when a recovery last lost permits: the journal does not tell who held what before it. Zero when none did.
+// HistoryBegins is when a recovery last lost permits: the journal does not tell who held what before it. Zero when none
+// did.
 func (s *State) HistoryBegins() time.Time { return s.historyBegins }
 
 // Sightings are who was seen asking, by group, then by acquirer: the last of each, the MaxSightings newest.
@@ -201,12 +206,13 @@ func (s *State) Cordon(id string) *Cordon {
 // CordonRevision is the revision of the last change of the set of cordons.
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
-// Rules is the index of the last entry that changed a definition, a pause, a cordon or a drain, or that of the snapshot from
-// which this server began: while it stays the same, so does what is said of the same live permit. Servers differ in it.
+// Rules is the index of the last entry that changed a definition, a pause, a cordon or a drain, or that of the snapshot
+// from which this server began: while it stays the same, so does what is said of the same live permit. Servers differ
+// in it.
 func (s *State) Rules() uint64 { return s.rules }
 
-// Request returns how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is long
-// forgotten.
+// Request returns how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is
+// long forgotten.
 func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Remembered {
 	if requestID == "" {
 		return nil
@@ -215,7 +221,8 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	return k.request
 }
 
-// Forgotten is the revision up to which ended requests of a semaphore, or edits if sem is empty, may have been forgotten; 0: none was.
+// Forgotten is the revision up to which ended requests of a semaphore, or edits if sem is empty, may have been
+// forgotten; 0: none was.
 func (s *State) Forgotten(sem string) uint64 {
 	if m, ok := s.memories.Get(sem); ok || sem == "" {
 		if !ok {
@@ -226,8 +233,8 @@ func (s *State) Forgotten(sem string) uint64 {
 	return s.namesForgotten
 }
 
-// TooOld returns nil unless a request that is not remembered may have been made, and forgotten since. revision is one as of which it had
-// not been made; 0, if none is known, is never too old. sem is empty for an edit.
+// TooOld returns nil unless a request that is not remembered may have been made, and forgotten since. revision is one
+// as of which it had not been made; 0, if none is known, is never too old. sem is empty for an edit.
 func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	if forgotten := s.Forgotten(sem); revision != 0 && revision < forgotten {
 		return &TooOld{RequestRevision: revision, Forgotten: forgotten, Revision: s.revision}
@@ -235,13 +242,15 @@ func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	return nil
 }
 
-// RequestMemory returns how many requests are remembered of all semaphores and how many edits, with estimates of their sizes in bytes.
+// RequestMemory returns how many requests are remembered of all semaphores and how many edits, with estimates of their
+// sizes in bytes.
 func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes uint64) {
 	m := s.memory("")
 	return s.requests.Len() - m.requests.len(), m.requests.len(), s.requestBytes, m.bytes
 }
 
-// Trimmable returns how many requests of each name Trim would forget up to that revision; the empty name stands for edits.
+// Trimmable returns how many requests of each name Trim would forget up to that revision; the empty name stands for
+// edits.
 func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		s.memories.Scan(func(name string, m *memory) bool {
@@ -253,7 +262,8 @@ func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	}
 }
 
-// EditRequest returns what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an undo; or returns nil.
+// EditRequest returns what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an
+// undo; or returns nil.
 func (s *State) EditRequest(requestID string) *Remembered {
 	return s.Request("", semaphore.Identity{}, requestID)
 }
@@ -276,17 +286,18 @@ func (s *State) Retired(id string) bool {
 	return found
 }
 
-// ChangesForgotten is the newest revision of a change of which it is not known how many entries it made, and of which one was forgotten; 0: there
-// is none. Changes that know all their entries (JournalEntry.Change) do not count.
+// ChangesForgotten is the newest revision of a change of which it is not known how many entries it made, and of which
+// one was forgotten; 0: there is none. Changes that know all their entries (JournalEntry.Change) do not count.
 func (s *State) ChangesForgotten() uint64 { return s.changesForgotten }
 
-// EndsForgotten is when the newest permit of a semaphore ended of those whose end the journal has forgotten since feature level 3; zero: none was.
+// EndsForgotten is when the newest permit of a semaphore ended of those whose end the journal has forgotten since
+// feature level 3; zero: none was.
 func (s *State) EndsForgotten(sem string) time.Time {
 	return timeFromProto(s.gate(sem).runLog().forgotten)
 }
 
-// Journal is what is left of the history of a semaphore, from that revision on and in its order; of everything when sem is
-// empty.
+// Journal is what is left of the history of a semaphore, from that revision on and in its order; of everything when sem
+// is empty.
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	return func(yield func(*JournalEntry) bool) {
 		if sem == "" {
@@ -309,8 +320,8 @@ func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	}
 }
 
-// JournalBackward is what is left of the history of a semaphore before that revision, newest first; from the newest when before
-// is 0; of everything when sem is empty.
+// JournalBackward is what is left of the history of a semaphore before that revision, newest first; from the newest
+// when before is 0; of everything when sem is empty.
 func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntry] {
 	if before == 0 {
 		before = math.MaxUint64

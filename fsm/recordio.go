@@ -90,9 +90,9 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	return record, nil
 }
 
-// ahead gives the records up to the trailer, or to an error, which is the last. They are read and decoded on a separate goroutine, beside
-// the caller. It has ended when ahead returns; and with the trailer it is done, and r the caller's again.
-// A panic of it is the caller's.
+// ahead gives the records up to the trailer, or to an error, which is the last. They are read and decoded on a separate
+// goroutine, beside the caller. It has ended when ahead returns; and with the trailer it is done, and r the caller's
+// again. A panic of it is the caller's.
 func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
 		read, enough := make(chan batch, batches), make(chan struct{})

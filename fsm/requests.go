@@ -6,13 +6,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Remembered says how a request ended: an acquire whose permit has ended, or that was cancelled before it had one, or an edit, which is
-// what a change that an operator made is called here. It is immutable.
+// Remembered says how a request ended: an acquire whose permit has ended, or that was cancelled before it had one, or
+// an edit, which is what a change that an operator made is called here. It is immutable.
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
 	RequestID string // empty if the acquire had none: then it is found by its token only
-	// Asked is a hash of what was asked for; 0: not known, because it was remembered below feature level 3, or cancelled before its grant.
+	// Asked is a hash of what was asked for; 0: not known, because it was remembered below feature level 3, or
+	// cancelled before its grant.
 	Asked    uint64
 	Token    uint64        // 0 for an edit, and for an acquire that was cancelled before it had a permit
 	Revision uint64        // at which it was remembered
@@ -22,7 +23,8 @@ type Remembered struct {
 	Answer *EditAnswer
 }
 
-// EditAnswer is what an edit answers besides its revision. All but Skipped is remembered since feature level 3. It is immutable.
+// EditAnswer is what an edit answers besides its revision. All but Skipped is remembered since feature level 3. It is
+// immutable.
 type EditAnswer struct {
 	// Nothing: the edit found nothing to do. Its answer has no revision.
 	Nothing bool
@@ -30,7 +32,8 @@ type EditAnswer struct {
 	Names []string
 	// Skipped are the names whose declaration an edit of definitions skipped.
 	Skipped []string
-	// Definition is the definition as an edit of one definition has left it; nil after a deletion, and after an edit of several.
+	// Definition is the definition as an edit of one definition has left it; nil after a deletion, and after an edit of
+	// several.
 	Definition *StoredDefinition
 	// Permits is how many permits the deletion of one definition left: live, held and cooling.
 	Permits uint32
@@ -87,8 +90,8 @@ func (r *Remembered) Matches(asked uint64) bool {
 	return asked == 0 || r.Asked == 0 || asked == r.Asked
 }
 
-// AskedBy is the hash of what an acquire asks for, besides what its key says: semaphore, identity and request id. It is never 0.
-// Metadata is not part of it: a retry may describe itself differently. Frozen: hashes are in snapshots.
+// AskedBy is the hash of what an acquire asks for, besides what its key says: semaphore, identity and request id. It is
+// never 0. Metadata is not part of it: a retry may describe itself differently. Frozen: hashes are in snapshots.
 func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	h := fnvOffset
 	number := func(n uint64) {
@@ -122,8 +125,8 @@ func (o TooOld) String() string {
 		"whether it was carried out before is not known; draw a new request id", o.RequestRevision, o.Forgotten)
 }
 
-// memory is what is remembered under one name: requests of that semaphore or, under the empty name, edits. A memory exists as long as it
-// holds a request, or a mark that nothing else covers.
+// memory is what is remembered under one name: requests of that semaphore or, under the empty name, edits. A memory
+// exists as long as it holds a request, or a mark that nothing else covers.
 type memory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
@@ -157,8 +160,8 @@ func fewerRequests(a, b memorySize) bool {
 	return a.name < b.name
 }
 
-// size is an estimate of the memory that a remembered request takes, the same on every server. A request of common sizes takes
-// requestBytes with its places in the trees.
+// size is an estimate of the memory that a remembered request takes, the same on every server. A request of common
+// sizes takes requestBytes with its places in the trees.
 func (r *Remembered) size() uint64 {
 	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
 	if a := r.Answer; a != nil {
@@ -204,8 +207,8 @@ func sizeOfDefinition(d *semaphore.Definition) int {
 	return n
 }
 
-// remember keeps how a request ended, under the current revision, and forgets what no longer fits. At most one request is remembered at
-// a revision.
+// remember keeps how a request ended, under the current revision, and forgets what no longer fits. At most one request
+// is remembered at a revision.
 func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
 	if d.featureLevel < 3 {
@@ -247,8 +250,8 @@ func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
 	}
 }
 
-// rememberNothing remembers an edit that found nothing to do, so that its repeat does not do what it did not: lift a pause that was set
-// since, for example. Below feature level 3 it is not remembered.
+// rememberNothing remembers an edit that found nothing to do, so that its repeat does not do what it did not: lift a
+// pause that was set since, for example. Below feature level 3 it is not remembered.
 func (d *draft) rememberNothing(e editRequest) {
 	if e.requestID != "" && d.featureLevel >= 3 {
 		d.advance()
@@ -264,9 +267,9 @@ func (a EditAnswer) stored() *EditAnswer {
 	return &a
 }
 
-// repeated returns the result of a repeat, which answer makes of the edit of that request id; nil for a new edit. It refuses an id that
-// belongs to a different edit: its caller would hear that this one is done. It also refuses an id that may be that of an edit that was
-// forgotten.
+// repeated returns the result of a repeat, which answer makes of the edit of that request id; nil for a new edit. It
+// refuses an id that belongs to a different edit: its caller would hear that this one is done. It also refuses an id
+// that may be that of an edit that was forgotten.
 func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
 	if e.requestID == "" {
 		return nil
@@ -283,7 +286,8 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used says for a person what the request id of an edit belongs to, and that another edit, of that kind, needs a new one.
+// Used says for a person what the request id of an edit belongs to, and that another edit, of that kind, needs a new
+// one.
 func (r *Remembered) Used(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
@@ -296,8 +300,8 @@ func (r *Remembered) Used(kind EditKind) string {
 	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
 }
 
-// addRequest makes the newest findable if there are two of one key: that of a permit that was held for an operator when its request was
-// cancelled, which freed nothing, and then was cleared.
+// addRequest makes the newest findable if there are two of one key: that of a permit that was held for an operator when
+// its request was cancelled, which freed nothing, and then was cleared.
 func (d *draft) addRequest(r *Remembered) {
 	m := d.remembering(r.Semaphore)
 	d.resize(r.Semaphore, m.requests.len(), m.requests.len()+1)
@@ -346,7 +350,8 @@ func (d *draft) resize(name string, from, to int) {
 	}
 }
 
-// boundRequests forgets what no longer fits. From feature level 3 on, the semaphore with the most requests loses its oldest one.
+// boundRequests forgets what no longer fits. From feature level 3 on, the semaphore with the most requests loses its
+// oldest one.
 func (d *draft) boundRequests() {
 	if d.featureLevel < 3 {
 		for d.requests.Len() > int(d.settings.RememberedRequests) {
@@ -390,8 +395,8 @@ func (d *draft) forgetOldest(name string) {
 	d.settleMemory(name)
 }
 
-// settleMemory drops the memory of a name that holds no request any more. Of a name of which nothing else is kept the mark goes too, into
-// one for all such names: otherwise every name that ever was would leave one.
+// settleMemory drops the memory of a name that holds no request any more. Of a name of which nothing else is kept the
+// mark goes too, into one for all such names: otherwise every name that ever was would leave one.
 func (d *draft) settleMemory(name string) {
 	m, ok := d.memories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {

@@ -11,18 +11,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// ErrSnapshot: a snapshot cannot be restored. It is damaged, of a format or feature level that this version does not know, or
-// of another cluster; the error says which.
+// ErrSnapshot: a snapshot cannot be restored. It is damaged, of a format or feature level that this version does not
+// know, or of another cluster; the error says which.
 var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 
-// ErrNewer is in an ErrSnapshot of one that a newer version has written, and ErrForeign in that of another cluster's: neither is damaged.
+// ErrNewer is in an ErrSnapshot of one that a newer version has written, and ErrForeign in that of another cluster's:
+// neither is damaged.
 var (
 	ErrNewer   = errors.New("a newer version has written it: upgrade this server")
 	ErrForeign = errors.New("it belongs to another cluster")
 )
 
-// readSnapshot builds the state that a snapshot holds. The checksum detects damage to the file; but a wrong state is worse than
-// none, and it may have been written by a faulty server, so all that can be checked of its meaning is checked too.
+// readSnapshot builds the state that a snapshot holds. The checksum detects damage to the file; but a wrong state is
+// worse than none, and it may have been written by a faulty server, so all that can be checked of its meaning is
+// checked too.
 func readSnapshot(from io.Reader) (*draft, error) {
 	in := &restoring{d: newDraft(""), r: reader{texts: make(map[string]string)}, records: newRecordReader(from)}
 	if err := in.read(); err != nil {
@@ -52,7 +54,8 @@ type restoring struct {
 	namesForgotten uint64
 }
 
-// require keeps the first thing that is wrong. Where records come by the million, a switch stands instead: arguments cost.
+// require keeps the first thing that is wrong. Where records come by the million, a switch stands instead: arguments
+// cost.
 func (in *restoring) require(ok bool, format string, args ...any) {
 	if !ok {
 		in.r.fail(format, args...)

@@ -33,7 +33,8 @@ func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	in.d.addJournal(e)
 }
 
-// whole checks what an entry says of its whole change, which made so many entries, and shares it with the entry last before it if that is of the same one.
+// whole checks what an entry says of its whole change, which made so many entries, and shares it with the entry last
+// before it if that is of the same one.
 func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != alone || (e.Change == nil) != (last.Change == nil) {
@@ -55,8 +56,9 @@ func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	}
 }
 
-// closing checks the cordon or pause of a journal entry: there is one if, and only if, the entry is of that kind; what it set has
-// its own revision, what it ended or replaced an older one. A definition may be deleted with a pause, and come back with one.
+// closing checks the cordon or pause of a journal entry: there is one if, and only if, the entry is of that kind; what
+// it set has its own revision, what it ended or replaced an older one. A definition may be deleted with a pause, and
+// come back with one.
 func (in *restoring) closing(e *JournalEntry) {
 	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
 		in.r.fail("journal entry %d.%d of kind %d has a cordon, or lacks one", e.Revision, e.Ordinal, e.Kind)

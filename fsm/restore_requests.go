@@ -49,8 +49,8 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 	}
 }
 
-// forgotten takes in the mark of a name, and reports whether it has one. A name without anything else that is kept has no mark.
-// some: something is due under it.
+// forgotten takes in the mark of a name, and reports whether it has one. A name without anything else that is kept has
+// no mark. some: something is due under it.
 func (in *restoring) forgotten(name string, revision uint64, some bool) bool {
 	if revision == 0 {
 		return false

@@ -102,7 +102,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
-// Records are read in batches, some of them ahead: whole or not, a snapshot of any length is read as if they came one by one.
+// Records are read in batches, some of them ahead: whole or not, a snapshot of any length is read as if they came one
+// by one.
 func TestRestore_OfAnyLength_TellsTheRecordThatIsWrong(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {

@@ -18,15 +18,18 @@ const (
 	GrantHeld
 	// GrantDenied: the rule says no; see Decision.
 	GrantDenied
-	// GrantChanged: the definition, the cordon set or the identity's own permit is no longer what the leader looked at. Nothing happened; decide again.
+	// GrantChanged: the definition, the cordon set or the identity's own permit is no longer what the leader looked at.
+	// Nothing happened; decide again.
 	GrantChanged
 	// GrantRevisionChanged: the permit revision is not the expected one. Nothing happened.
 	GrantRevisionChanged
-	// GrantRequestEnded: this request id was granted or cancelled before and has ended; see Ended. It never grants again.
+	// GrantRequestEnded: this request id was granted or cancelled before and has ended; see Ended. It never grants
+	// again.
 	GrantRequestEnded
 	// GrantQuarantined: it would be granted, were it not for a quarantine; see State.Quarantine. Nothing happened.
 	GrantQuarantined
-	// GrantRequestReused: this request id belongs to an ended request that asked for something else; see Ended. Nothing happened.
+	// GrantRequestReused: this request id belongs to an ended request that asked for something else; see Ended. Nothing
+	// happened.
 	GrantRequestReused
 	// GrantRequestTooOld: this request may have been granted, and forgotten since; see TooOld. Nothing happened.
 	GrantRequestTooOld
@@ -52,9 +55,11 @@ type GrantResult struct {
 
 // PermitResult is the result of a command that names a token.
 type PermitResult struct {
-	// Applied is false when nothing happened: there is no such permit in the state that the command needs, or its term is over.
+	// Applied is false when nothing happened: there is no such permit in the state that the command needs, or its term
+	// is over.
 	Applied bool
-	// Permit is the permit as it is after the command, or as it last was when the command ended it; nil when there was none.
+	// Permit is the permit as it is after the command, or as it last was when the command ended it; nil when there was
+	// none.
 	Permit   *semaphore.Permit
 	Revision uint64 // of the change; 0 when nothing happened
 }
@@ -63,16 +68,17 @@ type PermitResult struct {
 type ReleaseResult struct {
 	// Released is true when this command ended the permit.
 	Released bool
-	// Permit is the permit as it is after the command (cooling, or held for an operator), or as it last was when the command
-	// ended it; nil when there was none.
+	// Permit is the permit as it is after the command (cooling, or held for an operator), or as it last was when the
+	// command ended it; nil when there was none.
 	Permit *semaphore.Permit
 	// Ended is how it had ended before, when that is still remembered.
 	Ended *Remembered
-	// Revision is that of the change; 0 when nothing happened. It is set without Released when the release came too late for
-	// the permit but completed its firing or task.
+	// Revision is that of the change; 0 when nothing happened. It is set without Released when the release came too
+	// late for the permit but completed its firing or task.
 	Revision uint64
-	// Task is the one that the permit carried, as it is after the command; nil: none, another worker has it, or its job was removed.
-	// Recorded: what this holder has reported of the task is recorded, now or by a release before, as its end or as the failure of an attempt.
+	// Task is the one that the permit carried, as it is after the command; nil: none, another worker has it, or its job
+	// was removed. Recorded: what this holder has reported of the task is recorded, now or by a release before, as its
+	// end or as the failure of an attempt.
 	Task     *work.Task
 	Recorded bool
 }
@@ -104,7 +110,8 @@ type SubmitResult struct {
 
 // JobResult is the result of the other commands of jobs.
 type JobResult struct {
-	// Applied is false when nothing happened: there is no such job, it is not as the command needs it, or its term is over.
+	// Applied is false when nothing happened: there is no such job, it is not as the command needs it, or its term is
+	// over.
 	Applied bool
 	// Job is the job as it is after the command, or as it last was; nil: there is none.
 	Job *work.Job
@@ -118,7 +125,8 @@ type JobResult struct {
 type CancelResult struct {
 	// GaveBack is the live permit of that request, which this command ended; or nil.
 	GaveBack *semaphore.Permit
-	// Ended is how the request had ended before; or nil. With neither, and not Changed, the request is now remembered as cancelled.
+	// Ended is how the request had ended before; or nil. With neither, and not Changed, the request is now remembered
+	// as cancelled.
 	Ended *Remembered
 	// Changed: the request's live permit is not the one that the command names. Nothing happened; look again.
 	Changed  bool
@@ -172,7 +180,8 @@ type EditResult struct {
 	Conflict *Conflict
 	// Repeated: this request id was applied before, and Revision and Skipped are what it did then.
 	Repeated bool
-	// Definition and Permits are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are not known.
+	// Definition and Permits are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are
+	// not known.
 	Definition *StoredDefinition
 	Permits    uint32
 }
@@ -183,15 +192,16 @@ type RevisionResult struct {
 	Revision uint64 // of the change; 0 when nothing happened
 	// Repeated: this request id was applied before, and Revision is that of what it did then; nothing happened now.
 	Repeated bool
-	// Names and Cordon are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are not known.
+	// Names and Cordon are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are not
+	// known.
 	Names  []string
 	Cordon *Cordon
 	// Conflict is the first name under which a pause or a resume did not find what it expected; nothing happened then.
 	Conflict *Conflict
 }
 
-// InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no such
-// semaphore, or a definition that breaks a rule. Nothing happened. Any command can have it.
+// InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no
+// such semaphore, or a definition that breaks a rule. Nothing happened. Any command can have it.
 type InvalidResult struct {
 	Why string
 	// Used is the edit to which the request id belongs, if the command asks for something else.

@@ -14,8 +14,9 @@ import (
 // snapshotFormat is the version of the layout of snapshots. Every one that was ever released stays readable.
 const snapshotFormat = 1
 
-// Snapshot writes the state: length-prefixed records, a header first, then each kind sorted by its key, then a trailer with
-// their count and the SHA-256 of all before it. Equal states give equal bytes. It works beside Apply for as long as it takes.
+// Snapshot writes the state: length-prefixed records, a header first, then each kind sorted by its key, then a trailer
+// with their count and the SHA-256 of all before it. Equal states give equal bytes. It works beside Apply for as long
+// as it takes.
 func (s *State) Snapshot(w io.Writer) error {
 	sum := sha256.New()
 	buffered := bufio.NewWriterSize(w, 1<<16)
@@ -34,8 +35,8 @@ func (s *State) Snapshot(w io.Writer) error {
 	return nil
 }
 
-// Hash is the SHA-256 of the state's records, without the index and term at which it was reached. Servers that applied the
-// same entries have the same hash.
+// Hash is the SHA-256 of the state's records, without the index and term at which it was reached. Servers that applied
+// the same entries have the same hash.
 func (s *State) Hash() ([32]byte, error) {
 	sum := sha256.New()
 	buffered := bufio.NewWriterSize(sum, 1<<16) // hashing pays by the block

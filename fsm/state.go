@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// State is the replicated state after one log entry. It is immutable and safe for any number of readers; what its methods
-// return must not be changed. Holding on to one keeps its memory, so do not hold it longer than needed.
+// State is the replicated state after one log entry. It is immutable and safe for any number of readers; what its
+// methods return must not be changed. Holding on to one keeps its memory, so do not hold it longer than needed.
 type State struct {
 	clusterID       string
 	index, term     uint64 // of the last applied entry
@@ -62,9 +62,10 @@ type State struct {
 	historyBegins time.Time
 }
 
-// gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as
-// long as anything is in it, or due under its name. The definition, the permit revision and the low-water mark are stored, the
-// rest is derived. There are as many gates as definitions: narrow fields keep one at 96 bytes, and what few have is elsewhere.
+// gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there
+// as long as anything is in it, or due under its name. The definition, the permit revision and the low-water mark are
+// stored, the rest is derived. There are as many gates as definitions: narrow fields keep one at 96 bytes, and what few
+// have is elsewhere.
 type gate struct {
 	definition     *StoredDefinition // nil: deleted, or there never was one
 	permitRevision uint64
@@ -138,8 +139,8 @@ func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
 	return btree.NewBTreeGOptions(before, btree.Options{NoLocks: true})
 }
 
-// fork copies s. The trees share their nodes until either side writes one; s itself must belong to the caller, because copying
-// a tree marks the original's nodes as shared.
+// fork copies s. The trees share their nodes until either side writes one; s itself must belong to the caller, because
+// copying a tree marks the original's nodes as shared.
 func (s *State) fork() *State {
 	c := *s
 	c.gates = s.gates.Copy()

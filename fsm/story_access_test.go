@@ -38,7 +38,8 @@ func commandsOfAccess() []fsm.Command {
 	}
 }
 
-// storyOfAccess leaves bindings with and without tokens, a permit of a principal, and a journal of how they came about. It is frozen.
+// storyOfAccess leaves bindings with and without tokens, a permit of a principal, and a journal of how they came about.
+// It is frozen.
 func storyOfAccess(tb tester) *log {
 	l := newWorkLog(tb)
 	l.apply(fsm.SetBinding{

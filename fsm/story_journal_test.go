@@ -6,7 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfJournal are the commands by which the journal tells more of a change, and for how long: feature level 3. They are frozen.
+// commandsOfJournal are the commands by which the journal tells more of a change, and for how long: feature level 3.
+// They are frozen.
 func commandsOfJournal() []fsm.Command {
 	return []fsm.Command{
 		fsm.Undo{Change: 3, Also: []uint64{4, 5}, Partial: true, At: at(70)},
@@ -17,8 +18,9 @@ func commandsOfJournal() []fsm.Command {
 	}
 }
 
-// storyOfJournal leaves a journal of feature level 3: with changes of several semaphores and of one, some of whose entries are forgotten, with
-// what was noted before that level, and with ends of permits that are forgotten. It is frozen.
+// storyOfJournal leaves a journal of feature level 3: with changes of several semaphores and of one, some of whose
+// entries are forgotten, with what was noted before that level, and with ends of permits that are forgotten. It is
+// frozen.
 func storyOfJournal(tb tester) *log {
 	l := newLogOfLevel2(tb)
 	settings := fsm.DefaultSettings()

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfRequests are the commands that say more of their request, and what bounds the memory of requests: feature level 3. They are
-// frozen, as are those of other levels.
+// commandsOfRequests are the commands that say more of their request, and what bounds the memory of requests: feature
+// level 3. They are frozen, as are those of other levels.
 func commandsOfRequests() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, RequestID: "r1", RequestRevision: 7, At: at(60)},
@@ -41,8 +41,8 @@ func commandsOfExpectedPauses() []fsm.Command {
 	}
 }
 
-// storyOfRequests leaves a state that remembers requests and has forgotten others: of a semaphore, of a name of which nothing else is
-// left, of names of which nothing is left at all, and edits. It is frozen.
+// storyOfRequests leaves a state that remembers requests and has forgotten others: of a semaphore, of a name of which
+// nothing else is left, of names of which nothing is left at all, and edits. It is frozen.
 func storyOfRequests(tb tester) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()

@@ -6,7 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfSupersede are the commands that say more of an identity which holds a permit: feature level 3. They are frozen.
+// commandsOfSupersede are the commands that say more of an identity which holds a permit: feature level 3. They are
+// frozen.
 func commandsOfSupersede() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, Supersedes: 7, Replaces: true, At: at(80)},

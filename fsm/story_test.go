@@ -88,13 +88,14 @@ func commandsOfLevel2() []fsm.Command {
 	}
 }
 
-// commandsOfCutShort is a release that says that the job was cut short, which came into feature level 2 later. It is frozen too.
+// commandsOfCutShort is a release that says that the job was cut short, which came into feature level 2 later. It is
+// frozen too.
 func commandsOfCutShort() []fsm.Command {
 	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
 }
 
-// commandsOfUndo are an undo of each kind, and the request ids of an operator's changes, which came into feature level 2 later. They are
-// frozen too.
+// commandsOfUndo are an undo of each kind, and the request ids of an operator's changes, which came into feature level
+// 2 later. They are frozen too.
 func commandsOfUndo() []fsm.Command {
 	pause := &semaphore.Pause{Reason: "moving", Until: at(600), Stop: true, Revision: 9, Author: "ann", Drain: time.Minute, Change: 9}
 	end := &fsm.EditEnd{Revision: 4, Until: at(700), Before: definition("import"), After: definition("import", permits(9)), Drain: time.Minute}
@@ -129,7 +130,8 @@ func jobEnds() []semaphore.JobEnd {
 	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}
 }
 
-// A field that was added to a command and not to the codec comes back empty; one that was not added here goes unnoticed.
+// A field that was added to a command and not to the codec comes back empty; one that was not added here goes
+// unnoticed.
 func TestEveryCommand_HasEveryFieldSet_AndComesBackSo(t *testing.T) {
 	cmds := everyCommand()
 	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
@@ -254,8 +256,8 @@ func (u unset) report(t *testing.T) {
 	}
 }
 
-// storyOfEveryCommand leaves a state with every kind of record in it, each in every shape. It is frozen: what a new level
-// brings goes into a story that begins with it.
+// storyOfEveryCommand leaves a state with every kind of record in it, each in every shape. It is frozen: what a new
+// level brings goes into a story that begins with it.
 func storyOfEveryCommand(tb tester) *log {
 	l := storyOfLevel1(tb)
 	l.apply(commandsOfLevel2()...)
@@ -288,7 +290,8 @@ func storyOfEveryCommand(tb tester) *log {
 	return l
 }
 
-// storyOfCutShort goes on with jobs that were stopped before their end: spent, free at once, and free after cooling. It is frozen too.
+// storyOfCutShort goes on with jobs that were stopped before their end: spent, free at once, and free after cooling. It
+// is frozen too.
 func storyOfCutShort(tb tester) *log {
 	l := storyOfEveryCommand(tb)
 	l.define("once", permits(3))
@@ -303,8 +306,8 @@ func storyOfCutShort(tb tester) *log {
 	return l
 }
 
-// storyOfUndo goes on with what was undone: a pause and a cordon that had replaced others, a deletion while paused and with an end to
-// come, and an edit that ends, whose undo was undone. It is frozen too.
+// storyOfUndo goes on with what was undone: a pause and a cordon that had replaced others, a deletion while paused and
+// with an end to come, and an edit that ends, whose undo was undone. It is frozen too.
 func storyOfUndo(tb tester) *log {
 	l := storyOfCutShort(tb)
 	l.define("moved", permits(2))

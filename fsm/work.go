@@ -201,8 +201,8 @@ func (d *draft) addWork(j *work.Job, times uint64) {
 	}
 }
 
-// setTask replaces old by now, and counts that in j, the copy of their job that the caller is about to store. A task that is handed out for
-// the first time lies below j.Fresh by then.
+// setTask replaces old by now, and counts that in j, the copy of their job that the caller is about to store. A task
+// that is handed out for the first time lies below j.Fresh by then.
 func (d *draft) setTask(j *work.Job, old, now *work.Task) {
 	if old != nil {
 		j.Bytes -= j.Stored(old)

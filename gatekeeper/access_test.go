@@ -390,8 +390,8 @@ func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
 	}
 }
 
-// The semaphore that stands for the submitter of a job is created again by each repetition of the submission. It is its submitter's to make,
-// hold and remove, whatever semaphores the submitter may acquire besides, and nobody else's.
+// The semaphore that stands for the submitter of a job is created again by each repetition of the submission. It is its
+// submitter's to make, hold and remove, whatever semaphores the submitter may acquire besides, and nobody else's.
 func TestAccess_SemaphoreOfASubmitter_IsItsSubmittersAlone(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

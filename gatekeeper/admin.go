@@ -23,8 +23,8 @@ func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	return tls.NewListener(l, cfg), nil
 }
 
-// adminServer serves the admin port, beyond loopback to those who may see its pages. Nobody may hold a connection for ever; a profile extends the
-// time for its own answer.
+// adminServer serves the admin port, beyond loopback to those who may see its pages. Nobody may hold a connection for
+// ever; a profile extends the time for its own answer.
 func (s *Server) adminServer(measures *metrics.Metrics) *http.Server {
 	pages := metrics.Handler(measures, s.Err, s.member().Ready)
 	if !loopback(s.listeners.Admin.Addr()) {

@@ -22,7 +22,8 @@ type BindAdminConfig struct {
 	DataDir string
 	// Subject is cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE.
 	Subject string
-	// Binding gets the subject and the role admin, unless another binding has the subject: then that one gets the role. Default "admin".
+	// Binding gets the subject and the role admin, unless another binding has the subject: then that one gets the role.
+	// Default "admin".
 	Binding string
 	// Author and Reason are journaled.
 	Author, Reason string
@@ -32,13 +33,13 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 	return &gatekeeperv1.BindAdministratorRequest{Subject: cfg.Subject, Binding: cfg.Binding, Author: cfg.Author, Reason: cfg.Reason}
 }
 
-// BindAdmin leaves a request in a member's data folder that makes a subject an administrator of the cluster: the way back in when nobody has
-// a credential of one. It needs no credential, because the owner of the folder has everything that the member has. The member has the
-// cluster carry it out at its next start, if that is within a day, through the log as every change, and the journal names the member. id is that
-// member's.
+// BindAdmin leaves a request in a member's data folder that makes a subject an administrator of the cluster: the way
+// back in when nobody has a credential of one. It needs no credential, because the owner of the folder has everything
+// that the member has. The member has the cluster carry it out at its next start, if that is within a day, through the
+// log as every change, and the journal names the member. id is that member's.
 //
-// Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for a folder that is not a server's, ErrSucceeded, and
-// ErrDataDir.
+// Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for a folder that is not a
+// server's, ErrSucceeded, and ErrDataDir.
 func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	setDefault(&cfg.Binding, api.DefaultAdminBinding)
 	if cfg.DataDir == "" {
@@ -66,12 +67,14 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	}
 }
 
-// The wait between attempts to carry out what BindAdmin has left doubles between two of these, and one attempt takes at most the third.
+// The wait between attempts to carry out what BindAdmin has left doubles between two of these, and one attempt takes at
+// most the third.
 const (
 	bindAdminMinWait = 100 * time.Millisecond
 	bindAdminMaxWait = 5 * time.Second
 	bindAdminAttempt = 10 * time.Second
-	// maxAdminRequestAge is how old a request may be. An older one was forgotten: the person who left it may have gone since.
+	// maxAdminRequestAge is how old a request may be. An older one was forgotten: the person who left it may have gone
+	// since.
 	maxAdminRequestAge = 24 * time.Hour
 )
 

@@ -36,7 +36,8 @@ func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	return open(t, cfg)
 }
 
-// administers waits until the subject cert:NAME may do what administrators may, and returns the journal and the bindings.
+// administers waits until the subject cert:NAME may do what administrators may, and returns the journal and the
+// bindings.
 func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.HistoryEntry, map[string]*gatekeeperv1.Binding) {
 	s.t.Helper()
 	s.servers[0] = server
@@ -141,7 +142,8 @@ func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
 	wantJournal(t, history.GetEntries(), "gk1", "spiffe://corp/ann")
 }
 
-// A request that was forgotten in the folder makes nobody an administrator when somebody starts the server long afterwards.
+// A request that was forgotten in the folder makes nobody an administrator when somebody starts the server long
+// afterwards.
 func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
 	t.Parallel()
 	log := &logbook{}

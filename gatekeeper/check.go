@@ -8,8 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Check is Validate, and reads the files that the configuration names: a server with it would start as far as can be known without its
-// data folder, its ports and other servers. It opens no port and writes only to Logger. Open does it too.
+// Check is Validate, and reads the files that the configuration names: a server with it would start as far as can be
+// known without its data folder, its ports and other servers. It opens no port and writes only to Logger. Open does it
+// too.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {

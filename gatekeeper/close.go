@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// transferTimeout bounds the hand-over of leadership while closing: the others find a new leader without it, only later.
+// transferTimeout bounds the hand-over of leadership while closing: the others find a new leader without it, only
+// later.
 const transferTimeout = 3 * time.Second
 
-// releaseTimeout is what closing may take after the drain has used up all the time: a log that is closed properly opens sooner.
+// releaseTimeout is what closing may take after the drain has used up all the time: a log that is closed properly opens
+// sooner.
 const releaseTimeout = 5 * time.Second
 
 // Close ends the server: health says NOT_SERVING and streams are ended, so that clients go elsewhere; leadership is
@@ -48,7 +50,8 @@ func (s *Server) drain(ctx context.Context) error {
 	}
 }
 
-// transfer hands leadership over when this server leads others. After a fault it does not: who knows what it would hand over.
+// transfer hands leadership over when this server leads others. After a fault it does not: who knows what it would hand
+// over.
 func (s *Server) transfer(ctx context.Context) {
 	if s.Err() != nil || s.node.Leader().ID != s.cfg.ID {
 		return

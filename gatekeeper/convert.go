@@ -8,9 +8,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ConvertDataDir rewrites a data folder, which an earlier build has written and on which no server runs, in the format of this build. It
-// returns the names under which the old files stay in the folder, and none if the folder has that format already and its log can be read.
-// After a crash, call it again. Errors: ErrDataDirLocked, ErrForeignDataDir if there is no data folder, ErrDataDir.
+// ConvertDataDir rewrites a data folder, which an earlier build has written and on which no server runs, in the format
+// of this build. It returns the names under which the old files stay in the folder, and none if the folder has that
+// format already and its log can be read. After a crash, call it again. Errors: ErrDataDirLocked, ErrForeignDataDir if
+// there is no data folder, ErrDataDir.
 func ConvertDataDir(dir string) (kept []string, err error) {
 	kept, err = consensus.ConvertFolder(dir, newMachine)
 	switch {

@@ -18,12 +18,12 @@ import (
 // declarationRetry is how long a leader waits after it could not declare its definitions.
 const declarationRetry = time.Second
 
-// declarationBatch is how many definitions one command declares: an edit of the API holds as many. Declaring is idempotent, so
-// that several commands do no harm.
+// declarationBatch is how many definitions one command declares: an edit of the API holds as many. Declaring is
+// idempotent, so that several commands do no harm.
 const declarationBatch = 10_000
 
-// definitionsOf reads definitions and checks them, as an edit would with the default settings of a cluster. The error is a
-// *DefinitionError.
+// definitionsOf reads definitions and checks them, as an edit would with the default settings of a cluster. The error
+// is a *DefinitionError.
 func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
 	all := make([]*semaphore.Definition, len(messages))
 	seen := make(map[string]int, len(messages))
@@ -47,7 +47,8 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 	return all, nil
 }
 
-// declare creates the definitions that were never there, and tries again until that is done or ctx ends with the leadership.
+// declare creates the definitions that were never there, and tries again until that is done or ctx ends with the
+// leadership.
 func (l *leading) declare(ctx context.Context) {
 	missing := l.missing()
 	if skipped := len(l.definitions) - len(missing); skipped > 0 {
@@ -64,8 +65,8 @@ func (l *leading) declare(ctx context.Context) {
 	}
 }
 
-// missing are the definitions to declare. It only saves the log from what would be skipped: whether a definition is, or was
-// ever there, is decided when the command is applied.
+// missing are the definitions to declare. It only saves the log from what would be skipped: whether a definition is, or
+// was ever there, is decided when the command is applied.
 func (l *leading) missing() []*semaphore.Definition {
 	state := l.state()
 	return slices.DeleteFunc(slices.Clone(l.definitions), func(d *semaphore.Definition) bool {

@@ -27,11 +27,11 @@ var (
 	// that has lost its data returns under a new id, with Join. A new cluster starts when the data folders of all
 	// Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
-	// ErrRemoved is Server.Err of a server that was removed from the cluster. It is of no use any more: a new one needs a new id
-	// and an empty data folder.
+	// ErrRemoved is Server.Err of a server that was removed from the cluster. It is of no use any more: a new one needs
+	// a new id and an empty data folder.
 	ErrRemoved = errors.New("removed")
-	// ErrSucceeded is Server.Err of a server whose cluster was recovered without it. It must not run any more: what the new
-	// cluster grants it would grant too.
+	// ErrSucceeded is Server.Err of a server whose cluster was recovered without it. It must not run any more: what the
+	// new cluster grants it would grant too.
 	ErrSucceeded = errors.New("succeeded by a recovered cluster")
 	// ErrClosed: the server is closing or closed.
 	ErrClosed = errors.New("closed")

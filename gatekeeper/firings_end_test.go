@@ -9,7 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host judges the holder of a firing dead, takes over, and runs the firing. Both learn what becomes of it on a stream.
+// A host judges the holder of a firing dead, takes over, and runs the firing. Both learn what becomes of it on a
+// stream.
 func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)

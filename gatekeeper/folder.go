@@ -81,8 +81,8 @@ func (c *Config) folderError(err error) error {
 	}
 }
 
-// warnOfMembers warns when the cluster differs from what this server is configured for. Its members are what the cluster decided, and
-// addresses are not taken from a configuration that says otherwise.
+// warnOfMembers warns when the cluster differs from what this server is configured for. Its members are what the
+// cluster decided, and addresses are not taken from a configuration that says otherwise.
 func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	var configured, actual []string
 	for _, m := range now {

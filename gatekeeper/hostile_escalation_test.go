@@ -20,8 +20,8 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 	return &gatekeeperv1.BatchEditRequest{Edits: all}
 }
 
-// Roles with a scope of labels reach nothing outside of it: not by a change that moves a definition into the scope or out of it, and not by a
-// batch, an undo, a move or a selector that has something of it among other things.
+// Roles with a scope of labels reach nothing outside of it: not by a change that moves a definition into the scope or
+// out of it, and not by a batch, an undo, a move or a selector that has something of it among other things.
 func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

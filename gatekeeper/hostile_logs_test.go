@@ -25,7 +25,8 @@ import (
 // forged is what somebody sends who wants to forge a line in a log, or to control the terminal of its reader.
 const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
 
-// Names, reasons, certificates and bytes from strangers forge no line of any log, and no token stands anywhere but where its owner has it.
+// Names, reasons, certificates and bytes from strangers forge no line of any log, and no token stands anywhere but
+// where its owner has it.
 func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	text, lines := &logbook{}, &logbook{}

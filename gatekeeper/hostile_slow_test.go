@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Connections to the HTTP and the admin port that never become a request are closed after a time, and meanwhile others are served. A byte
-// now and then wins no time.
+// Connections to the HTTP and the admin port that never become a request are closed after a time, and meanwhile others
+// are served. A byte now and then wins no time.
 func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)

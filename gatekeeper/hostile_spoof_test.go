@@ -50,8 +50,8 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 	return out, stream.RecvMsg(out)
 }
 
-// An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every call, at every server.
-// A call that is added fails here until it says what is to happen.
+// An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every
+// call, at every server. A call that is added fails here until it says what is to happen.
 func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

@@ -40,8 +40,8 @@ type lasting struct {
 	next func() (gives string, err error)
 }
 
-// lastings are all kinds of calls that last, each of them in the state in which it waits for something. What they wait for is there when
-// the permit of "job" is released, and a job is submitted to "import".
+// lastings are all kinds of calls that last, each of them in the state in which it waits for something. What they wait
+// for is there when the permit of "job" is released, and a job is submitted to "import".
 func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)

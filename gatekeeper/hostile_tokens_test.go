@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A token counts at its own cluster, until it ends or is revoked, in the header for it, and alone there. A wrong one beside a good certificate
-// is refused: a caller that shows a token means it.
+// A token counts at its own cluster, until it ends or is revoked, in the header for it, and alone there. A wrong one
+// beside a good certificate is refused: a caller that shows a token means it.
 func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })

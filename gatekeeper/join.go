@@ -34,12 +34,12 @@ type joining struct {
 	log         *slog.Logger
 }
 
-// ask asks one server after the other to take this one in, round after round until ctx ends, and returns the id of their cluster.
-// Asking twice does no harm: a member that is known at the same address gets the same answer. The error is ErrJoinRefused when
-// asking again cannot help, else ErrJoin.
+// ask asks one server after the other to take this one in, round after round until ctx ends, and returns the id of
+// their cluster. Asking twice does no harm: a member that is known at the same address gets the same answer. The error
+// is ErrJoinRefused when asking again cannot help, else ErrJoin.
 //
-// Once an outcome is unknown, a leader may have accepted this server and be gone: the next one is asked for the vote that the
-// first one intended to give.
+// Once an outcome is unknown, a leader may have accepted this server and be gone: the next one is asked for the vote
+// that the first one intended to give.
 func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {

@@ -8,7 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// voteCheck is how often a member without a vote looks whether it has one now, or whether another leader is to be asked for it.
+// voteCheck is how often a member without a vote looks whether it has one now, or whether another leader is to be asked
+// for it.
 const voteCheck = time.Second
 
 // membership is what a joining server looks at; consensus.Node has it.
@@ -17,9 +18,9 @@ type membership interface {
 	Leader() consensus.Leader
 }
 
-// askForVote asks the leader of each term once, as long as this server has no vote, until ctx ends. A leader makes a joiner a voter when
-// its log has caught up, but does not pass that on: after a fail-over before that the joiner would stay without a vote, and the
-// cluster with one voter fewer than its operator counts on.
+// askForVote asks the leader of each term once, as long as this server has no vote, until ctx ends. A leader makes a
+// joiner a voter when its log has caught up, but does not pass that on: after a fail-over before that the joiner would
+// stay without a vote, and the cluster with one voter fewer than its operator counts on.
 func (j *joining) askForVote(ctx context.Context, m membership, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -18,8 +18,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// leading passes this server's leaderships on to the keeper, and does what a leader does once: it declares the definitions
-// that it was started with, for each server may have been started with others, and raises the feature level.
+// leading passes this server's leaderships on to the keeper, and does what a leader does once: it declares the
+// definitions that it was started with, for each server may have been started with others, and raises the feature
+// level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
@@ -143,8 +144,9 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 	}
 }
 
-// ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients would hear
-// that there is no such semaphore. A follower waits for nobody: the leader may have been started with other definitions.
+// ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients
+// would hear that there is no such semaphore. A follower waits for nobody: the leader may have been started with other
+// definitions.
 func (l *leading) ready(leads bool) error {
 	// A cluster in use with a member that is older than bindings are is of use as before.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {

@@ -11,12 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
 
-// Memory takes the place of a data folder in tests of programs that use Gatekeeper: package client/gktest does it. A server
-// that is closed and opened again on the same Memory finds what it had, as on a disk.
+// Memory takes the place of a data folder in tests of programs that use Gatekeeper: package client/gktest does it. A
+// server that is closed and opened again on the same Memory finds what it had, as on a disk.
 //
-// It is not for work. With the process that ends, the permits are forgotten while their holders continue, and tokens start over,
-// so that a fence lets a stale holder through. So gatekeeperd has no such mode, a server in memory is always alone, and only
-// such a one has ExpireNow.
+// It is not for work. With the process that ends, the permits are forgotten while their holders continue, and tokens
+// start over, so that a fence lets a stale holder through. So gatekeeperd has no such mode, a server in memory is
+// always alone, and only such a one has ExpireNow.
 type Memory consensus.Memory
 
 // NewMemory returns an empty Memory. One server at a time uses it.
@@ -29,9 +29,10 @@ var (
 	ErrNoSuchPermit = errors.New("no such permit")
 )
 
-// ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder hears of it as after any expiry, and may believe in
-// the permit until it has heard: a job may run twice. So it is for tests, and fails with ErrNotInMemory without Config.Memory. Other
-// errors: ErrNoSuchPermit, and those of a server that is closed or does not lead yet.
+// ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder hears of it as after any expiry,
+// and may believe in the permit until it has heard: a job may run twice. So it is for tests, and fails with
+// ErrNotInMemory without Config.Memory. Other errors: ErrNoSuchPermit, and those of a server that is closed or does not
+// lead yet.
 func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 	if s.cfg.Memory == nil {
 		return ErrNotInMemory

@@ -152,7 +152,8 @@ func TestOIDC_HostileToken_IsRefusedAtEveryServer(t *testing.T) {
 	}
 }
 
-// refusedToken reports whether a server has refused a token, or an address from which wrong ones have come. A good JWT passes from there.
+// refusedToken reports whether a server has refused a token, or an address from which wrong ones have come. A good JWT
+// passes from there.
 func refusedToken(err error) bool {
 	return status.Code(err) == codes.Unauthenticated || status.Code(err) == codes.ResourceExhausted
 }

@@ -17,8 +17,8 @@ import (
 
 // RecoverConfig says from what a cluster that lost its majority for good is recovered.
 type RecoverConfig struct {
-	// From are the data folders of the old cluster's servers, as many as are left. None of these servers may run, now or ever
-	// again. The folders are only read.
+	// From are the data folders of the old cluster's servers, as many as are left. None of these servers may run, now
+	// or ever again. The folders are only read.
 	From []string
 	// DataDir is the data folder to make: one that is not there, or is empty.
 	DataDir string
@@ -29,16 +29,17 @@ type RecoverConfig struct {
 	// Backup says that the folders are copies from some time ago: what they hold of permits says nothing, however many
 	// of them there are.
 	Backup bool
-	// Again takes folders whose server left because their cluster had been recovered already. What is made then is another cluster beside
-	// that one, which must be gone for good.
+	// Again takes folders whose server left because their cluster had been recovered already. What is made then is
+	// another cluster beside that one, which must be gone for good.
 	Again bool
-	// MaxDuration is the largest max_duration that the old cluster ever had, when it is longer than the folders say: one that was set after
-	// they were made, or by a majority that is lost, is not in them. Nothing is granted for that long; but when the permits are
-	// carried over there is nothing to wait for, and it is only kept for a later recovery. 0: as the folders say.
+	// MaxDuration is the largest max_duration that the old cluster ever had, when it is longer than the folders say:
+	// one that was set after they were made, or by a majority that is lost, is not in them. Nothing is granted for that
+	// long; but when the permits are carried over there is nothing to wait for, and it is only kept for a later
+	// recovery. 0: as the folders say.
 	MaxDuration time.Duration
-	// UnsafeGrantAfter, when not nil, has permits granted so long after the new server's first start, although holders that the
-	// old cluster granted permits to may believe in them for longer. It is an operator's word that they have all stopped by then.
-	// It is journaled, and says nothing when the permits are carried over.
+	// UnsafeGrantAfter, when not nil, has permits granted so long after the new server's first start, although holders
+	// that the old cluster granted permits to may believe in them for longer. It is an operator's word that they have
+	// all stopped by then. It is journaled, and says nothing when the permits are carried over.
 	UnsafeGrantAfter *time.Duration
 	// Author and Reason are journaled.
 	Author, Reason string
@@ -53,15 +54,17 @@ type Recovery struct {
 	PeerAddress string
 	// Folders are those of RecoverConfig.From, in their order.
 	Folders []RecoveredFolder
-	// VotersRead of Voters have a folder that was read to its end. Retired are the ids of all old members that are known.
+	// VotersRead of Voters have a folder that was read to its end. Retired are the ids of all old members that are
+	// known.
 	VotersRead, Voters int
 	Retired            []string
-	// PermitsKept says that the permits found are carried over, each restarted in full: the folders of a majority of the last
-	// voters were read. Otherwise PermitsLost were lost, PermitsCooled had ended and kept their slots for a while; Permits are left, all of
-	// them held for an operator.
+	// PermitsKept says that the permits found are carried over, each restarted in full: the folders of a majority of
+	// the last voters were read. Otherwise PermitsLost were lost, PermitsCooled had ended and kept their slots for a
+	// while; Permits are left, all of them held for an operator.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
-	// Quarantine is how long after the new server's first start nothing is granted. FullQuarantine is what is safe without PermitsKept.
+	// Quarantine is how long after the new server's first start nothing is granted. FullQuarantine is what is safe
+	// without PermitsKept.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
 	// TakenAt is when the backup was taken; zero after Recover.
@@ -78,20 +81,21 @@ type RecoveredFolder struct {
 	Err error
 }
 
-// Recover makes the data folder of a new cluster of one server from what is left of a cluster that has lost its majority for
-// good; other servers join it as they join any. It has the definitions, pauses, cordons and the journal of the folder with the
-// highest last entry, and a new cluster id, so that servers of the old cluster and the new one refuse each other.
+// Recover makes the data folder of a new cluster of one server from what is left of a cluster that has lost its
+// majority for good; other servers join it as they join any. It has the definitions, pauses, cordons and the journal of
+// the folder with the highest last entry, and a new cluster id, so that servers of the old cluster and the new one
+// refuse each other.
 //
-// Entries at the end of a log that were perhaps never committed are kept: a change that was never acknowledged does no harm, a
-// lost one does. Only when folders of a majority of the last voters are read is every committed change certainly among them; then
-// permits are carried over. Otherwise the old cluster may have granted permits that nobody here knows of, and the new one grants
-// nothing until the longest of them has ended.
+// Entries at the end of a log that were perhaps never committed are kept: a change that was never acknowledged does no
+// harm, a lost one does. Only when folders of a majority of the last voters are read is every committed change
+// certainly among them; then permits are carried over. Otherwise the old cluster may have granted permits that nobody
+// here knows of, and the new one grants nothing until the longest of them has ended.
 //
-// It works offline: no server is asked. A damaged folder counts as lost, as long as another one can be used; everything else
-// that is wrong is an error, and nothing was made then: a *ConfigError, ErrDataDirLocked for a folder whose server runs,
-// ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrSucceeded for one whose server left because
-// it had heard from a recovered cluster (see Again), ErrDataDir for the rest. No error keeps you from recovering twice from the same folders:
-// nothing is written to them.
+// It works offline: no server is asked. A damaged folder counts as lost, as long as another one can be used; everything
+// else that is wrong is an error, and nothing was made then: a *ConfigError, ErrDataDirLocked for a folder whose server
+// runs, ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrSucceeded for one whose
+// server left because it had heard from a recovered cluster (see Again), ErrDataDir for the rest. No error keeps you
+// from recovering twice from the same folders: nothing is written to them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -270,7 +274,8 @@ func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.Stat
 	}, r.cfg.UnsafeGrantAfter)
 }
 
-// recovered is the state that how makes of an old one, and notes what became of permits. unsafeAfter says nothing if they are kept.
+// recovered is the state that how makes of an old one, and notes what became of permits. unsafeAfter says nothing if
+// they are kept.
 func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
 	out.FullQuarantine = how.FullQuarantine(old)
 	if unsafeAfter != nil && !how.KeepPermits {

@@ -186,7 +186,8 @@ func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
 	}
 }
 
-// Two servers of three come back with their folders: without the new one they would be a cluster that grants what it grants.
+// Two servers of three come back with their folders: without the new one they would be a cluster that grants what it
+// grants.
 func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 	t.Parallel()
 	folders, old, _ := ruin(t)

@@ -50,7 +50,8 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 	return a.GetGrant().GetPermit()
 }
 
-// However much others acquire and release, and however little fits into memory, a request that was released is not granted again.
+// However much others acquire and release, and however little fits into memory, a request that was released is not
+// granted again.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 8192})
@@ -69,7 +70,8 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	}
 }
 
-// A request that was forgotten is refused if its caller says how old it is, and a new request id can be drawn from the answer.
+// A request that was forgotten is refused if its caller says how old it is, and a new request id can be drawn from the
+// answer.
 func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})

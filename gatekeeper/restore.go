@@ -12,7 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/backup"
 )
 
-// ErrBackup: a file is not a backup, is damaged, was written by a newer version, or cannot be read. It is an error of Restore.
+// ErrBackup: a file is not a backup, is damaged, was written by a newer version, or cannot be read. It is an error of
+// Restore.
 var ErrBackup = errors.New("cannot use the backup")
 
 // RestoreConfig says from which backup a cluster is made.
@@ -21,7 +22,8 @@ type RestoreConfig struct {
 	File string
 	// DataDir is the data folder to make: one that is not there, or is empty.
 	DataDir string
-	// ID is the new server's. It may be that of a member of the old cluster, whose servers refuse the new one's, but not one that was removed.
+	// ID is the new server's. It may be that of a member of the old cluster, whose servers refuse the new one's, but
+	// not one that was removed.
 	ID string
 	// LogStore is how DataDir is to keep its log. Default LogStoreBolt.
 	LogStore LogStore
@@ -32,14 +34,17 @@ type RestoreConfig struct {
 	Author, Reason string
 }
 
-// Restore makes the data folder of a new cluster of one server from a backup; other servers join it as they join any. It has another seed
-// than the old cluster, so that servers and clients of the two refuse each other: unlike Recover, it does not replace the old cluster.
+// Restore makes the data folder of a new cluster of one server from a backup; other servers join it as they join any.
+// It has another seed than the old cluster, so that servers and clients of the two refuse each other: unlike Recover,
+// it does not replace the old cluster.
 //
-// What was changed since the backup is lost, and the old cluster has granted permits that it does not know. So no live permit is carried
-// over, tokens continue above all that were ever given, requests from before are refused as too old, and nothing is granted until the
-// longest permit has certainly ended. Bindings and tokens are those of the backup: what was revoked since is valid again.
+// What was changed since the backup is lost, and the old cluster has granted permits that it does not know. So no live
+// permit is carried over, tokens continue above all that were ever given, requests from before are refused as too old,
+// and nothing is granted until the longest permit has certainly ended. Bindings and tokens are those of the backup:
+// what was revoked since is valid again.
 //
-// It works offline. When there is an error, no server starts from what was made: a *ConfigError, ErrBackup, or ErrDataDir.
+// It works offline. When there is an error, no server starts from what was made: a *ConfigError, ErrBackup, or
+// ErrDataDir.
 func Restore(cfg RestoreConfig) (*Recovery, error) {
 	if cfg.File == "" {
 		return nil, &ConfigError{"File", "", "must be given: the backup to restore"}

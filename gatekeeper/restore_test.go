@@ -59,8 +59,8 @@ func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery,
 	return r, s
 }
 
-// A backup is saved through each server while clients change everything. It has what was answered before, and a cluster that is restored from
-// it gives no token a second time.
+// A backup is saved through each server while clients change everything. It has what was answered before, and a cluster
+// that is restored from it gives no token a second time.
 func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")

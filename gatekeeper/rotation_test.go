@@ -96,8 +96,8 @@ func (r *rotation) replaceToken() {
 	}
 }
 
-// works has a client acquire and release until the context ends, beside a permit that it keeps. A short one is another client each time, so that
-// it makes new connections.
+// works has a client acquire and release until the context ends, beside a permit that it keeps. A short one is another
+// client each time, so that it makes new connections.
 func (r *rotation) works(ctx context.Context, name string, short bool, opts ...client.Option) {
 	r.t.Helper()
 	var endpoints []string
@@ -163,8 +163,8 @@ func (r *rotation) settles() {
 	}
 }
 
-// Clients work by certificate and by token, some with connections that last and some with new ones. All certificates, the authorities and the
-// token are replaced meanwhile. No call fails, and no permit is lost.
+// Clients work by certificate and by token, some with connections that last and some with new ones. All certificates,
+// the authorities and the token are replaced meanwhile. No call fails, and no permit is lost.
 func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
 	t.Parallel()
 	r := &rotation{secured: newSecured(t, func(c *Config) { c.BearerTokens = true })}

@@ -50,8 +50,8 @@ type Server struct {
 
 func (s *Server) member() member { return member{s.node, s.leading} }
 
-// Ready waits until this server leads, and has declared its Definitions, or follows a leader. It fails when ctx ends, and with ErrClosed or the fault when the
-// server does.
+// Ready waits until this server leads, and has declared its Definitions, or follows a leader. It fails when ctx ends,
+// and with ErrClosed or the fault when the server does.
 func (s *Server) Ready(ctx context.Context) error {
 	const poll = 10 * time.Millisecond
 	ticker := time.NewTicker(poll)
@@ -93,7 +93,8 @@ func (s *Server) end(err error) {
 	}
 }
 
-// fail is what a fault does: this server must not continue. Clients are sent away immediately; Done notifies the embedding program.
+// fail is what a fault does: this server must not continue. Clients are sent away immediately; Done notifies the
+// embedding program.
 func (s *Server) fail(err error) {
 	s.log.Error("leaving after a fault", slog.Any("error", err))
 	s.api.Drain()

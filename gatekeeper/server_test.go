@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// within bounds every wait of these tests. It is long because machines that test are busy; nothing waits that long when all is well.
+// within bounds every wait of these tests. It is long because machines that test are busy; nothing waits that long when
+// all is well.
 const within = 60 * time.Second
 
 // bounded returns a context for the waits of a test.
@@ -215,7 +216,8 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 }
 
-// patiently makes a call until a server answers it, as clients do: on a busy machine the leadership may change at any time.
+// patiently makes a call until a server answers it, as clients do: on a busy machine the leadership may change at any
+// time.
 func patiently[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
 	t.Helper()
 	eventually(t, func() bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// refuseStrangers refuses ports that other machines reach and that authenticate nobody. With Insecure it warns of them instead. The error
-// is a *ConfigError.
+// refuseStrangers refuses ports that other machines reach and that authenticate nobody. With Insecure it warns of them
+// instead. The error is a *ConfigError.
 func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 	if c.Insecure {
 		log.Warn("INSECURE: started with --insecure, so ports that other machines reach may let everybody in")

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Expiry waits for frames that have come in. Those of a client that sends and never reads are not processed while answers to it are
-// stuck: everybody else's permits end all the same.
+// Expiry waits for frames that have come in. Those of a client that sends and never reads are not processed while
+// answers to it are stuck: everybody else's permits end all the same.
 func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")

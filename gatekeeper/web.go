@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/gateway"
 )
 
-// web is the HTTP port, with the dashboard and the JSON API. It calls the API of this server over a connection in memory, so that a call has the
-// same rules however it comes. A nil web is off.
+// web is the HTTP port, with the dashboard and the JSON API. It calls the API of this server over a connection in
+// memory, so that a call has the same rules however it comes. A nil web is off.
 type web struct {
 	server   *http.Server
 	listener net.Listener
@@ -24,7 +24,8 @@ type web struct {
 	conn     *grpc.ClientConn
 }
 
-// memoryBuffer is how much each direction of the connection in memory holds, and maxAnswer bounds the answers of the API, as for a hop.
+// memoryBuffer is how much each direction of the connection in memory holds, and maxAnswer bounds the answers of the
+// API, as for a hop.
 const (
 	memoryBuffer = 256 << 10
 	maxAnswer    = 64 << 20
@@ -71,8 +72,8 @@ func (s *Server) openWeb() error {
 	return nil
 }
 
-// drainRequests is how long requests under way may take once the streams have ended. A browser opens connections in advance, and
-// http.Server.Shutdown would wait five seconds for a request on them.
+// drainRequests is how long requests under way may take once the streams have ended. A browser opens connections in
+// advance, and http.Server.Shutdown would wait five seconds for a request on them.
 const drainRequests = 3 * time.Second
 
 // drain waits until the requests under way are answered. Streams have ended before, with those of the API.

@@ -105,7 +105,8 @@ func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
 	}
 }
 
-// A member's certificate makes nobody a member at the HTTP port: of another authority it opens no connection, and of the same one it is a caller's.
+// A member's certificate makes nobody a member at the HTTP port: of another authority it opens no connection, and of
+// the same one it is a caller's.
 func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
 	t.Parallel()
 	separate := newSecuredWeb(t)

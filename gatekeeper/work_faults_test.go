@@ -30,7 +30,8 @@ func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
 	return m
 }
 
-// A submitter dies when half of its job is stored. Nothing of it is left, and the same job can be submitted from its beginning.
+// A submitter dies when half of its job is stored. Nothing of it is left, and the same job can be submitted from its
+// beginning.
 func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, _, jobs := working(t)
@@ -59,7 +60,8 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 }
 
-// The limit is reached when half of a job is stored. Nothing of it is left, jobs that were there go on, and their ends are not refused.
+// The limit is reached when half of a job is stored. Nothing of it is left, jobs that were there go on, and their ends
+// are not refused.
 func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := working(t)
@@ -124,7 +126,8 @@ func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
 	}
 }
 
-// A worker breaks the rules of its stream. Only that stream ends. It keeps its task until the permit ends, and other workers go on.
+// A worker breaks the rules of its stream. Only that stream ends. It keeps its task until the permit ends, and other
+// workers go on.
 func TestWork_StreamBreaksTheRules_EndsAndItsTaskStaysHeld(t *testing.T) {
 	t.Parallel()
 	_, _, jobs := working(t)

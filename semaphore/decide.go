@@ -20,9 +20,9 @@ const (
 // Decide answers a request from the facts and nothing else: the first step that decides, in the order of their numbers,
 // is the answer. It allocates nothing and keeps nothing.
 //
-// The leader decides with what it matched and who waits; the state machine decides again when the grant is applied, with
-// Admitted and without the queue. The order is that of the article "Distributed Task Coordination with Hazelcast", with
-// the steps that operators were missing put in between.
+// The leader decides with what it matched and who waits; the state machine decides again when the grant is applied,
+// with Admitted and without the queue. The order is that of the article "Distributed Task Coordination with Hazelcast",
+// with the steps that operators were missing put in between.
 func Decide(req *Request, f *Facts) Decision {
 	for s := stepDefined; s < stepFull; s++ {
 		if d := s.decide(req, f); d.Outcome != 0 {
@@ -32,9 +32,10 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
-// DecideWaiting answers a caller that would rather wait than be denied for want of a free permit or of a task, or because of a pause. It is Decide, but
-// waits reports whether the caller waits instead of taking the denial. A caller waits out a pause only if it would be granted a permit, or
-// wait for one, without the pause. Otherwise the denial is the one that it would get then, because the end of the pause does not help.
+// DecideWaiting answers a caller that would rather wait than be denied for want of a free permit or of a task, or
+// because of a pause. It is Decide, but waits reports whether the caller waits instead of taking the denial. A caller
+// waits out a pause only if it would be granted a permit, or wait for one, without the pause. Otherwise the denial is
+// the one that it would get then, because the end of the pause does not help.
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
@@ -54,9 +55,9 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 // Stop for which the holder is to stop; a permit held for an operator is denied without a cause, for it has no holder.
 // A cooling permit is nobody's, and there is no decision about it: the outcome is zero.
 //
-// What drains for p does not deny it: the outcome is then Refreshed, with the first such cause in Stop, for the holder is
-// to stop all the same. One cause without a drain, or whose drain is over or began before p was granted, is enough for
-// a denial, and is its reason; so is max_hold, for which there is no drain.
+// What drains for p does not deny it: the outcome is then Refreshed, with the first such cause in Stop, for the holder
+// is to stop all the same. One cause without a drain, or whose drain is over or began before p was granted, is enough
+// for a denial, and is its reason; so is max_hold, for which there is no drain.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	now := *f
@@ -146,9 +147,9 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn answers an identity that has a permit here already. A repeat of the request that got the permit refreshes it. Any other
-// request is another acquisition: somebody may still count on the answer to the earlier one, so the permit continues under a new token. A
-// permit with a firing or a task is for one run, so it has one acquisition.
+// decideOwn answers an identity that has a permit here already. A repeat of the request that got the permit refreshes
+// it. Any other request is another acquisition: somebody may still count on the answer to the earlier one, so the
+// permit continues under a new token. A permit with a firing or a task is for one run, so it has one acquisition.
 func decideOwn(req *Request, f *Facts) Decision {
 	own := f.Own
 	switch own.State {
@@ -176,8 +177,8 @@ func decideOwn(req *Request, f *Facts) Decision {
 	return Decision{Outcome: Reacquired}
 }
 
-// decideFiring answers whether the firing may still be claimed. The caller holds nothing here, so the caller that claimed it
-// is somebody else.
+// decideFiring answers whether the firing may still be claimed. The caller holds nothing here, so the caller that
+// claimed it is somebody else.
 func decideFiring(firing *Firing, f *Facts) Decision {
 	switch {
 	case f.Claim != nil && (f.Claim.State == ClaimDone || f.Claim.State == ClaimFailed):

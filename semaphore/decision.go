@@ -20,7 +20,8 @@ const (
 	FiringClaimed
 	FiringDone
 	NoFreePermit
-	// FiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows. Only a leader says so.
+	// FiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows. Only a
+	// leader says so.
 	FiringTooFarAhead
 	// FiringForgotten: the firing is due at or before the low-water mark. Whether it ran is not known.
 	FiringForgotten
@@ -82,9 +83,11 @@ type Facts struct {
 	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
-	// Repeat: Own was granted to this very request, of which this is a repeat. Otherwise the request is another acquisition.
+	// Repeat: Own was granted to this very request, of which this is a repeat. Otherwise the request is another
+	// acquisition.
 	Repeat bool
-	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is applied.
+	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is
+	// applied.
 	OwnOverheld bool
 	// OwnTask: Own carries a task, or did when it was granted.
 	OwnTask bool
@@ -96,11 +99,11 @@ type Facts struct {
 	Tasks uint64
 	// LowWater is the newest due time that has been forgotten; zero when none was.
 	LowWater time.Time
-	// LeaderClock is the wall-clock time of the leader that decides, against which due times are compared. Zero when a command is
-	// applied: nothing is too far ahead then.
+	// LeaderClock is the wall-clock time of the leader that decides, against which due times are compared. Zero when a
+	// command is applied: nothing is too far ahead then.
 	LeaderClock time.Time
-	// CallerClock is what the caller's wall clock showed at LeaderClock, as far as that is known; zero: it is not. For people: it
-	// decides nothing.
+	// CallerClock is what the caller's wall clock showed at LeaderClock, as far as that is known; zero: it is not. For
+	// people: it decides nothing.
 	CallerClock time.Time
 	// WaitsAhead: somebody waits ahead of the caller in the leader's queue. Never set when a command is applied.
 	WaitsAhead bool
@@ -110,9 +113,9 @@ type Facts struct {
 type Decision struct {
 	Outcome Outcome
 	Reason  Reason
-	// Stop is the cause when Reason is Stopping, and for callers that hold a permit also when a pattern, a cordon or a pause
-	// denied them: why their permit must stop. With Admit it is also set beside Refreshed: the holder is to stop, and its
-	// refreshes go on being granted until the drain is over.
+	// Stop is the cause when Reason is Stopping, and for callers that hold a permit also when a pattern, a cordon or a
+	// pause denied them: why their permit must stop. With Admit it is also set beside Refreshed: the holder is to stop,
+	// and its refreshes go on being granted until the drain is over.
 	Stop StopCause
 	// Claim is the winner's when Reason is FiringClaimed or FiringDone; else nil.
 	Claim *Claim

@@ -37,7 +37,8 @@ const (
 	DefaultFiringLimit     = 1000
 	// MaxFiringLimit is the most firings that a definition may ask to be remembered.
 	MaxFiringLimit = 100_000
-	// DefaultFiringMaxAhead is how far ahead of the leader's clock a firing may be due unless its definition says otherwise.
+	// DefaultFiringMaxAhead is how far ahead of the leader's clock a firing may be due unless its definition says
+	// otherwise.
 	DefaultFiringMaxAhead = 10 * time.Minute
 	// DefaultMisfireWindow is how long ago a missed firing may have been due unless its definition says otherwise.
 	DefaultMisfireWindow = time.Hour
@@ -67,8 +68,8 @@ const (
 	FiringFree FiringOnLoss = 2
 )
 
-// Misfire is what becomes of firings that nobody claimed when they were due, because no host was up. The numbers are frozen: they are in
-// the log.
+// Misfire is what becomes of firings that nobody claimed when they were due, because no host was up. The numbers are
+// frozen: they are in the log.
 type Misfire uint8
 
 const (
@@ -94,8 +95,8 @@ type Definition struct {
 	LossDelay       time.Duration
 	ExpectEvery     time.Duration // 0: nothing is expected
 	FiringRetention time.Duration
-	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0: DefaultFiringMaxAhead; FiringUnbounded: there is no
-	// bound. Read it by MaxAhead.
+	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0: DefaultFiringMaxAhead;
+	// FiringUnbounded: there is no bound. Read it by MaxAhead.
 	FiringMaxAhead time.Duration
 	// MisfireWindow is how long ago a missed firing may have been due. 0: DefaultMisfireWindow. Read it by LateBy.
 	MisfireWindow time.Duration
@@ -126,8 +127,8 @@ func (d *Definition) MaxAhead() (time.Duration, bool) {
 	return cmp.Or(d.FiringMaxAhead, DefaultFiringMaxAhead), true
 }
 
-// TooFarAhead reports whether a firing due then may not be claimed yet by a leader whose clock shows now. A firing without a due time,
-// which is the zero time, always may.
+// TooFarAhead reports whether a firing due then may not be claimed yet by a leader whose clock shows now. A firing
+// without a due time, which is the zero time, always may.
 func (d *Definition) TooFarAhead(due, now time.Time) bool {
 	ahead, bounded := d.MaxAhead()
 	return bounded && !due.IsZero() && due.After(now.Add(ahead))
@@ -140,8 +141,8 @@ type Pause struct {
 	Stop     bool      // running permits must stop too
 	Revision uint64
 	Author   string
-	// Drain is for how long permits granted before Revision may go on although Stop is set, in full; 0 when there is none, or it
-	// is over.
+	// Drain is for how long permits granted before Revision may go on although Stop is set, in full; 0 when there is
+	// none, or it is over.
 	Drain time.Duration
 	// Change is the change that first set it, when an undo brought it back at Revision; else 0.
 	Change uint64

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Drain lets permits go on for a while after a change has shut their holders out: those granted before Revision, the revision
-// of that change. It is over when Duration is 0, or when the leader has ended it.
+// Drain lets permits go on for a while after a change has shut their holders out: those granted before Revision, the
+// revision of that change. It is over when Duration is 0, or when the leader has ended it.
 type Drain struct {
 	Revision uint64
 	Duration time.Duration
@@ -24,8 +24,8 @@ type Stop struct {
 	Drains []Drain
 }
 
-// Stops returns all causes for which the holder of the live permit p must stop, but for max_hold, which no drain delays. The
-// order is that of the steps.
+// Stops returns all causes for which the holder of the live permit p must stop, but for max_hold, which no drain
+// delays. The order is that of the steps.
 func Stops(p *Permit, f *Facts) (stops []Stop) {
 	add := func(s Stop, drains ...Drain) {
 		for _, d := range drains {
@@ -54,8 +54,8 @@ func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
 
 func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
 
-// drained returns the facts without the causes that a drain of p delays, and whether there are any. It is Stops for the rule,
-// without an allocation. The steps of an absent definition then find one that admits everybody.
+// drained returns the facts without the causes that a drain of p delays, and whether there are any. It is Stops for the
+// rule, without an allocation. The steps of an absent definition then find one that admits everybody.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
 	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {

@@ -13,7 +13,8 @@ const MaxShown = 80
 
 // FieldError says which field of a definition or request breaks which rule. It is the only error of this package.
 type FieldError struct {
-	// Field is the field's name as in the API, in snake_case, with dots between levels: "group_pattern", "identity.acquirer".
+	// Field is the field's name as in the API, in snake_case, with dots between levels: "group_pattern",
+	// "identity.acquirer".
 	Field string
 	// Value is what the field said, fit for printing: valid UTF-8, no control characters, at most MaxShown bytes.
 	Value string
@@ -26,8 +27,8 @@ func (e *FieldError) Error() string {
 	return e.Field + " " + quote(e.Value) + ": " + e.Rule
 }
 
-// Invalid makes the error of a field. It makes the value fit for printing, so that no caller must be afraid of what a stranger wrote into
-// a field.
+// Invalid makes the error of a field. It makes the value fit for printing, so that no caller must be afraid of what a
+// stranger wrote into a field.
 func Invalid(field, value, rule string) *FieldError {
 	return &FieldError{Field: field, Value: show(value), Rule: rule}
 }

@@ -11,8 +11,9 @@ func (f *Firing) Equal(o *Firing) bool {
 	return f.Name == o.Name && f.Due.Equal(o.Due)
 }
 
-// Forgotten says whether the firing lies at or below a semaphore's low-water mark. Nobody knows any more whether it ran,
-// so it must not run now. The zero mark lies before every due time, and no mark says anything of a firing without one.
+// Forgotten says whether the firing lies at or below a semaphore's low-water mark. Nobody knows any more whether it
+// ran, so it must not run now. The zero mark lies before every due time, and no mark says anything of a firing without
+// one.
 func (f *Firing) Forgotten(lowWater time.Time) bool {
 	return !f.Due.IsZero() && !f.Due.After(lowWater)
 }
@@ -36,8 +37,8 @@ type Run struct {
 	Attempts uint32
 }
 
-// CutShort reports whether the job did not come to its end, as far as anybody knows: the permit was lost (an expiry, the clearing of an
-// expired permit, an unsafe revoke), or its holder said so at the release.
+// CutShort reports whether the job did not come to its end, as far as anybody knows: the permit was lost (an expiry,
+// the clearing of an expired permit, an unsafe revoke), or its holder said so at the release.
 func (r Run) CutShort() bool {
 	switch r.End {
 	case EndExpired, EndCleared, EndFreedUnsafely:
@@ -54,11 +55,11 @@ func (r Run) Began() bool {
 	return r.End != EndAbandoned && r.End != EndCancelled && (r.End != EndReleased || r.Job != JobNotRun)
 }
 
-// Claim returns the new state of the claim: ClaimOpen when the firing may be claimed again. d is the definition at that end, nil when it
-// was deleted.
+// Claim returns the new state of the claim: ClaimOpen when the firing may be claimed again. d is the definition at that
+// end, nil when it was deleted.
 //
-// It takes effect at once, with one exception: a job that was cut short opens the claim only when the slot is free, so after any cooling.
-// Until then the claim stays held.
+// It takes effect at once, with one exception: a job that was cut short opens the claim only when the slot is free, so
+// after any cooling. Until then the claim stays held.
 func (r Run) Claim(d *Definition) ClaimState {
 	switch {
 	case r.End == NotEnded, r.End == EndSuperseded:
@@ -75,8 +76,8 @@ func (r Run) Claim(d *Definition) ClaimState {
 	return ClaimDone
 }
 
-// handedOver says whether the firing of a job that was cut short goes to another holder. A takeover is a request to run it, so that its
-// firing is free whatever firing_on_loss says.
+// handedOver says whether the firing of a job that was cut short goes to another holder. A takeover is a request to run
+// it, so that its firing is free whatever firing_on_loss says.
 func (r Run) handedOver(d *Definition) bool {
 	return d != nil && (d.FiringOnLoss == FiringFree || r.Stop == StopTakenOver) && d.MayAttempt(max(1, r.Attempts))
 }

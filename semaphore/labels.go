@@ -8,8 +8,8 @@ import (
 // Label is a text that people gave a definition, by a key.
 type Label struct{ Key, Value string }
 
-// Labels are those of one definition, sorted by key, no key twice; nil is none. They are immutable. A map takes four times as much for two of
-// them, and a server keeps a hundred thousand definitions.
+// Labels are those of one definition, sorted by key, no key twice; nil is none. They are immutable. A map takes four
+// times as much for two of them, and a server keeps a hundred thousand definitions.
 type Labels []Label
 
 // LabelsOf are the labels of a map.

@@ -11,7 +11,8 @@ const MaxMissed = 1000
 // Misfires is what decides about the missed firings of one name.
 type Misfires struct {
 	Definition *Definition // nil: there is none
-	// From is since when the definition has its misfire policy. What was due before was decided by the policy before, or by none.
+	// From is since when the definition has its misfire policy. What was due before was decided by the policy before,
+	// or by none.
 	From     time.Time
 	LowWater time.Time
 	Now      time.Time // by the leader's clock
@@ -33,11 +34,11 @@ func (m *Misfires) Since() (time.Time, bool) {
 	return since, true
 }
 
-// Missed returns which of the firings of that name to run now, in the order of their due times. due holds the due times of the caller's
-// schedule in rising order; those that are not yet due, or lie before Since, are ignored.
+// Missed returns which of the firings of that name to run now, in the order of their due times. due holds the due times
+// of the caller's schedule in rising order; those that are not yet due, or lie before Since, are ignored.
 //
-// MisfireOnce runs the last firing only, and none if that was claimed: its run makes up for those before it. So a host that starts again
-// does not run the one before.
+// MisfireOnce runs the last firing only, and none if that was claimed: its run makes up for those before it. So a host
+// that starts again does not run the one before.
 //
 // The answer is advice: another caller may get the same one. The claim of each firing decides which of them runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {

@@ -68,7 +68,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Whatever is advised could be granted, is in order, and once it is claimed it is never advised again, nor anything else under once.
+// Whatever is advised could be granted, is in order, and once it is claimed it is never advised again, nor anything
+// else under once.
 func TestMissed_ClaimsWhatItIsAdvised_HasNothingLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time {

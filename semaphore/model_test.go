@@ -245,7 +245,8 @@ func (w *world) overdue() []*slot {
 	return late
 }
 
-// expire does to one overdue slot what the leader's timer proposes, and returns what stands there now: nil when it is free.
+// expire does to one overdue slot what the leader's timer proposes, and returns what stands there now: nil when it is
+// free.
 func (w *world) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
 	if s.State == Cooling {

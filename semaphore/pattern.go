@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxPatternSteps bounds how large a pattern may become when its repetitions are written out: matching costs steps times
-// the bytes of a name, and the leader does it while callers wait.
+// MaxPatternSteps bounds how large a pattern may become when its repetitions are written out: matching costs steps
+// times the bytes of a name, and the leader does it while callers wait.
 const MaxPatternSteps = 4096
 
 // Patterns are the compiled patterns of one definition. They never change and may be used by many goroutines.
@@ -21,8 +21,8 @@ type Patterns struct {
 // Pattern is one compiled pattern. It never changes and may be used by many goroutines. A nil Pattern matches nothing.
 type Pattern struct {
 	text string
-	// kind: plain texts and ".*" are what most definitions say. A table of 100 000 of them shall not keep as many compiled
-	// programs for a comparison.
+	// kind: plain texts and ".*" are what most definitions say. A table of 100 000 of them shall not keep as many
+	// compiled programs for a comparison.
 	kind     patternKind
 	plain    string         // of a plainPattern
 	anchored *regexp.Regexp // of a realPattern
@@ -63,8 +63,8 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 		return nil, Invalid(field, pattern, "must be valid UTF-8")
 	}
 
-	// The pattern is parsed alone first. Wrapped immediately, "a)|(b" would close the group that anchors it and match names
-	// that only begin with a or end with b.
+	// The pattern is parsed alone first. Wrapped immediately, "a)|(b" would close the group that anchors it and match
+	// names that only begin with a or end with b.
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, Invalid(field, pattern, whyRefused(pattern, err))

@@ -137,8 +137,8 @@ func TestPattern_Nil_MatchesNothing(t *testing.T) {
 	}
 }
 
-// FuzzPattern looks for a pattern that escapes from its group, is taken for a plain text, or is matched with a part of a
-// name only. The other way to find out whether the whole matches is the longest match of the pattern alone.
+// FuzzPattern looks for a pattern that escapes from its group, is taken for a plain text, or is matched with a part of
+// a name only. The other way to find out whether the whole matches is the longest match of the pattern alone.
 func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		p, err := CompilePattern("group_pattern", pattern)

@@ -7,7 +7,8 @@ type Identity struct {
 	Group    string
 	Acquirer string
 	HolderID string // optional
-	// Principal is the authenticated owner: the name of a binding, see package access. Empty where callers are not authenticated.
+	// Principal is the authenticated owner: the name of a binding, see package access. Empty where callers are not
+	// authenticated.
 	Principal string
 }
 
@@ -17,7 +18,8 @@ type Owner struct {
 	Identity *Identity
 	// Principal is the caller's; nil where callers are not authenticated.
 	Principal *string
-	// Unowned says which permits without a principal, from before callers were authenticated, are the caller's too; nil: none.
+	// Unowned says which permits without a principal, from before callers were authenticated, are the caller's too;
+	// nil: none.
 	Unowned func(sem string, id Identity) bool
 }
 
@@ -66,7 +68,8 @@ const (
 	Live PermitState = 1
 	// Held: it expired under on_expiry hold and takes its slot until an operator clears it. It has no deadline.
 	Held PermitState = 2
-	// Cooling: the holder is gone and the slot stays taken for Duration. Never refreshed, never replayed, held by nobody.
+	// Cooling: the holder is gone and the slot stays taken for Duration. Never refreshed, never replayed, held by
+	// nobody.
 	Cooling PermitState = 3
 )
 
@@ -95,7 +98,8 @@ type Permit struct {
 	// Duration is the largest one that its holder may still count on; for a cooling permit how long it cools.
 	Duration time.Duration
 	Firing   *Firing // nil: none
-	// Order is what is said to a holder beside the cause in Stop; nil: nothing is, which also one that is to stop may find. Read it by StopOrder.
+	// Order is what is said to a holder beside the cause in Stop; nil: nothing is, which also one that is to stop may
+	// find. Read it by StopOrder.
 	Order           *StopOrder
 	GrantedRevision uint64
 	GrantedNanos    int64 // see GrantedAt
@@ -105,18 +109,18 @@ type Permit struct {
 
 	Weight uint32
 	State  PermitState
-	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the definition, from
-	// cordons and from max_hold are decided each time and are not stored here.
+	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the
+	// definition, from cordons and from max_hold are decided each time and are not stored here.
 	Stop StopCause
 	// Ended is how the holder of a cooling permit went.
 	Ended End
-	// Owes: holders of superseded tokens of this permit may still count on it, for as long as Duration from the grant of Token, or from the
-	// promotion if that is later.
+	// Owes: holders of superseded tokens of this permit may still count on it, for as long as Duration from the grant
+	// of Token, or from the promotion if that is later.
 	Owes bool
 }
 
-// GrantedAt is when it was granted by the clock of the leader of then, for people only; zero: not known. A time.Time in the permit would
-// take three times the room.
+// GrantedAt is when it was granted by the clock of the leader of then, for people only; zero: not known. A time.Time in
+// the permit would take three times the room.
 func (p *Permit) GrantedAt() time.Time {
 	if p.GrantedNanos == 0 {
 		return time.Time{}
@@ -129,7 +133,8 @@ type StopOrder struct {
 	Reason string
 	// Revision is that of the change that ordered it; the end of its drain names it.
 	Revision uint64
-	// Drain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it is over.
+	// Drain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it
+	// is over.
 	Drain time.Duration
 }
 
@@ -159,10 +164,11 @@ const (
 	EndAbandoned
 	EndCancelled
 	EndCleared
-	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it. 6 is not free: the
-	// log has it for edits.
+	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it. 6 is not
+	// free: the log has it for edits.
 	EndFreedUnsafely End = 7
-	// EndSuperseded: the identity acquired its permit again. The permit did not end, but nobody holds it under this token any more.
+	// EndSuperseded: the identity acquired its permit again. The permit did not end, but nobody holds it under this
+	// token any more.
 	EndSuperseded End = 8
 )
 
@@ -195,11 +201,13 @@ type Claim struct {
 	Token     uint64
 	Winner    Identity
 	Revision  uint64
-	// At is when it was claimed, by the granting leader's clock: only the leader's choice of what to forget looks at it.
+	// At is when it was claimed, by the granting leader's clock: only the leader's choice of what to forget looks at
+	// it.
 	At time.Time
 	// Failure is what the holder of a failed run said of it; empty: nothing.
 	Failure string
-	// Attempts counts the holders that claimed the firing and may have begun its job; 0 when it was claimed below feature level 4.
+	// Attempts counts the holders that claimed the firing and may have begun its job; 0 when it was claimed below
+	// feature level 4.
 	Attempts uint32
 	State    ClaimState
 }

@@ -52,8 +52,8 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	return Denied, NoFreePermit, 9
 }
 
-// ruleBookOfDrains is what a drain makes of the answer to a holder that asks again: every cause that shuts it out must drain
-// for it, or the first that does not is the answer.
+// ruleBookOfDrains is what a drain makes of the answer to a holder that asks again: every cause that shuts it out must
+// drain for it, or the first that does not is the answer.
 func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	if p.State != Live {
 		return asked
@@ -254,8 +254,8 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 	return f
 }
 
-// The whole life of one semaphore under Decide: whatever is asked, edited, lost and cleared in whatever order, the rules
-// hold after every step.
+// The whole life of one semaphore under Decide: whatever is asked, edited, lost and cleared in whatever order, the
+// rules hold after every step.
 func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()

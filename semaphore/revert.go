@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Revert takes a change of a definition back: the fields that it set from their values in before to those in after get their
-// values of before again. A field that was set since, so that current has neither value, is left alone and named in kept,
-// in the order of the fields of a definition in the API; of labels each key is a field ("labels.team"). The name is never changed. The
-// result is new; equal to current when there is nothing to take back.
+// Revert takes a change of a definition back: the fields that it set from their values in before to those in after get
+// their values of before again. A field that was set since, so that current has neither value, is left alone and named
+// in kept, in the order of the fields of a definition in the API; of labels each key is a field ("labels.team"). The
+// name is never changed. The result is new; equal to current when there is nothing to take back.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r
@@ -73,8 +73,8 @@ func keysOf(a, b map[string]string) []string {
 	return slices.Compact(keys)
 }
 
-// Changed names the fields in which two definitions differ, in the order of the fields of a definition in the API; of labels each key is
-// a field ("labels.team").
+// Changed names the fields in which two definitions differ, in the order of the fields of a definition in the API; of
+// labels each key is a field ("labels.team").
 func Changed(before, after *Definition) []string {
 	var fields []string
 	differs := func(field string, same bool) {

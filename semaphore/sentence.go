@@ -128,7 +128,8 @@ func overweightSentence(req *Request, f *Facts) string {
 	return "Weight " + weight + " is more than " + permits(f.Definition) + " of " + name + ", and never fits"
 }
 
-// tooFarAheadSentence blames no clock: the firing's due time, the caller's clock and the leader's may each be the wrong one.
+// tooFarAheadSentence blames no clock: the firing's due time, the caller's clock and the leader's may each be the wrong
+// one.
 func tooFarAheadSentence(req *Request, f *Facts) string {
 	s := "Firing " + req.Firing.text() + " is too far ahead"
 	if f.LeaderClock.IsZero() || req.Firing == nil {

@@ -30,8 +30,8 @@ var update = flag.Bool("update", false, "rewrite what the stories in testdata sa
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
 //	tick DURATION    expire            holders SEM                    drained
 //
-// With the word drain an edit, a delete, a pause, a cordon or a revoke begins one; drained lets all be over. A tick only
-// moves the clock and says whose time is up; expire is the leader acting on it.
+// With the word drain an edit, a delete, a pause, a cordon or a revoke begins one; drained lets all be over. A tick
+// only moves the clock and says whose time is up; expire is the leader acting on it.
 func TestStories_HappenAsWritten(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

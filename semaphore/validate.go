@@ -28,8 +28,8 @@ const (
 	MaxMetadataKey = 64
 )
 
-// Validate says whether the definition keeps every rule; maxDuration is the cluster's. The error is a *FieldError for the
-// first field that does not.
+// Validate says whether the definition keeps every rule; maxDuration is the cluster's. The error is a *FieldError for
+// the first field that does not.
 //
 // It compiles the patterns, and servers may differ in Go version: it is for the leader, before it proposes an edit, and
 // never for the state machine when it applies one.
@@ -112,8 +112,8 @@ func (f *Firing) Validate() error {
 // acquirers, holder ids and firing names. The error is a *FieldError for that field.
 func ValidName(field, s string) error { return validText(field, s, 1, MaxName) }
 
-// ValidSemaphoreName says whether s can name a semaphore: a name without the characters of globs, so that a name is never
-// taken for one. The error is a *FieldError for the field "semaphore".
+// ValidSemaphoreName says whether s can name a semaphore: a name without the characters of globs, so that a name is
+// never taken for one. The error is a *FieldError for the field "semaphore".
 func ValidSemaphoreName(s string) error { return validSemaphoreName("semaphore", s) }
 
 // ValidateRequestID says whether s can be a request id; the empty one is, it means none. The error is a *FieldError.

@@ -26,8 +26,8 @@ type listed struct {
 	DepOnly                 bool
 }
 
-// compile checks the types in every mutated package. It takes a second for all of them, because everything that they import is compiled
-// already; a build of each would take minutes.
+// compile checks the types in every mutated package. It takes a second for all of them, because everything that they
+// import is compiled already; a build of each would take minutes.
 func compile(ctx context.Context, root string, mutants []*mutant) error {
 	dirs := make(map[string]bool)
 	for _, m := range mutants {

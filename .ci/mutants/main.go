@@ -1,8 +1,8 @@
 // Command mutants puts known bugs into the tree, one at a time, and demands that the test which each names fails.
 //
-// A mutant is a file in .ci/mutants: what it breaks, the tests that must fail, and a diff. Nothing of it is in the tree itself. The tool
-// applies the diff to the current files, and has the go command read the result in their place (-overlay), in its own builds and in
-// those which a test starts: fault runs get mutated servers this way.
+// A mutant is a file in .ci/mutants: what it breaks, the tests that must fail, and a diff. Nothing of it is in the tree
+// itself. The tool applies the diff to the current files, and has the go command read the result in their place
+// (-overlay), in its own builds and in those which a test starts: fault runs get mutated servers this way.
 //
 //	make mutants                     every mutant
 //	make mutants ARGS='-run Confirm' those whose name matches
@@ -17,10 +17,11 @@
 //	Test:     package, test and arguments of one test that must fail; may be repeated
 //	With:     another mutant, which is applied first
 //
-// Then comes a unified diff, except that line numbers mean nothing: a line that starts with @@ opens a hunk, and its context and removed
-// lines must be in the file exactly once. git apply and the libraries for diffs go by the number of the line, and where it is off they take
-// the nearest place that fits: in a tree that moves, a mutant could silently go somewhere else. To repair a mutant, copy the lines as
-// they are now from the file, with a space or a minus before each.
+// Then comes a unified diff, except that line numbers mean nothing: a line that starts with @@ opens a hunk, and its
+// context and removed lines must be in the file exactly once. git apply and the libraries for diffs go by the number of
+// the line, and where it is off they take the nearest place that fits: in a tree that moves, a mutant could silently go
+// somewhere else. To repair a mutant, copy the lines as they are now from the file, with a space or a minus before
+// each.
 package main
 
 import (

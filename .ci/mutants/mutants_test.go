@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Each mutant fits the files as they are, compiles, and names tests that are there. Whether the tests see it takes make mutants.
+// Each mutant fits the files as they are, compiles, and names tests that are there. Whether the tests see it takes make
+// mutants.
 func TestMutants_ApplyAndCompile(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

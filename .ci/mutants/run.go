@@ -193,7 +193,8 @@ func read(in io.Reader) *result {
 	}
 }
 
-// judge says what the mutant's test came to, and whether it is as it must be: exactly that test fails, by what it found itself.
+// judge says what the mutant's test came to, and whether it is as it must be: exactly that test fails, by what it found
+// itself.
 func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	for name, how := range r.ended {
 		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")

@@ -1,8 +1,8 @@
 // Command testsum reads the output of `go test -json` and says plainly what happened: one line a package, the output of
 // every test that failed, and a closing line "N passed, N failed, N skipped". Subtests count like tests.
 //
-// It exits with 1 when anything failed or did not end, when a test was skipped that the list given by -skips does not name,
-// and when no test ran at all: a run that proves nothing is not a success.
+// It exits with 1 when anything failed or did not end, when a test was skipped that the list given by -skips does not
+// name, and when no test ran at all: a run that proves nothing is not a success.
 package main
 
 import (

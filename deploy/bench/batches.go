@@ -16,7 +16,8 @@ import (
 // batched is what the goroutines of one client gain by asking in batches, at one number of them.
 type batched struct {
 	Callers int `json:"callers"`
-	// Unary is by the generated stub, each request a call, and Batches by one client of the library. Both were measured by turns.
+	// Unary is by the generated stub, each request a call, and Batches by one client of the library. Both were measured
+	// by turns.
 	Unary   load.Figure `json:"unary"`
 	Batches load.Figure `json:"batches"`
 	// Ratio is the median of the ratios of two windows in a row.
@@ -41,8 +42,8 @@ func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller i
 	return 1, nil
 }
 
-// measureBatched asks for a semaphore that another caller holds, by separate calls and by the client, which asks in batches, window by
-// window in turn. The callers are known to the servers.
+// measureBatched asks for a semaphore that another caller holds, by separate calls and by the client, which asks in
+// batches, window by window in turn. The callers are known to the servers.
 func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conns load.Conns) ([]batched, error) {
 	c, err := client.Dial(ctx, []string{leader.API})
 	if err != nil {

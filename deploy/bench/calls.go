@@ -24,11 +24,12 @@ type added struct {
 	// Raw and Client are the medians of one piece of work, in µs.
 	Raw    float64 `json:"raw_p50_us"`
 	Client float64 `json:"client_p50_us"`
-	// PerRPC is the median difference of two pieces that were done one right after the other, for one call, and Error about how far
-	// chance may have moved it, both in µs.
+	// PerRPC is the median difference of two pieces that were done one right after the other, for one call, and Error
+	// about how far chance may have moved it, both in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
-	// What one piece of work cost the calling process. Its CPU time depends less than the medians on what else the machine does.
+	// What one piece of work cost the calling process. Its CPU time depends less than the medians on what else the
+	// machine does.
 	RawCost    cost `json:"raw"`
 	ClientCost cost `json:"client"`
 }
@@ -45,8 +46,9 @@ const addedTarget = 20.0
 // work is one piece of work.
 type work func(context.Context) error
 
-// measureCalls measures the same work through the generated stub and through the client, by turns, against one server whose folder is in
-// memory, where there is such: the waits for a disk and for other members spread by more than what is looked for.
+// measureCalls measures the same work through the generated stub and through the client, by turns, against one server
+// whose folder is in memory, where there is such: the waits for a disk and for other members spread by more than what
+// is looked for.
 func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 	dir, err := os.MkdirTemp("/dev/shm", "gatekeeper-bench-")
 	if err != nil {
@@ -98,7 +100,8 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 	return all, nil
 }
 
-// tryAcquire asks as the client does, with a new request id; but a cheap one, since making good ones is the client's work.
+// tryAcquire asks as the client does, with a new request id; but a cheap one, since making good ones is the client's
+// work.
 func tryAcquire(ctx context.Context, stub gatekeeperv1.PermitServiceClient, semaphore string, turn *int) (*gatekeeperv1.TryAcquireResponse, error) {
 	*turn++
 	id := fmt.Sprintf("%026d", *turn) // as long as the client's
@@ -157,8 +160,8 @@ func clientPair(c *client.Client) work {
 	}
 }
 
-// compare does both works by turns, and takes the difference of each two that follow each other: whatever else the machine does is
-// about the same to both. It returns that for whole pieces of work.
+// compare does both works by turns, and takes the difference of each two that follow each other: whatever else the
+// machine does is about the same to both. It returns that for whole pieces of work.
 func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 	works := [2]work{raw, client}
 	var took [2][]time.Duration
@@ -194,8 +197,8 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 	return a, a.measureCosts(ctx, works)
 }
 
-// median returns the median and two standard errors of it, in µs: 1.25 times that of a mean, with the standard deviation read off
-// the quartiles, so that a few slow calls do not count.
+// median returns the median and two standard errors of it, in µs: 1.25 times that of a mean, with the standard
+// deviation read off the quartiles, so that a few slow calls do not count.
 func median(took []time.Duration) (mid, twoErrors float64) {
 	slices.Sort(took)
 	n := len(took)
@@ -203,7 +206,8 @@ func median(took []time.Duration) (mid, twoErrors float64) {
 	return load.Micros(took[n/2]), 2 * 1.25 * deviation / math.Sqrt(float64(n))
 }
 
-// measureCosts takes blocks of both works by turns: CPU time and allocations cannot be read often enough for each piece.
+// measureCosts takes blocks of both works by turns: CPU time and allocations cannot be read often enough for each
+// piece.
 func (a *added) measureCosts(ctx context.Context, works [2]work) error {
 	const blocks, pieces = 10, 100
 	costs := [2]*cost{&a.RawCost, &a.ClientCost}

@@ -19,13 +19,15 @@ import (
 type control struct {
 	// RoundTrip is the median of a call that one server answers alone.
 	RoundTrip float64 `json:"round_trip_us"`
-	// Heard is from the answer to an edit until a watcher on each of the servers has heard of it: of the slowest of them.
+	// Heard is from the answer to an edit until a watcher on each of the servers has heard of it: of the slowest of
+	// them.
 	HeardP50 float64 `json:"edit_heard_p50_us"`
 	HeardMax float64 `json:"edit_heard_max_us"`
 	// Batch is one batch of batchEdits edits, in ms: the median of a few.
 	Batch float64 `json:"batch_ms"`
-	// HandOver is from sending a release until the waiter has its grant. Commit is a release that nobody waits for, and Floor two syncs
-	// in a row and two hops, for which two calls stand that one server answers alone. The three are measured by turns.
+	// HandOver is from sending a release until the waiter has its grant. Commit is a release that nobody waits for, and
+	// Floor two syncs in a row and two hops, for which two calls stand that one server answers alone. The three are
+	// measured by turns.
 	HandOverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
@@ -168,7 +170,8 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 	return nil
 }
 
-// edit replaces the first count definitions by what differs only in its description, in one batch, and says how long that took.
+// edit replaces the first count definitions by what differs only in its description, in one batch, and says how long
+// that took.
 func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision uint64, took time.Duration, err error) {
 	service := gatekeeperv1.NewDefinitionServiceClient(conn)
 	batch := &gatekeeperv1.BatchEditRequest{Author: "bench"}
@@ -203,7 +206,8 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 	return nil
 }
 
-// measureHandOver releases a permit for which somebody waits, again and again, and between times what it is compared with.
+// measureHandOver releases a permit for which somebody waits, again and again, and between times what it is compared
+// with.
 func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	release := func(token uint64) error {

@@ -103,7 +103,8 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 	return cluster, leader, nil
 }
 
-// define makes what the workloads do not: a semaphore for each caller, one that is held, and one wide enough for every permit to keep.
+// define makes what the workloads do not: a semaphore for each caller, one that is held, and one wide enough for every
+// permit to keep.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
@@ -139,7 +140,8 @@ func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *g
 // measureDenials asks for a permit that another identity holds.
 func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *workloads) (figures []load.Figure, err error) {
 	return figures, t.with(ctx, "deny", b.most(), 1, func(call load.Call) error {
-		// The leader notes new callers in the log, in the background. No denial waits for it, and it is not what is measured.
+		// The leader notes new callers in the log, in the background. No denial waits for it, and it is not what is
+		// measured.
 		for caller := range min(b.most(), load.Shared) { // each connection has its acquirer
 			if _, err := call(ctx, caller); err != nil {
 				return err

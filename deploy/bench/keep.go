@@ -22,12 +22,13 @@ type kept struct {
 	ServersCPU float64 `json:"servers_cpu_percent"`
 }
 
-// The promise: one client keeps 10 000 permits of 30 s alive over one stream with less than 5 % of one core, missing none.
+// The promise: one client keeps 10 000 permits of 30 s alive over one stream with less than 5 % of one core, missing
+// none.
 const (
 	keepDuration  = 30 * time.Second
 	keepTargetCPU = 5.0
-	// keepTwice is how long it takes until every permit has been refreshed twice: that is due every third of the duration,
-	// give or take a tenth.
+	// keepTwice is how long it takes until every permit has been refreshed twice: that is due every third of the
+	// duration, give or take a tenth.
 	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
 )
 

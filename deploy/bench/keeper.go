@@ -39,9 +39,9 @@ type keeperReport struct {
 // acquirers is how many permits are acquired at once.
 const acquirers = 50
 
-// keep is the keeper's process. It acquires permits of "kept" evenly over a third of their duration, so that their refreshes are
-// spread as evenly as those of permits that came at any time; says so with a line when all have been refreshed once; and
-// reports what the window after that was like.
+// keep is the keeper's process. It acquires permits of "kept" evenly over a third of their duration, so that their
+// refreshes are spread as evenly as those of permits that came at any time; says so with a line when all have been
+// refreshed once; and reports what the window after that was like.
 func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, window time.Duration) error {
 	t := &traffic{counts: make(map[uint64]int, permits)}
 	c, err := client.Dial(ctx, endpoints, client.WithGroup("bench"), client.WithAcquirer("keeper"),

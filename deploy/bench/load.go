@@ -14,8 +14,8 @@ type windows struct {
 	count          int
 }
 
-// loop makes callers call one after the other, each on its own, and measures them together. The first error ends the loop and is
-// returned.
+// loop makes callers call one after the other, each on its own, and measures them together. The first error ends the
+// loop and is returned.
 func (w windows) loop(ctx context.Context, callers int, call load.Call) (load.Figure, error) {
 	if w.warmUp > 0 {
 		if _, err := load.Measure(ctx, w.warmUp, callers, call); err != nil {

@@ -9,11 +9,13 @@
 //   - profile: where the CPU time of a leader of three servers goes while it denies, refreshes and grants. It runs only when it is named.
 //   - failover: from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs only when it is named.
 //
-// Package peers, a separate module, measures all that next to other systems. Only ratios and differences taken in one run mean anything; absolute figures drift from run to run and machine to machine.
+// Package peers, a separate module, measures all that next to other systems. Only ratios and differences taken in one
+// run mean anything; absolute figures drift from run to run and machine to machine.
 //
-// It also holds the servers to two promises by their own counters: denials and refreshes of known callers write no log entry, and acquires that come
-// together share entries; and the client to two: no permit is lost, and one stream is enough. A failed call or a broken promise
-// fails the run. A target in time that was missed is shown and does not, for it depends on the machine and on what else it does.
+// It also holds the servers to two promises by their own counters: denials and refreshes of known callers write no log
+// entry, and acquires that come together share entries; and the client to two: no permit is lost, and one stream is
+// enough. A failed call or a broken promise fails the run. A target in time that was missed is shown and does not, for
+// it depends on the machine and on what else it does.
 package main
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The parts that run unless others are named, as a separate process: some start the program again. Each permit has twice the time that it
-// needs to be refreshed twice, so that a machine that stands still breaks no promise.
+// The parts that run unless others are named, as a separate process: some start the program again. Each permit has
+// twice the time that it needs to be refreshed twice, so that a machine that stands still breaks no promise.
 func TestParts_OfAPlainRun_Run(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {

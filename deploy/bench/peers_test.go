@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The peers live in a module of their own, so its tests are run from here, and so is the program itself, for a moment: with whichever of
-// the peers are there.
+// The peers live in a module of their own, so its tests are run from here, and so is the program itself, for a moment:
+// with whichever of the peers are there.
 func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as somebody else
@@ -58,7 +58,8 @@ func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	// One and three servers of both systems: pairs 1 with 2 ways of etcd, denials 1 with 2, refreshes 2 with 1; and denials and refreshes with the echo.
+	// One and three servers of both systems: pairs 1 with 2 ways of etcd, denials 1 with 2, refreshes 2 with 1; and
+	// denials and refreshes with the echo.
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
 		t.Errorf("%d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}

@@ -36,7 +36,8 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// part is what functions whose names begin so do. A moment of the CPU is of the first frame that is of any part, from the innermost on.
+// part is what functions whose names begin so do. A moment of the CPU is of the first frame that is of any part, from
+// the innermost on.
 type part struct {
 	what  string
 	names []string

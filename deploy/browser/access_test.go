@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer logs in with a token, sees everything, and hears of each button why it cannot be used, and who can. When the token is revoked, the
-// page leads to the login, and from there back.
+// A viewer logs in with a token, sees everything, and hears of each button why it cannot be used, and who can. When the
+// token is revoked, the page leads to the login, and from there back.
 func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
 	c, auth := secured(t, 1)
 	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}

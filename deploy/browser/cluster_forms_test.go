@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The settings are changed after a look at what that does. A rule that the servers name stands beside its field, and a change of somebody
-// else in between is not lost.
+// The settings are changed after a look at what that does. A rule that the servers name stands beside its field, and a
+// change of somebody else in between is not lost.
 func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	c := cluster(t, 1, "")
 	conn, err := c.Servers[0].Conn()
@@ -48,7 +48,8 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.until("the form to be closed", `location.search === "" && document.body.innerText.includes("5,000")`)
 }
 
-// A removal says first what it leaves. One that would stop the cluster cannot be made, and neither can that of the last server.
+// A removal says first what it leaves. One that would stop the cluster cannot be made, and neither can that of the last
+// server.
 func TestRemoveMember_SaysWhatItLeaves(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()

@@ -7,7 +7,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Of many definitions only those on the screen are in the document. The keyboard reaches the last one, and the search finds any.
+// Of many definitions only those on the screen are in the document. The keyboard reaches the last one, and the search
+// finds any.
 func TestOverview_ManyDefinitions_AreReached(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
 		s := stocked(t, definitions)

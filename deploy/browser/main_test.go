@@ -1,4 +1,5 @@
-// Package browser tests the dashboard as its users have it: a real gatekeeperd, and a real Chromium that clicks and types.
+// Package browser tests the dashboard as its users have it: a real gatekeeperd, and a real Chromium that clicks and
+// types.
 package browser
 
 import (

@@ -17,7 +17,8 @@ import (
 // screenshots is where make screenshots wants the pictures of docs/dashboard.md.
 var screenshots = flag.String("screenshots", "", "folder for the pictures of docs/dashboard.md")
 
-// pictured are the views of docs/dashboard.md: a path, the button to click there, and what the page shows when all of it is there.
+// pictured are the views of docs/dashboard.md: a path, the button to click there, and what the page shows when all of
+// it is there.
 var pictured = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
 	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody is waiting."},

@@ -25,7 +25,8 @@ import (
 // speed is where make bench-dashboard wants its figures.
 var speed = flag.String("speed", "", "measure the dashboard for minutes, and write the figures to this file as JSON")
 
-// extent is how much is measured. Without -speed it is so little that the figures mean nothing: the test then only shows that they are there.
+// extent is how much is measured. Without -speed it is so little that the figures mean nothing: the test then only
+// shows that they are there.
 type extent struct {
 	definitions, rows int // for loading and events, and for scrolling
 	loads, events     int
@@ -44,7 +45,8 @@ type figures struct {
 	FirstRows  []float64 `json:"first_rows_ms"`
 	// From the call that acquires a permit until the page shows its holder, by event.
 	Shown []float64 `json:"shown_ms"` // target: 200
-	// Of the server, as a share of one core, with five pairs of acquire and release a second: without a page, and by how much more with.
+	// Of the server, as a share of one core, with five pairs of acquire and release a second: without a page, and by
+	// how much more with.
 	Without   float64 `json:"cpu_without_page"`
 	OnePage   float64 `json:"cpu_one_page"`   // target: 0.01
 	Pages     int     `json:"pages"`          //
@@ -149,7 +151,8 @@ func (f *figures) load(t *testing.T, s *servers.Server, definitions int) {
 	p.do(chromedp.Navigate("about:blank"))
 }
 
-// event measures how long a permit takes from its acquirer's call to the page. Browser and acquirer have the same clock.
+// event measures how long a permit takes from its acquirer's call to the page. Browser and acquirer have the same
+// clock.
 func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	c := dial(t, []string{s.API}, "zone-a", "host-1")
 	eval[bool](p, `window.seen = {}, new MutationObserver(() => {
@@ -175,7 +178,8 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	}
 }
 
-// cost measures the CPU time that open pages take. One page is a real one. What it asks for is written down, and asked for by many more.
+// cost measures the CPU time that open pages take. One page is a real one. What it asks for is written down, and asked
+// for by many more.
 func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -257,8 +261,8 @@ func (r *requests) heard(event any) {
 // loading is how long after its first request a page has loaded: it asks again and again only for what comes later.
 const loading = time.Second
 
-// replay asks for what a page asked for during a visit, at the same times after a delay. Then it repeats what came after loading, and follows
-// the stream of events on and on.
+// replay asks for what a page asked for during a visit, at the same times after a delay. Then it repeats what came
+// after loading, and follows the stream of events on and on.
 func replay(ctx context.Context, all []request, begun time.Time, visit, delay time.Duration) {
 	page := &http.Client{Transport: new(http.Transport)}
 	defer page.CloseIdleConnections()

@@ -13,7 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Somebody edits which group may run a task: its holder stops, and the task runs in the other group. Another page that is open shows it.
+// Somebody edits which group may run a task: its holder stops, and the task runs in the other group. Another page that
+// is open shows it.
 func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
@@ -136,7 +137,8 @@ func (p *page) tabTo(text string) {
 	p.t.Fatalf("Tab does not lead to %q", text)
 }
 
-// The leader is killed while a page of another server is open. It shows what happens under the next leader without being loaded again.
+// The leader is killed while a page of another server is open. It shows what happens under the next leader without
+// being loaded again.
 func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	c := cluster(t, 3, definitions)
 	old, err := c.Leader(t.Context())

@@ -31,8 +31,8 @@ const definitions = `definitions:
     duration: 1m
 `
 
-// Each view renders in both themes, and from a telephone to a wall: without an error on the console, without scrolling sideways, and without
-// anything that axe finds serious.
+// Each view renders in both themes, and from a telephone to a wall: without an error on the console, without scrolling
+// sideways, and without anything that axe finds serious.
 func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	busy(t, c.Endpoints())
@@ -124,7 +124,8 @@ func axe(t *testing.T) string {
 	})()`
 }
 
-// busy puts something into each view: a holder, a waiter, a denied caller, a pause, a cordon, a firing that was claimed, and a job.
+// busy puts something into each view: a holder, a waiter, a denied caller, a pause, a cordon, a firing that was
+// claimed, and a job.
 func busy(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()

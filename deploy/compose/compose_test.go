@@ -28,7 +28,8 @@ type service struct {
 	DependsOn   map[string]any    `yaml:"depends_on"`
 }
 
-// No container runs here: processes have the variables of the services, folders stand for the volumes, and ports of loopback for the names.
+// No container runs here: processes have the variables of the services, folders stand for the volumes, and ports of
+// loopback for the names.
 func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -1,9 +1,10 @@
-// Command demo shows Gatekeeper at work and under faults. Its first argument is the story: hosts that compete for due runs (`demo`, the
-// default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or work that is shared as in the JGroups article (`jgroups`), as
-// in the Oddjob article (`oddjob`), or as ten thousand tasks (`words`). In each, servers and holders are processes, some of which are killed or
-// suspended.
+// Command demo shows Gatekeeper at work and under faults. Its first argument is the story: hosts that compete for due
+// runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or work that is
+// shared as in the JGroups article (`jgroups`), as in the Oddjob article (`oddjob`), or as ten thousand tasks
+// (`words`). In each, servers and holders are processes, some of which are killed or suspended.
 //
-// A story ends with a report, made of what the holders wrote down that they believed. A broken promise makes the exit code 1.
+// A story ends with a report, made of what the holders wrote down that they believed. A broken promise makes the exit
+// code 1.
 package main
 
 import (

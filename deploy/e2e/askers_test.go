@@ -14,9 +14,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askers ask for semaphores without end, each at one server, by bare calls that wait for their answer however late it comes: that
-// is how an answer of a suspended server still reaches somebody. They hold what they get for half its time, and count by the rule that
-// every client must count by.
+// askers ask for semaphores without end, each at one server, by bare calls that wait for their answer however late it
+// comes: that is how an answer of a suspended server still reaches somebody. They hold what they get for half its time,
+// and count by the rule that every client must count by.
 type askers struct {
 	ctx  context.Context
 	stop context.CancelFunc

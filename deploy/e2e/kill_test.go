@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader is killed while permits are held and others are asked for. Holders keep their permits, refreshed by the next leader; nobody
-// else gets the same; and when they release, the next holder has a higher token.
+// A leader is killed while permits are held and others are asked for. Holders keep their permits, refreshed by the next
+// leader; nobody else gets the same; and when they release, the next holder has a higher token.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	const duration = 12 * time.Second // above a fail-over on a machine whose disk takes two seconds for a vote or an entry
 	var held, asked []string
@@ -98,7 +98,8 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 }
 
-// A server that was killed comes back with everything that it had answered: the only one there is, so nobody can tell it.
+// A server that was killed comes back with everything that it had answered: the only one there is, so nobody can tell
+// it.
 func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 	const duration = 6 * time.Second
 	cluster := start(t, 1, map[string]time.Duration{"job": duration})

@@ -1,5 +1,5 @@
-// Package e2e tests the service as its users have it: real gatekeeperd processes on loopback, killed and suspended while clients
-// hold and ask. What holders believed is written down by them and held against the permits.
+// Package e2e tests the service as its users have it: real gatekeeperd processes on loopback, killed and suspended
+// while clients hold and ask. What holders believed is written down by them and held against the permits.
 package e2e
 
 import (
@@ -49,7 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster, by these flags of gatekeeperd beside its own, with semaphores of one permit each, whose durations are given.
+// start starts a cluster, by these flags of gatekeeperd beside its own, with semaphores of one permit each, whose
+// durations are given.
 func start(t *testing.T, count int, semaphores map[string]time.Duration, args ...string) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -19,8 +19,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Ten times as many callers as the servers work for at once ask without a pause. Holders keep their permits; a refused caller hears when
-// to come again; an operator is served; what is in work stays below the limit; and when it is over everything is as before.
+// Ten times as many callers as the servers work for at once ask without a pause. Holders keep their permits; a refused
+// caller hears when to come again; an operator is served; what is in work stays below the limit; and when it is over
+// everything is as before.
 func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
 	const (
 		duration = 6 * time.Second // above a stall of a busy machine
@@ -136,7 +137,8 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	}
 }
 
-// Hundreds of connections to every port say nothing, half a word, or nonsense, and stay. Who talks sense is served on each of them.
+// Hundreds of connections to every port say nothing, half a word, or nonsense, and stay. Who talks sense is served on
+// each of them.
 func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 	const (
 		duration = 6 * time.Second // above a stall of a busy machine

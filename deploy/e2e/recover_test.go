@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Two of three servers are gone for good. The third one's folder becomes a new cluster: it has the definitions, grants nothing before
-// the waiting is over, and then with higher tokens. An earlier holder hears that its permit is lost. The two that come back after
-// all find out and leave.
+// Two of three servers are gone for good. The third one's folder becomes a new cluster: it has the definitions, grants
+// nothing before the waiting is over, and then with higher tokens. An earlier holder hears that its permit is lost. The
+// two that come back after all find out and leave.
 func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader stops where it stands while grants are in flight, is deposed, and goes on as if nothing had happened. Its late answers are
-// believed by nobody beyond the deadline, and nobody holds what the new leader granted meanwhile.
+// A leader stops where it stands while grants are in flight, is deposed, and goes on as if nothing had happened. Its
+// late answers are believed by nobody beyond the deadline, and nobody holds what the new leader granted meanwhile.
 func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) {
 	var names []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}

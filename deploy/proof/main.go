@@ -1,5 +1,5 @@
-// Command proof tries to break what Gatekeeper promises: it lets real servers and clients run, kills, suspends, cuts off and damages them, and
-// checks everything that the clients saw.
+// Command proof tries to break what Gatekeeper promises: it lets real servers and clients run, kills, suspends, cuts
+// off and damages them, and checks everything that the clients saw.
 package main
 
 import (

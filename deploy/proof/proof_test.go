@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
-// repeat is how many runs of a kind to make, each with the next seed, until one breaks a promise: not every run meets what a mutant
-// breaks.
+// repeat is how many runs of a kind to make, each with the next seed, until one breaks a promise: not every run meets
+// what a mutant breaks.
 var repeat = flag.Uint64("repeat", 1, "how many runs of each kind to make")
 
 // A short part of `make faults`: what is found here is found again by its kind and seed.

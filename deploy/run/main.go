@@ -1,5 +1,5 @@
-// Command run starts one gatekeeperd with the timetable of the Kubernetes project loaded, says what to type next, and stops the
-// server when it is stopped itself. It is what `make run` runs.
+// Command run starts one gatekeeperd with the timetable of the Kubernetes project loaded, says what to type next, and
+// stops the server when it is stopped itself. It is what `make run` runs.
 package main
 
 import (
@@ -127,8 +127,8 @@ func (o *options) gkctl() string {
 	return gkctl
 }
 
-// loading is how long definitions may take to be declared once the server serves. A folder may also be one in which somebody has
-// deleted all of them, and then they stay deleted.
+// loading is how long definitions may take to be declared once the server serves. A folder may also be one in which
+// somebody has deleted all of them, and then they stay deleted.
 const loading = 5 * time.Second
 
 // serves waits until the server at this address serves and has its definitions, and returns how many there are.

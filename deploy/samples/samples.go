@@ -1,9 +1,9 @@
 // Package samples makes definitions of a real timetable: the periodic jobs of the Kubernetes project, 1 335 of them in
 // seven build clusters, as kubernetes-periodics.json holds them.
 //
-// A build cluster is a group: its jobs run there and nowhere else. Each job is a semaphore with one permit, so that it never
-// runs twice at once, and takes shares of its cluster's pool, a semaphore with several permits, so that not everything
-// that is due runs at once.
+// A build cluster is a group: its jobs run there and nowhere else. Each job is a semaphore with one permit, so that it
+// never runs twice at once, and takes shares of its cluster's pool, a semaphore with several permits, so that not
+// everything that is due runs at once.
 package samples
 
 //go:generate go run ./kubernetes -o kubernetes.yaml

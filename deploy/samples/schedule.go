@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule says when the job is due. Where in its interval a job without a cron line is due comes from its name: if all began at
-// midnight, everything would be due at once.
+// Schedule says when the job is due. Where in its interval a job without a cron line is due comes from its name: if all
+// began at midnight, everything would be due at once.
 func (j Job) Schedule() (cron.Schedule, error) {
 	if j.Cron != "" {
 		schedule, err := cron.ParseStandard(j.Cron)

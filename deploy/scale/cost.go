@@ -68,8 +68,8 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 	return c, err
 }
 
-// measureOp has one caller call alone, for what it waits, and then many at once, for what that takes of the server. The same was called
-// before for a little while: the first calls are others.
+// measureOp has one caller call alone, for what it waits, and then many at once, for what that takes of the server. The
+// same was called before for a little while: the first calls are others.
 func (s *scale) measureOp(ctx context.Context, server *servers.Server, call load.Call) (op, error) {
 	if _, err := load.Measure(ctx, s.window/8, atOnce, call); err != nil {
 		return op{}, err

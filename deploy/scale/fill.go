@@ -20,7 +20,8 @@ const (
 	long = time.Hour
 	// brief is that of permits whose expiry is measured.
 	brief = 2 * time.Second
-	// wideOnes are how many semaphores share one half of the permits; the other half has semaphores with a few permits each.
+	// wideOnes are how many semaphores share one half of the permits; the other half has semaphores with a few permits
+	// each.
 	wideOnes = 10
 	// batchOf is how many definitions are made in one entry of the log.
 	batchOf = 5000
@@ -60,7 +61,8 @@ type fleet struct {
 	tokens []uint64
 }
 
-// newFleet opens connections to the server at that address and makes the semaphores that are needed from the beginning, with one held.
+// newFleet opens connections to the server at that address and makes the semaphores that are needed from the beginning,
+// with one held.
 func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
 	conns, err := load.Dial(address)
 	if err != nil {
@@ -152,8 +154,8 @@ func (f *fleet) define(ctx context.Context, to int) error {
 	return nil
 }
 
-// grant makes permits until there are so many, each by a separate acquire: every second one of a wide semaphore, the others
-// of that many definitions made last, one after the other.
+// grant makes permits until there are so many, each by a separate acquire: every second one of a wide semaphore, the
+// others of that many definitions made last, one after the other.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.made.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)

@@ -1,5 +1,5 @@
-// Command scale fills real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients on this machine, and measures at 10, 30
-// and 100 % of that what each of them costs, and what grows with them that should not:
+// Command scale fills real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients on this machine, and
+// measures at 10, 30 and 100 % of that what each of them costs, and what grows with them that should not:
 //
 //   - a server at rest with the timetable of the Kubernetes project;
 //   - memory for each client's stream, on connections that clients share and on connections of their own;
@@ -8,10 +8,12 @@
 //   - three servers, made of the full one by joining two more: how long nobody is granted anything when the leader hands over and when it
 //     is killed, beside the same of three empty servers.
 //
-// Permits are made by log entries through the public API. Each figure that has a target is printed beside it. A target that was missed is
-// shown and does not fail the run, for most depend on the machine and on what else it does; a failed call or a lost permit does.
+// Permits are made by log entries through the public API. Each figure that has a target is printed beside it. A target
+// that was missed is shown and does not fail the run, for most depend on the machine and on what else it does; a failed
+// call or a lost permit does.
 //
-// With -paper it measures nothing, and prints what larger machines and more clusters carry by the constants measured here.
+// With -paper it measures nothing, and prints what larger machines and more clusters carry by the constants measured
+// here.
 package main
 
 import (

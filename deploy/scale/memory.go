@@ -13,7 +13,8 @@ type memory struct {
 	Resident float64 `json:"resident"`
 	// InUse are the spans of the heap that hold anything after a collection, and the stacks of goroutines.
 	InUse float64 `json:"in_use"`
-	// Live is what the objects themselves have of the heap after a collection. The rest of their spans is for the next ones of their size.
+	// Live is what the objects themselves have of the heap after a collection. The rest of their spans is for the next
+	// ones of their size.
 	Live       float64 `json:"live"`
 	Goroutines float64 `json:"goroutines"`
 }
@@ -26,7 +27,8 @@ func (m memory) each(before memory, count int) memory {
 	}
 }
 
-// look has the server collect its garbage, twice so that nothing is left that only a finalizer held, and reads what it takes.
+// look has the server collect its garbage, twice so that nothing is left that only a finalizer held, and reads what it
+// takes.
 func look(ctx context.Context, server *servers.Server) (memory, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// constants are what a cluster's capacity follows from. Those of operations, bytes and CPU are measured by this program; those of the
-// machine are what somebody has or would buy.
+// constants are what a cluster's capacity follows from. Those of operations, bytes and CPU are measured by this
+// program; those of the machine are what somebody has or would buy.
 type constants struct {
 	// Of the leader's CPU, in µs.
 	Decision float64 `json:"decision_us"`
@@ -43,7 +43,8 @@ type constants struct {
 	Use float64 `json:"use"`
 }
 
-// realHardware is, with what a run of this program at 9e241d7 measured, and Apply by a benchmark of fsm, a server of sixteen cores with a disk that keeps what it was given when the power fails, in one zone with the others.
+// realHardware is, with what a run of this program at 9e241d7 measured, and Apply by a benchmark of fsm, a server of
+// sixteen cores with a disk that keeps what it was given when the power fails, in one zone with the others.
 func realHardware() *constants {
 	return &constants{
 		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,

@@ -27,7 +27,8 @@ func (j judgement) verdict() string {
 	return fmt.Sprintf("MISSED, %.1f times the target", j.Figure/j.Target)
 }
 
-// judge holds what was measured against the targets. They are for the full size; a part of it is judged all the same, to try the program.
+// judge holds what was measured against the targets. They are for the full size; a part of it is judged all the same,
+// to try the program.
 func (r *report) judge() {
 	add := func(what, unit string, target, figure float64) {
 		r.Targets = append(r.Targets, judgement{what, unit, target, figure})

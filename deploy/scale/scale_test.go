@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The whole of it against real servers, with next to nothing in them, and without the snapshots, for which servers take their time.
+// The whole of it against real servers, with next to nothing in them, and without the snapshots, for which servers take
+// their time.
 func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -122,7 +123,8 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	// Two cores have 2 000 000 µs a second: by 60 µs a denial that is 33 000, by 300 + 2 · 50 µs a grant and its release 5000.
+	// Two cores have 2 000 000 µs a second: by 60 µs a denial that is 33 000, by 300 + 2 · 50 µs a grant and its
+	// release 5000.
 	for _, want := range []string{"| denials a second, if it did nothing else | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)

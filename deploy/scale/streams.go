@@ -25,7 +25,8 @@ type streams struct {
 // onOne is how many clients share a connection where they share any.
 const onOne = 100
 
-// measureStreams opens streams on servers that have nothing else: first clients share connections, then each has its own.
+// measureStreams opens streams on servers that have nothing else: first clients share connections, then each has its
+// own.
 func (s *scale) measureStreams(ctx context.Context, r *report) error {
 	for _, sharing := range []int{onOne, 1} {
 		got, err := s.openStreams(ctx, sharing)

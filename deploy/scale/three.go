@@ -198,8 +198,8 @@ func middle(took []time.Duration) (median, most float64) {
 	return load.Micros(took[len(took)/2]) / 1000, load.Micros(took[len(took)-1]) / 1000
 }
 
-// gap has a client ask another server than the leader for permits, one after the other, does something to the leader, and returns the
-// longest time between two grants.
+// gap has a client ask another server than the leader for permits, one after the other, does something to the leader,
+// and returns the longest time between two grants.
 func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leader, next *servers.Server) error) (time.Duration, error) {
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
@@ -294,8 +294,8 @@ func newAsker(address string) (*fleet, error) {
 	return &fleet{conns: load.Conns{conn}}, nil
 }
 
-// firstGrant asks until it is granted a permit, gives it back, and returns when it was answered. Between two tries it looks whether it is
-// of any use to go on.
+// firstGrant asks until it is granted a permit, gives it back, and returns when it was answered. Between two tries it
+// looks whether it is of any use to go on.
 func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time, error) {
 	id := newHolder()
 	for {

@@ -15,7 +15,8 @@ type growth struct {
 	Unit   string  `json:"unit"`
 	Early  float64 `json:"early"` // of the first third after the warm-up
 	Late   float64 `json:"late"`  // of the last third
-	// Filling says that it was still being filled when the run ended, as it should be, so that its growth means nothing.
+	// Filling says that it was still being filled when the run ended, as it should be, so that its growth means
+	// nothing.
 	Filling bool `json:"filling,omitempty"`
 }
 
@@ -41,8 +42,8 @@ func measures() []measure {
 const (
 	// tolerated is by which part a measure may be greater in the end.
 	tolerated = 0.1
-	// fullLog is how many entries a server keeps at most: those behind a snapshot, and those until it looks for the next one. A log that was never
-	// cut grows as it should.
+	// fullLog is how many entries a server keeps at most: those behind a snapshot, and those until it looks for the
+	// next one. A log that was never cut grows as it should.
 	fullLog = 100_000 + 2*20_000
 	// worthTelling is a stall of the machine that a quiet one does not have.
 	worthTelling = 100 * time.Millisecond

@@ -30,8 +30,8 @@ func (s sample) term() (newest uint64) {
 
 // state is one server at one moment.
 type state struct {
-	// Memory is what the Go heap and the stacks hold. Resident memory has in it also what the collector has freed and not
-	// given back, and mapped pages of raft.db.
+	// Memory is what the Go heap and the stacks hold. Resident memory has in it also what the collector has freed and
+	// not given back, and mapped pages of raft.db.
 	Memory     float64 `json:"memory_bytes"`
 	Resident   float64 `json:"resident_bytes"`
 	Goroutines float64 `json:"goroutines"`

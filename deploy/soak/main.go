@@ -1,9 +1,10 @@
-// Command soak keeps three servers saturated for a long time and looks for what grows: memory, goroutines, the size of the data folders. It
-// holds them to three promises meanwhile: no permit that is kept alive is lost, no call fails, and nobody but the first leader is elected,
-// unless the machine itself stood still for half of a leader's lease.
+// Command soak keeps three servers saturated for a long time and looks for what grows: memory, goroutines, the size of
+// the data folders. It holds them to three promises meanwhile: no permit that is kept alive is lost, no call fails, and
+// nobody but the first leader is elected, unless the machine itself stood still for half of a leader's lease.
 //
-// It ends with a table and a plot. What grew, or was broken, makes the exit code 1. How much a server grows can be told only after it has
-// filled what it keeps, so the first quarter of the time counts for nothing, and a run of less than ten minutes is not judged for growth.
+// It ends with a table and a plot. What grew, or was broken, makes the exit code 1. How much a server grows can be told
+// only after it has filled what it keeps, so the first quarter of the time counts for nothing, and a run of less than
+// ten minutes is not judged for growth.
 package main
 
 import (

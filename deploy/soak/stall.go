@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// stalls notes for how long this process was given no processor. The servers run on the same machine, and a leader whose machine stood
-// still for as long as its lease steps down, as it must: that is no fault of theirs, and has to be told from one.
+// stalls notes for how long this process was given no processor. The servers run on the same machine, and a leader
+// whose machine stood still for as long as its lease steps down, as it must: that is no fault of theirs, and has to be
+// told from one.
 type stalls struct {
 	mu      sync.Mutex // guards both
 	last    time.Time

@@ -22,11 +22,13 @@ const (
 
 // Beginnings of subjects. A SPIFFE id is a subject as it is: spiffe://domain/path.
 const (
-	// CertSubject begins a name in a client certificate: its common name, or a DNS name or an e-mail address of its SANs.
+	// CertSubject begins a name in a client certificate: its common name, or a DNS name or an e-mail address of its
+	// SANs.
 	CertSubject = "cert:"
 	// SPIFFESubject begins the URI of a SPIFFE id.
 	SPIFFESubject = "spiffe://"
-	// OIDCSubject begins what a claim of a JWT says: oidc:CLAIM=VALUE, for example oidc:sub=system:serviceaccount:jobs:reports.
+	// OIDCSubject begins what a claim of a JWT says: oidc:CLAIM=VALUE, for example
+	// oidc:sub=system:serviceaccount:jobs:reports.
 	OIDCSubject = "oidc:"
 )
 
@@ -44,8 +46,9 @@ type Scope struct {
 	// Semaphores are globs of semaphore names, and Labels a selector of labels of their definitions.
 	Semaphores []string
 	Labels     string
-	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, its identity must. To set
-	// a cordon, and to edit or pause a definition, the pattern there must be text that matches, or the same pattern.
+	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, its
+	// identity must. To set a cordon, and to edit or pause a definition, the pattern there must be text that matches,
+	// or the same pattern.
 	Group, Acquirer string
 }
 
@@ -110,8 +113,8 @@ func (b *Binding) WithoutHashes() *Binding {
 	return &c
 }
 
-// Administers reports whether the principal has all rights everywhere, and a credential that does not expire on its own record: a
-// subject, or a token without an end. A cluster always keeps one such binding once it has any.
+// Administers reports whether the principal has all rights everywhere, and a credential that does not expire on its own
+// record: a subject, or a token without an end. A cluster always keeps one such binding once it has any.
 func (b *Binding) Administers() bool {
 	return slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Role == Admin && g.Everywhere() }) &&
 		(len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t Token) bool { return t.Expires.IsZero() }))

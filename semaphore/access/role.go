@@ -11,7 +11,8 @@ type Role uint8
 const (
 	// Viewer reads: definitions, permits, queues, history, jobs, status.
 	Viewer Role = 1
-	// Acquirer views, acquires, keeps and releases permits, takes over where the definition allows it, submits jobs and works on them.
+	// Acquirer views, acquires, keeps and releases permits, takes over where the definition allows it, submits jobs and
+	// works on them.
 	Acquirer Role = 2
 	// Verifier asks whether a token is valid. A guarded resource needs nothing else.
 	Verifier Role = 3

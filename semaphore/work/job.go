@@ -42,21 +42,23 @@ type Spec struct {
 	Author    string
 	// Principal is the submitter's, see semaphore.Identity. It may change the job.
 	Principal string
-	// Timeout is how long the job may take from its submission on; 0: as long as it needs. The leader measures it, and begins again at its
-	// promotion.
+	// Timeout is how long the job may take from its submission on; 0: as long as it needs. The leader measures it, and
+	// begins again at its promotion.
 	Timeout time.Duration
 	// Retention is how long the job is kept after its end; 0: DefaultRetention.
 	Retention time.Duration
 	// Priority orders jobs of one semaphore; a higher one goes first.
 	Priority int32
-	// MaxAttempts is how many workers a task may be handed to; 0: DefaultMaxAttempts. One that is returned unfinished does not count.
+	// MaxAttempts is how many workers a task may be handed to; 0: DefaultMaxAttempts. One that is returned unfinished
+	// does not count.
 	MaxAttempts uint32
 	// MaxResult is the most bytes of a task's result. That much is reserved from the submission on.
 	MaxResult uint32
-	// RetryFailed hands out a task whose worker reported an error again, while it has attempts left. Otherwise the error is its result.
+	// RetryFailed hands out a task whose worker reported an error again, while it has attempts left. Otherwise the
+	// error is its result.
 	RetryFailed bool
-	// Own is the semaphore that was made for this job, of which its submitter holds a permit; it is deleted when the job is over. Empty:
-	// there is none. Its definition says whose it is, by OwnLabel.
+	// Own is the semaphore that was made for this job, of which its submitter holds a permit; it is deleted when the
+	// job is over. Empty: there is none. Its definition says whose it is, by OwnLabel.
 	Own string
 }
 
@@ -87,7 +89,8 @@ type Job struct {
 	*Spec
 	// Number is the revision at which the submission began. It names the job's tasks.
 	Number uint64
-	// Submitted is the revision at which it became complete, which orders jobs of equal priority; 0 while it is Receiving.
+	// Submitted is the revision at which it became complete, which orders jobs of equal priority; 0 while it is
+	// Receiving.
 	Submitted uint64
 	// Revision is that of its last change, and of the last change of a task.
 	Revision uint64
@@ -106,7 +109,8 @@ type Job struct {
 
 	// Tasks is how many it has. Those from Fresh on were never handed out.
 	Tasks, Fresh uint32
-	// Returned, Held, Done, Failed and Dropped count tasks below Fresh by their state; Returned are those that wait again.
+	// Returned, Held, Done, Failed and Dropped count tasks below Fresh by their state; Returned are those that wait
+	// again.
 	Returned, Held, Done, Failed, Dropped uint32
 
 	State JobState
@@ -118,7 +122,8 @@ type Cancel struct {
 	Cause          CancelCause
 }
 
-// CancelText says for a person by whom or what the job was cancelled, and why, as "by ann: wrong bucket"; empty if it was not.
+// CancelText says for a person by whom or what the job was cancelled, and why, as "by ann: wrong bucket"; empty if it
+// was not.
 func (j *Job) CancelText() string {
 	c := j.Cancel
 	if c == nil {
@@ -144,10 +149,12 @@ func (j *Job) Waiting() uint32 { return j.Tasks - j.Fresh + j.Returned }
 // HandsOut reports whether a worker can get a task of it.
 func (j *Job) HandsOut() bool { return j.State == Open && j.Waiting() > 0 }
 
-// Over reports whether nothing can become of it any more, unless somebody retries tasks: no task is held, and none can be.
+// Over reports whether nothing can become of it any more, unless somebody retries tasks: no task is held, and none can
+// be.
 func (j *Job) Over() bool { return j.State == Ended || j.State == Cancelled && j.Held == 0 }
 
-// Compare orders the jobs of all semaphores as workers get their tasks: by semaphore, then a higher priority, then an earlier submission.
+// Compare orders the jobs of all semaphores as workers get their tasks: by semaphore, then a higher priority, then an
+// earlier submission.
 func (j *Job) Compare(o *Job) int {
 	return cmp.Or(cmp.Compare(j.Semaphore, o.Semaphore), cmp.Compare(o.Priority, j.Priority), cmp.Compare(j.Submitted, o.Submitted))
 }

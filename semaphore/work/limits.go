@@ -13,8 +13,8 @@ type Limits struct {
 	TaskBytes uint64
 	// JobBytes bounds the payloads of a job together. Default 64 MiB.
 	JobBytes uint64
-	// SemaphoreBytes and ClusterBytes bound what is stored and reserved for the jobs of a semaphore, and of the cluster. Defaults 128 MiB and
-	// 256 MiB.
+	// SemaphoreBytes and ClusterBytes bound what is stored and reserved for the jobs of a semaphore, and of the
+	// cluster. Defaults 128 MiB and 256 MiB.
 	SemaphoreBytes, ClusterBytes uint64
 }
 
@@ -39,7 +39,8 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// Estimates of what a job and a task take besides payload and result. They are frozen: what servers accept depends on them.
+// Estimates of what a job and a task take besides payload and result. They are frozen: what servers accept depends on
+// them.
 const (
 	jobOverhead  = 1024
 	taskOverhead = 256
@@ -57,8 +58,8 @@ func (s *Spec) Stored(t *Task) uint64 {
 	return n + s.room()
 }
 
-// room is what is reserved for the end of a task, so that none is refused for space: a result, or what is said of a failure. A task that waits
-// again has the text of its last attempt in there.
+// room is what is reserved for the end of a task, so that none is refused for space: a result, or what is said of a
+// failure. A task that waits again has the text of its last attempt in there.
 func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
 // Reserved is what an empty job counts against the limits.
@@ -76,8 +77,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s would be %d, and %s is %d", e.Of, e.Needed, e.Limit, e.Max)
 }
 
-// Check returns a *LimitError if tasks with these payloads cannot join the job, which is nil for a new one. semaphore and cluster are what
-// the semaphore and the cluster store now.
+// Check returns a *LimitError if tasks with these payloads cannot join the job, which is nil for a new one. semaphore
+// and cluster are what the semaphore and the cluster store now.
 func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	var count, payload, stored uint64

@@ -69,8 +69,8 @@ type Report struct {
 	Failure string
 }
 
-// Settle returns a held task as it is when its permit has ended in that way. While a slot cools whose holder was lost, the caller waits with
-// that: somebody may still be working.
+// Settle returns a held task as it is when its permit has ended in that way. While a slot cools whose holder was lost,
+// the caller waits with that: somebody may still be working.
 func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	after := *t
 	after.State = Waiting
@@ -102,7 +102,8 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	return after
 }
 
-// Late reports whether a worker that has lost its permit may still record how its task ended: nobody got the task since, and it is not over.
+// Late reports whether a worker that has lost its permit may still record how its task ended: nobody got the task
+// since, and it is not over.
 func (j *Job) Late(t *Task, token uint64) bool {
 	return t.Token == token && !t.Over() && j.StateOf(t) != TaskCancelled
 }

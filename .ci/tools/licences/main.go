@@ -1,5 +1,6 @@
-// Command licences checks that each module which the binaries and the libraries contain has a licence that is allowed here. One without a licence
-// file, or with a text that is not known, fails. The argument is the folder of the module to check.
+// Command licences checks that each module which the binaries and the libraries contain has a licence that is allowed
+// here. One without a licence file, or with a text that is not known, fails. The argument is the folder of the module
+// to check.
 //
 // It reads the modules that Go has downloaded, so it asks no network that the build does not ask.
 package main
@@ -21,7 +22,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed are the SPDX ids of licences that ask for no more than to keep their text, and MPL-2.0, which asks only for the source of the files that it covers.
+// allowed are the SPDX ids of licences that ask for no more than to keep their text, and MPL-2.0, which asks only for
+// the source of the files that it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
 // known is the least share of the words of a file that must be those of licences.
@@ -112,8 +114,8 @@ func linked(dir string) ([]*module, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying)([.-].*)?$`)
 
-// licences are the SPDX ids of the licences of a module: of the files in its root, and of those between that and its packages, whose code may come from
-// elsewhere.
+// licences are the SPDX ids of the licences of a module: of the files in its root, and of those between that and its
+// packages, whose code may come from elsewhere.
 func (m *module) licences() (ids []string, err error) {
 	files, err := licenceFiles(m.Dir)
 	if err != nil {
@@ -157,7 +159,8 @@ func licenceFiles(dir string) (files []string, err error) {
 	return files, err
 }
 
-// identify returns the ids of the licences that a text is made of. Each must be allowed, and little else may be in the text.
+// identify returns the ids of the licences that a text is made of. Each must be allowed, and little else may be in the
+// text.
 func identify(text []byte) (ids []string, err error) {
 	found := licensecheck.Scan(text)
 	for _, m := range found.Match {

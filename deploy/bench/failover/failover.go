@@ -1,5 +1,5 @@
-// Package failover measures how long a cluster of three servers grants nothing after its leader was killed: of Gatekeeper, and of whatever
-// else is given as a Cluster, by turns.
+// Package failover measures how long a cluster of three servers grants nothing after its leader was killed: of
+// Gatekeeper, and of whatever else is given as a Cluster, by turns.
 package failover
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Cluster is a cluster whose servers can be killed and started again. Ask and AskAll are called from many goroutines at once, everything
-// else from one.
+// Cluster is a cluster whose servers can be killed and started again. Ask and AskAll are called from many goroutines at
+// once, everything else from one.
 type Cluster interface {
 	// Leader is which server leads, from 0; it waits until one does.
 	Leader(ctx context.Context) (int, error)
@@ -23,7 +23,8 @@ type Cluster interface {
 	Restart(ctx context.Context, server int) error
 	// Ask asks one server, once, for a permit that is free. nil means that it was granted, by a majority.
 	Ask(ctx context.Context, server int) error
-	// AskAll asks until a permit is granted, as an application does by the system's client library that knows all servers.
+	// AskAll asks until a permit is granted, as an application does by the system's client library that knows all
+	// servers.
 	AskAll(ctx context.Context) error
 }
 
@@ -44,16 +45,19 @@ type Result struct {
 
 const (
 	count = 3
-	// askEvery is how often each of the servers left is asked, whether or not it has answered: one that keeps quiet about a request
-	// that was lost with the leader delays no other. It is also how far a figure may be above the truth.
+	// askEvery is how often each of the servers left is asked, whether or not it has answered: one that keeps quiet
+	// about a request that was lost with the leader delays no other. It is also how far a figure may be above the
+	// truth.
 	askEvery = 10 * time.Millisecond
-	// grantWithin is when a cluster that does not grant has failed: long after what is looked for, since disks may stall for seconds.
+	// grantWithin is when a cluster that does not grant has failed: long after what is looked for, since disks may
+	// stall for seconds.
 	grantWithin = 2 * time.Minute
 	// restoreWithin is when a server that is started again and does not catch up has failed.
 	restoreWithin = 2 * time.Minute
 )
 
-// Measure kills the leader of each contestant by turns, as often as runs says. The first that does not come back ends it.
+// Measure kills the leader of each contestant by turns, as often as runs says. The first that does not come back ends
+// it.
 func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result, error) {
 	results := make([]Result, len(contestants))
 	for i, c := range contestants {

@@ -7,7 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// Target is what the median of a contestant's first grants may not be above: Limit in ms, or the median of another contestant.
+// Target is what the median of a contestant's first grants may not be above: Limit in ms, or the median of another
+// contestant.
 type Target struct {
 	Name  string
 	Limit float64

@@ -14,7 +14,8 @@ import (
 // asynqName is asynq in a server of Redis.
 const asynqName = "asynq"
 
-// newAsynq lets asynq work in a server that runs. It looks for tasks far more often than by default, and keeps the results.
+// newAsynq lets asynq work in a server that runs. It looks for tasks far more often than by default, and keeps the
+// results.
 func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 	l := &ledger{}
 	opt := hooked{options: r.client.Options(), hook: completions{l}}

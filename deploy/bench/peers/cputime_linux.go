@@ -16,8 +16,9 @@ import (
 // ownTime is the CPU time that this process has taken.
 func ownTime() (time.Duration, error) { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
-// cpuTime is the CPU time that these processes have taken, and those that they have started and that still run. Time that a hypervisor gave to
-// somebody else is not in it, if the kernel accounts for that (CONFIG_PARAVIRT_TIME_ACCOUNTING).
+// cpuTime is the CPU time that these processes have taken, and those that they have started and that still run. Time
+// that a hypervisor gave to somebody else is not in it, if the kernel accounts for that
+// (CONFIG_PARAVIRT_TIME_ACCOUNTING).
 func cpuTime(processes []int) (time.Duration, error) {
 	var sum time.Duration
 	for _, pid := range processes {
@@ -50,7 +51,8 @@ func treeTime(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// cpuClock, with a process above it, is the clock of that process: clock_getcpuclockid(3) makes it so, and is no system call.
+// cpuClock, with a process above it, is the clock of that process: clock_getcpuclockid(3) makes it so, and is no system
+// call.
 const cpuClock = 2
 
 func clock(id int32) (time.Duration, error) {

@@ -159,8 +159,8 @@ func (e *etcdSystem) get(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// keepAlive opens a stream a caller, each for its own lease, and sends when the message before has been answered. etcd's own
-// client would send one every twenty minutes.
+// keepAlive opens a stream a caller, each for its own lease, and sends when the message before has been answered.
+// etcd's own client would send one every twenty minutes.
 func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	streams := make([]etcdserverpb.Lease_LeaseKeepAliveClient, callers)

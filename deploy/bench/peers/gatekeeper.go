@@ -20,7 +20,8 @@ import (
 const (
 	// long is the permits' duration: none expires while it is measured.
 	long = time.Hour
-	// tokensInFrame is how many permits one message of the work tokens refreshes, and frameStreams how many callers have so many.
+	// tokensInFrame is how many permits one message of the work tokens refreshes, and frameStreams how many callers
+	// have so many.
 	tokensInFrame = 100
 	frameStreams  = 64
 )

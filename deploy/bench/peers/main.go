@@ -1,5 +1,5 @@
-// Command peers measures Gatekeeper beside what a user would pick instead, on this machine and in one run: etcd, Redis and PostgreSQL. It
-// is a separate module, because no user of Gatekeeper needs theirs. It has three parts:
+// Command peers measures Gatekeeper beside what a user would pick instead, on this machine and in one run: etcd, Redis
+// and PostgreSQL. It is a separate module, because no user of Gatekeeper needs theirs. It has three parts:
 //
 //   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three servers. Every
 //     server is a separate process with its data on the same disk, and syncs before it answers. All run all the time, and are asked by turns, one window
@@ -8,8 +8,8 @@
 //     River on PostgreSQL and asynq on Redis, and to Gatekeeper's own pairs.
 //   - failover: from a kill -9 of the leader to the next grant, of Gatekeeper and of etcd with two timings each, by turns.
 //
-// Servers of etcd are this very program, started again with etcd's server in it and etcd's own defaults. Redis and PostgreSQL are those that
-// are installed; one that is not is left out, with a word.
+// Servers of etcd are this very program, started again with etcd's server in it and etcd's own defaults. Redis and
+// PostgreSQL are those that are installed; one that is not is left out, with a word.
 //
 // A failed operation fails the run. A target that was missed is shown and does not.
 package main

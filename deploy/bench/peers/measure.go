@@ -25,7 +25,8 @@ type cell struct {
 	CPU []effort `json:"cpu,omitempty"`
 }
 
-// effort is the CPU time of one operation, in µs. What others take of the machine's time is not in it; that they slow it down is.
+// effort is the CPU time of one operation, in µs. What others take of the machine's time is not in it; that they slow
+// it down is.
 type effort struct {
 	Servers float64 `json:"servers_us"`
 	Callers float64 `json:"callers_us"`
@@ -33,7 +34,8 @@ type effort struct {
 
 func (e effort) sum() float64 { return e.Servers + e.Callers }
 
-// measure measures all ways of one kind of work, by turns: each has one window in every round. A failed operation ends it.
+// measure measures all ways of one kind of work, by turns: each has one window in every round. A failed operation ends
+// it.
 func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
 	var cells []*cell
 	for _, callers := range p.Callers {

@@ -20,7 +20,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// The statements of a lock in a table, as schedulers of jobs use it: a row for each name, and until when somebody has it.
+// The statements of a lock in a table, as schedulers of jobs use it: a row for each name, and until when somebody has
+// it.
 const (
 	postgresTable = `CREATE TABLE locks (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL)`
 	postgresRows  = `INSERT INTO locks SELECT name, '', '-infinity' FROM unnest($1::text[]) AS name`
@@ -111,7 +112,8 @@ func postgresProgram(name string) string {
 	return slices.Max(found)
 }
 
-// unprivileged is who runs the server when this is root, as which it refuses to run: nobody, who gets dir. nil is the user who asks.
+// unprivileged is who runs the server when this is root, as which it refuses to run: nobody, who gets dir. nil is the
+// user who asks.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

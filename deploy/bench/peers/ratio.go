@@ -27,14 +27,16 @@ type ratio struct {
 	Of      string `json:"of"`
 	To      string `json:"to"`
 	spread
-	// CPU is how many times as much the peer's servers and callers compute for one operation; absent where that is not known.
+	// CPU is how many times as much the peer's servers and callers compute for one operation; absent where that is not
+	// known.
 	CPU *spread `json:"cpu,omitempty"`
 
 	of, to *way
 }
 
-// compared says whether the one is compared with the other: a way of Gatekeeper with every way of a peer that has as many servers, and with the
-// limits of the machine; with TLS only with the same way without; and tasks with the pairs of the same servers.
+// compared says whether the one is compared with the other: a way of Gatekeeper with every way of a peer that has as
+// many servers, and with the limits of the machine; with TLS only with the same way without; and tasks with the pairs
+// of the same servers.
 func compared(of, to *cell) bool {
 	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false
@@ -71,7 +73,8 @@ func ratios(cells []*cell) []ratio {
 	return all
 }
 
-// lighter is how many times as much the one computes as the other, of the windows of each round in which that is known of both.
+// lighter is how many times as much the one computes as the other, of the windows of each round in which that is known
+// of both.
 func lighter(of, to []effort) []float64 {
 	var each []float64
 	for round := range min(len(of), len(to)) {

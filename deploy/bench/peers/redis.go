@@ -35,7 +35,8 @@ type redisSystem struct {
 	asynq          func() // ends asynq; nil: it does not work
 }
 
-// newRedis starts a server, with asynq if tasks are wanted, or says that it is not installed. Each of the callers has a connection.
+// newRedis starts a server, with asynq if tasks are wanted, or says that it is not installed. Each of the callers has a
+// connection.
 func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {

@@ -22,7 +22,8 @@ type riverTask struct {
 
 func (riverTask) Kind() string { return "task" }
 
-// newRiver lets River work in a separate database of a running server. It fetches as soon as it may, which is far sooner than by default.
+// newRiver lets River work in a separate database of a running server. It fetches as soon as it may, which is far
+// sooner than by default.
 func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)

@@ -12,13 +12,14 @@ import (
 const (
 	// workers is how many tasks are worked at once.
 	workers = 16
-	// inJob is how many tasks a submission of the work jobs brings, and jobSubmitters how many callers submit so many at once.
+	// inJob is how many tasks a submission of the work jobs brings, and jobSubmitters how many callers submit so many
+	// at once.
 	inJob         = 1000
 	jobSubmitters = 1
 )
 
-// taskWays are the two kinds of work of a system of workers. submit must bring that many empty tasks, and the workers report each recorded
-// result to the ledger under the id of its submission.
+// taskWays are the two kinds of work of a system of workers. submit must bring that many empty tasks, and the workers
+// report each recorded result to the ledger under the id of its submission.
 func taskWays(system string, servers int, how string, l *ledger, submit submission) []way {
 	return []way{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},

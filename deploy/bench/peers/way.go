@@ -28,7 +28,8 @@ const (
 // way is how one system does one kind of work.
 type way struct {
 	Work work `json:"work"`
-	// System and Servers say what was asked, and How by which calls. 0 servers are a limit of the machine, to which any number compares.
+	// System and Servers say what was asked, and How by which calls. 0 servers are a limit of the machine, to which any
+	// number compares.
 	System  string `json:"system"`
 	Servers int    `json:"servers"`
 	How     string `json:"how"`

@@ -1,6 +1,7 @@
-// Command work measures what queued and stored tasks do to everything else, on three real servers: acquires of another semaphore while 64 MiB
-// are submitted and while 100 000 tasks wait, and with 256 MiB stored a snapshot, a hand-over of leadership, a killed leader and its restart, and
-// an empty server that joins under load. Figures with and without are taken by turns, and the ratios of the rounds count.
+// Command work measures what queued and stored tasks do to everything else, on three real servers: acquires of another
+// semaphore while 64 MiB are submitted and while 100 000 tasks wait, and with 256 MiB stored a snapshot, a hand-over of
+// leadership, a killed leader and its restart, and an empty server that joins under load. Figures with and without are
+// taken by turns, and the ratios of the rounds count.
 package main
 
 import (

@@ -61,8 +61,8 @@ const (
 	group = "k8s-infra-aks-prow-build"
 )
 
-// suspendHolder suspends a host while it holds a permit, waits until another host is granted the same, and resumes the first one, which may
-// have a fault. It returns the overlaps of what both believed.
+// suspendHolder suspends a host while it holds a permit, waits until another host is granted the same, and resumes the
+// first one, which may have a fault. It returns the overlaps of what both believed.
 func suspendHolder(t *testing.T, believeLonger bool) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

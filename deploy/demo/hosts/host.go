@@ -18,8 +18,8 @@ const Part = "host"
 // gaveUp: the host asked for a long time, and had neither a permit nor a denial.
 const gaveUp stage.Event = "gave up"
 
-// host is one machine of a group. It knows the timetable, asks for a permit for everything that falls due, and runs what it is
-// granted. It is a process with its own deadlines, and writes down what it believes.
+// host is one machine of a group. It knows the timetable, asks for a permit for everything that falls due, and runs
+// what it is granted. It is a process with its own deadlines, and writes down what it believes.
 type host struct {
 	Name, Group string
 	Endpoints   []string
@@ -27,8 +27,8 @@ type host struct {
 	Length      time.Duration
 	// Run is how long every job runs; 0: as the timetable says.
 	Run time.Duration
-	// BelieveLonger is a fault, so that a test can see the count notice it: the host believes in its permits until it is done with them,
-	// whatever the library says.
+	// BelieveLonger is a fault, so that a test can see the count notice it: the host believes in its permits until it
+	// is done with them, whatever the library says.
 	BelieveLonger bool
 
 	account stage.Account
@@ -36,7 +36,8 @@ type host struct {
 	running sync.WaitGroup
 }
 
-// Host is the host that args describe. It works through the timetable until its end, and returns when everything that it began has ended.
+// Host is the host that args describe. It works through the timetable until its end, and returns when everything that
+// it began has ended.
 func Host(ctx context.Context, args []string) (err error) {
 	var h host
 	if h.account, err = stage.Begin(args, &h); err != nil {
@@ -68,8 +69,8 @@ func Host(ctx context.Context, args []string) (err error) {
 // patience is how long a host tries to get an answer, through a fail-over too.
 const patience = 10 * time.Second
 
-// fire runs one due job. It asks for the job's own semaphore with the firing first, so that it runs once, and then waits for its share of
-// the pool.
+// fire runs one due job. It asks for the job's own semaphore with the firing first, so that it runs once, and then
+// waits for its share of the pool.
 func (h *host) fire(ctx context.Context, f firing) {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -1,5 +1,6 @@
-// Package hosts is the story `demo`: the timetable of the Kubernetes project sped up, and for each of its seven build clusters several
-// hosts, each a process, which compete for every due run. Midway the leader is killed, and later a host.
+// Package hosts is the story `demo`: the timetable of the Kubernetes project sped up, and for each of its seven build
+// clusters several hosts, each a process, which compete for every due run. Midway the leader is killed, and later a
+// host.
 package hosts
 
 import (

@@ -24,7 +24,8 @@ type tally struct {
 	beliefs []overlap.Belief
 	broken  []string
 
-	// handOvers are the times from the end of one holder's belief to the next holder's grant, where there had been no room for the next.
+	// handOvers are the times from the end of one holder's belief to the next holder's grant, where there had been no
+	// room for the next.
 	handOvers []time.Duration
 	// failOver is the time from the leader's death to the next grant; zero when there was none.
 	failOver time.Duration
@@ -78,8 +79,8 @@ func (t *tally) add(g *stage.Grant) {
 	}
 }
 
-// handOvers finds, for every grant that had to wait because there was no room when it was asked for, the last belief in its semaphore
-// that ended before it: that is the slot that was handed over.
+// handOvers finds, for every grant that had to wait because there was no room when it was asked for, the last belief in
+// its semaphore that ended before it: that is the slot that was handed over.
 func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {

@@ -24,14 +24,15 @@ import (
 // Part is the first argument of a process that is an application.
 const Part = "app"
 
-// app is one application process, as a developer would write it with gocron and Gatekeeper: a scheduler with a timetable, of which
-// every process has the same, a Locker so that each firing runs in one of them, and jobs that write to a store under the token
-// of their permit.
+// app is one application process, as a developer would write it with gocron and Gatekeeper: a scheduler with a
+// timetable, of which every process has the same, a Locker so that each firing runs in one of them, and jobs that write
+// to a store under the token of their permit.
 type app struct {
 	// Name is the acquirer's.
 	Name      string
 	Endpoints []string
-	// Store is the address of what its jobs write to: an HTTP service that is fenced by the token of the writer's permit.
+	// Store is the address of what its jobs write to: an HTTP service that is fenced by the token of the writer's
+	// permit.
 	Store string
 	// Jobs is how many jobs the timetable has.
 	Jobs int
@@ -61,7 +62,8 @@ func App(ctx context.Context, args []string) (err error) {
 	clock := wrongClock{clockwork.NewRealClock(), a.Clock}
 	locker := gkgocron.NewLocker(c,
 		gkgocron.WithNow(clock.Now), // that of the scheduler, or none
-		// A late application asks again while another has the firing: if that one dies, and the definition says so, it runs here.
+		// A late application asks again while another has the firing: if that one dies, and the definition says so, it
+		// runs here.
 		gkgocron.WithJobOptions(client.WithDenialPolicy(client.DenialRunLate), client.WithHooks(a.hooks())))
 	s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(locker))
 	if err != nil {
@@ -83,9 +85,9 @@ func App(ctx context.Context, args []string) (err error) {
 	return s.Shutdown()
 }
 
-// export is the job. It works and writes, works and writes, and looks before each step whether it may continue. A write must not be torn,
-// so it does not end with the job: between the look and the write is the gap that only the token covers. It begins with an
-// empty write, which shuts out all who held the permit before.
+// export is the job. It works and writes, works and writes, and looks before each step whether it may continue. A write
+// must not be torn, so it does not end with the job: between the look and the write is the gap that only the token
+// covers. It begins with an empty write, which shuts out all who held the permit before.
 func (a *app) export(ctx context.Context, job job) error {
 	if err := a.write(ctx, job.Name, 0); err != nil {
 		return err
@@ -104,7 +106,8 @@ func (a *app) export(ctx context.Context, job job) error {
 	return nil
 }
 
-// write writes a step of a job, under the token of the permit in ctx. An error says that it was refused, or did not arrive.
+// write writes a step of a job, under the token of the permit in ctx. An error says that it was refused, or did not
+// arrive.
 func (a *app) write(ctx context.Context, job string, step int) error {
 	target := "http://" + a.Store + "/" + url.PathEscape(job)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, target, strings.NewReader(strconv.Itoa(step)))
@@ -123,8 +126,8 @@ func (a *app) write(ctx context.Context, job string, step int) error {
 	return err
 }
 
-// wrongClock is the machine's clock, and off by a fixed time: what an application sees on a machine whose clock is wrong. Timers run
-// as they do everywhere.
+// wrongClock is the machine's clock, and off by a fixed time: what an application sees on a machine whose clock is
+// wrong. Timers run as they do everywhere.
 type wrongClock struct {
 	clockwork.Clock
 	off time.Duration

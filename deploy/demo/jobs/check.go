@@ -22,8 +22,8 @@ type evidence struct {
 	leaderless stretch
 }
 
-// twice are the broken promises of firings that were begun more than once. Only one that was cut short, of a job whose firings are
-// then free, may be run again; again counts those.
+// twice are the broken promises of firings that were begun more than once. Only one that was cut short, of a job whose
+// firings are then free, may be run again; again counts those.
 func (e *evidence) twice() (again int, broken []string) {
 	before := map[firing]*run{}
 	for _, r := range e.runs {
@@ -56,8 +56,8 @@ func (e *evidence) overlaps() (broken []string) {
 	return stage.Overlaps(beliefs, permits)
 }
 
-// successions looks at every run that was followed by another of its job: it must have stopped before the next was granted, unless its
-// process was suspended then; those are returned too.
+// successions looks at every run that was followed by another of its job: it must have stopped before the next was
+// granted, unless its process was suspended then; those are returned too.
 func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 	for _, r := range e.runs {
 		if !r.began() {

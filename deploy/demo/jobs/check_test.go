@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// script is evidence of two jobs, one of each kind, that are due every 5 s: what two applications wrote down, and what store and servers
-// saw. Times are seconds on both clocks.
+// script is evidence of two jobs, one of each kind, that are due every 5 s: what two applications wrote down, and what
+// store and servers saw. Times are seconds on both clocks.
 type script struct {
 	a, b   *life
 	writes []write

@@ -18,8 +18,8 @@ type claim struct {
 	state  gatekeeperv1.FiringState
 }
 
-// askClaims asks the servers for each firing as an application would: a no names who has it, or had it. What is granted instead was
-// claimed by nobody, and is given back.
+// askClaims asks the servers for each firing as an application would: a no names who has it, or had it. What is granted
+// instead was claimed by nobody, and is given back.
 func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (map[firing]claim, error) {
 	claims := map[firing]claim{}
 	for f := range firings {
@@ -39,8 +39,9 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 	return claims, nil
 }
 
-// audit holds what the applications wrote down against the servers' word. died counts the firings whose claim the application did not
-// live to write down, or slept through: an application that is suspended before it reads the answer finds a permit that is over.
+// audit holds what the applications wrote down against the servers' word. died counts the firings whose claim the
+// application did not live to write down, or slept through: an application that is suspended before it reads the answer
+// finds a permit that is over.
 func (e *evidence) audit() (died int, broken []string) {
 	for f, c := range e.claims {
 		if !c.ended() {
@@ -86,7 +87,8 @@ func (c claim) ended() bool {
 	}
 }
 
-// otherwise says how the end of a run, by the servers, differs from what its application wrote down; empty if it does not.
+// otherwise says how the end of a run, by the servers, differs from what its application wrote down; empty if it does
+// not.
 func otherwise(r *run, state gatekeeperv1.FiringState) string {
 	erred := r.Said(returned).Text != ""
 	switch {

@@ -65,7 +65,8 @@ func (s *Story) faults(ctx context.Context) (*faults, error) {
 	return f, nil
 }
 
-// killApp kills an application in the middle of jobs of both kinds, and starts it again when the servers have freed what it held.
+// killApp kills an application in the middle of jobs of both kinds, and starts it again when the servers have freed
+// what it held.
 func (s *Story) killApp(ctx context.Context, f *faults) error {
 	var victim *process
 	err := stage.Await(ctx, "an application in the middle of jobs of both kinds", func() (bool, error) {
@@ -101,7 +102,8 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	return again.scheduling(ctx)
 }
 
-// busy says whether the application is in the middle of jobs of both kinds. At its edges a run may be over, or not yet seen.
+// busy says whether the application is in the middle of jobs of both kinds. At its edges a run may be over, or not yet
+// seen.
 func (s *Story) busy(p *process) bool {
 	kinds := map[bool]int{}
 	for _, rec := range writing(p.Records()) {
@@ -149,8 +151,8 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 	return leader.Ready(ctx)
 }
 
-// suspendApp stops an application between a check and its write, until the job's next holder has written, and so have all that were
-// granted what it held, and resumes it.
+// suspendApp stops an application between a check and its write, until the job's next holder has written, and so have
+// all that were granted what it held, and resumes it.
 func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	c := &f.suspend
 	var victim *process
@@ -219,7 +221,8 @@ func (s *Story) about(p *process) (stage.Record, bool) {
 	return stage.Record{}, false
 }
 
-// catch suspends the application, and says whether the write that is to follow rec has not been made. Otherwise it resumes it.
+// catch suspends the application, and says whether the write that is to follow rec has not been made. Otherwise it
+// resumes it.
 func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
 	at := boottime.Now()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {

@@ -70,8 +70,8 @@ func (r *run) stopped() time.Duration {
 	return r.life.End()
 }
 
-// cut says that the servers may not know the firing as done: its permit was lost, died with its process, it was stopped before
-// its end, or its release was not confirmed.
+// cut says that the servers may not know the firing as done: its permit was lost, died with its process, it was stopped
+// before its end, or its release was not confirmed.
 func (r *run) cut() bool {
 	return r.Said(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Said(returned).Text != "" || r.Said(finished).Text != ""
 }

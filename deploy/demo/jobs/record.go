@@ -23,8 +23,8 @@ const (
 	refused stage.Event = "refused"
 	// returned: the run's function has returned, with the error Text.
 	returned stage.Event = "returned"
-	// finished: the run is over. Without a Text the servers have confirmed the release. Lost says that the run had to stop because its
-	// permit was lost.
+	// finished: the run is over. Without a Text the servers have confirmed the release. Lost says that the run had to
+	// stop because its permit was lost.
 	finished stage.Event = "finished"
 )
 

@@ -23,7 +23,8 @@ type write struct {
 	accepted bool
 }
 
-// store is what the applications write to, fenced by the tokens of their permits, a resource for each job. It remembers every write.
+// store is what the applications write to, fenced by the tokens of their permits, a resource for each job. It remembers
+// every write.
 type store struct {
 	address string
 	server  *http.Server

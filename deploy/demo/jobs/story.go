@@ -1,9 +1,11 @@
-// Package jobs is the story `jobs`: jobs of gocron under Gatekeeper and under faults. Three applications, each a process, have the same
-// timetable, fifty real jobs sped up, and one of them has a clock that is two seconds off. An application is killed, then the
-// leader, and then an application is suspended for longer than its permits last and resumed.
+// Package jobs is the story `jobs`: jobs of gocron under Gatekeeper and under faults. Three applications, each a
+// process, have the same timetable, fifty real jobs sped up, and one of them has a clock that is two seconds off. An
+// application is killed, then the leader, and then an application is suspended for longer than its permits last and
+// resumed.
 //
-// The report is made of what the applications wrote down, of what the store that they write to has seen, and of what the servers
-// say of every firing. The application itself is in app.go, as a developer would write it; what it does for the story is in record.go.
+// The report is made of what the applications wrote down, of what the store that they write to has seen, and of what
+// the servers say of every firing. The application itself is in app.go, as a developer would write it; what it does for
+// the story is in record.go.
 package jobs
 
 import (

@@ -31,8 +31,8 @@ type job struct {
 // stepTime is how long a run works for each of its writes.
 const stepTime = 150 * time.Millisecond
 
-// timetableOf takes n real jobs of the group, the same in every process. A job with an interval keeps one and a job with a cron line
-// keeps one, sped up so that each is due every 5 to 10 seconds and runs for a third of that, or less.
+// timetableOf takes n real jobs of the group, the same in every process. A job with an interval keeps one and a job
+// with a cron line keeps one, sped up so that each is due every 5 to 10 seconds and runs for a third of that, or less.
 func timetableOf(n int) ([]job, []samples.Job, error) {
 	ours, err := samples.Of(group)
 	if err != nil {
@@ -54,8 +54,8 @@ func timetableOf(n int) ([]job, []samples.Job, error) {
 	return jobs, real, nil
 }
 
-// spedUp is the job with its interval, or that between the runs of its cron line, made short. Periods divide a minute, so that a cron line
-// can say them.
+// spedUp is the job with its interval, or that between the runs of its cron line, made short. Periods divide a minute,
+// so that a cron line can say them.
 func spedUp(sample samples.Job) (job, error) {
 	schedule, err := sample.Schedule()
 	if err != nil {
@@ -85,8 +85,8 @@ func (j job) definition() gocron.JobDefinition {
 	return gocron.DurationJob(j.Period)
 }
 
-// due are the job's firings that come up after from and whose period is over by until, by their due times as Gatekeeper knows them: a
-// job with an interval is due once in each multiple of it.
+// due are the job's firings that come up after from and whose period is over by until, by their due times as Gatekeeper
+// knows them: a job with an interval is due once in each multiple of it.
 func (j job) due(from, until time.Time) []time.Time {
 	var times []time.Time
 	for at := from.Truncate(j.Period).Add(j.Offset - j.Period); !at.Add(j.Period).After(until); at = at.Add(j.Period) {

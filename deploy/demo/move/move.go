@@ -1,6 +1,7 @@
-// Package move is the story `move`: what an operator does at three in the morning. Hosts of one build cluster hold all of its 510 tasks, and
-// the hosts of another one wait. `gkctl move` moves all of them with a drain, and `gkctl undo` back. Most holders stop at once, some
-// take their time, and one does not stop. With -kill the leader is killed in the middle of the move.
+// Package move is the story `move`: what an operator does at three in the morning. Hosts of one build cluster hold all
+// of its 510 tasks, and the hosts of another one wait. `gkctl move` moves all of them with a drain, and `gkctl undo`
+// back. Most holders stop at once, some take their time, and one does not stop. With -kill the leader is killed in the
+// middle of the move.
 package move
 
 import (

@@ -29,7 +29,8 @@ const (
 	ordered stage.Event = "ordered"
 )
 
-// zone is the hosts of one build cluster, in one process. They hold each task as long as they can, and otherwise wait for it.
+// zone is the hosts of one build cluster, in one process. They hold each task as long as they can, and otherwise wait
+// for it.
 type zone struct {
 	Group     string
 	Tasks     []string
@@ -130,7 +131,8 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 	}
 }
 
-// hold holds a permit until the order to stop. It returns whether the holder will ignore the next order too: once is enough.
+// hold holds a permit until the order to stop. It returns whether the holder will ignore the next order too: once is
+// enough.
 func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
 	select {
@@ -147,8 +149,8 @@ func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	return deaf
 }
 
-// finish is what a holder does after the order to stop. Most are ready soon, every fifth has something to finish, and a deaf one continues
-// for as long as its permit lasts.
+// finish is what a holder does after the order to stop. Most are ready soon, every fifth has something to finish, and a
+// deaf one continues for as long as its permit lasts.
 func (z *zone) finish(ctx context.Context, p *client.Permit, deaf bool) {
 	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)
 	takes := n * 200 * time.Millisecond / 1000

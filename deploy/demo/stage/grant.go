@@ -12,8 +12,8 @@ import (
 // Never is later than every instant.
 const Never = time.Duration(1<<63 - 1)
 
-// noElection is a time in which no new leader can be elected. A grant that a process notes so soon after the leader's death still
-// came from the dead leader.
+// noElection is a time in which no new leader can be elected. A grant that a process notes so soon after the leader's
+// death still came from the dead leader.
 const noElection = 50 * time.Millisecond
 
 // Life is one process and everything that it wrote down.
@@ -62,7 +62,8 @@ func (g *Grant) Said(e Event) Record { return g.said[e] }
 // Has reports whether there is a record of this kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.said[e].Event == e }
 
-// Until is the end of belief. A process that never wrote it down believed until its death: a living one believes for ever.
+// Until is the end of belief. A process that never wrote it down believed until its death: a living one believes for
+// ever.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
 		return g.Said(Ended).Until

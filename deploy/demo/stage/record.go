@@ -50,7 +50,8 @@ type Record struct {
 // Account is where a process of a story writes down what it believes and does.
 type Account struct{ *account.Writer }
 
-// Begin reads the settings with which Stage.Start started this process, and returns its account. args are the part's name and the settings.
+// Begin reads the settings with which Stage.Start started this process, and returns its account. args are the part's
+// name and the settings.
 func Begin(args []string, settings any) (Account, error) {
 	a := Account{account.Inherited()}
 	if len(args) != 2 {
@@ -65,8 +66,8 @@ func (a Account) Write(r Record) {
 	a.Writer.Write(r)
 }
 
-// Hold writes down e, from which on the process believes in p, and Ended when belief ends. what completes the first record.
-// Call Stop before the release.
+// Hold writes down e, from which on the process believes in p, and Ended when belief ends. what completes the first
+// record. Call Stop before the release.
 func (a Account) Hold(p *client.Permit, e Event, what Record) *belief.Watch {
 	what.Event, what.Semaphore, what.Holder, what.Token = e, p.Semaphore(), p.Acquirer(), p.Token()
 	a.Write(what)

@@ -14,7 +14,8 @@ type Report struct {
 	Broken []string `json:"broken_promises"`
 }
 
-// Row is a line of the report: Text is for people, Figures are what Text was made of, for programs. Durations are in ns.
+// Row is a line of the report: Text is for people, Figures are what Text was made of, for programs. Durations are in
+// ns.
 type Row struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`

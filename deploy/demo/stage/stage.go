@@ -1,5 +1,5 @@
-// Package stage is what the stories of the demo share: three servers, processes that write down what they believe, faults, and a
-// report that is made of what the processes wrote down.
+// Package stage is what the stories of the demo share: three servers, processes that write down what they believe,
+// faults, and a report that is made of what the processes wrote down.
 package stage
 
 import (
@@ -96,8 +96,8 @@ func (s *Stage) close() {
 	}
 }
 
-// Serve starts three servers with these definitions, whose permits live for Duration. The longest hold and the expected interval are
-// removed: the stories run in seconds what the definitions were made for in hours.
+// Serve starts three servers with these definitions, whose permits live for Duration. The longest hold and the expected
+// interval are removed: the stories run in seconds what the definitions were made for in hours.
 func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
 	for _, def := range defs {
 		def.MaxHold, def.ExpectEvery, def.Duration = nil, nil, durationpb.New(s.Duration)

@@ -12,8 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// JGroups is the session at the end of the article "A simple clustered task distribution system": three workers, short tasks that are
-// spread over them, and a long one whose worker is killed in the middle. Another worker takes it over, and its result goes to the submitter.
+// JGroups is the session at the end of the article "A simple clustered task distribution system": three workers, short
+// tasks that are spread over them, and a long one whose worker is killed in the middle. Another worker takes it over,
+// and its result goes to the submitter.
 type JGroups struct {
 	shop
 	long time.Duration

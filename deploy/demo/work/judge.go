@@ -111,7 +111,8 @@ func (e *evidence) judge(r *stage.Report) {
 	e.table(r)
 }
 
-// judgeResult compares what the submitters got for a task with what the servers have recorded and with what the workers wrote down.
+// judgeResult compares what the submitters got for a task with what the servers have recorded and with what the workers
+// wrote down.
 func (e *evidence) judgeResult(t task) (broken []string) {
 	breakf := func(format string, args ...any) {
 		broken = append(broken, t.String()+fmt.Sprintf(format, args...))

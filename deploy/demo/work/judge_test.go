@@ -76,7 +76,8 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 	}
 }
 
-// A worker may lose a task, get it again and end it, and then be killed: only what it had when it was killed must go to another.
+// A worker may lose a task, get it again and end it, and then be killed: only what it had when it was killed must go to
+// another.
 func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)

@@ -15,8 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Oddjob is the last section of the article "Distributing Work", sped up: the work takes 15 s, and the schedule is every 10 s. With three
-// workers, one is always idle. In the end the worker of the last round is killed, and the idle one does its work.
+// Oddjob is the last section of the article "Distributing Work", sped up: the work takes 15 s, and the schedule is
+// every 10 s. With three workers, one is always idle. In the end the worker of the last round is killed, and the idle
+// one does its work.
 type Oddjob struct {
 	stage.Stage
 	period time.Duration

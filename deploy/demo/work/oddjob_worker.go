@@ -20,8 +20,9 @@ const (
 	heard stage.Event = "heard"
 )
 
-// oddjob is one Oddjob of the article. Each has the same timer, and does one thing at a time. It grabs for each firing that is due, and for one whose
-// holder was lost. At SIGTERM its timer stops. Then it ends when the claims that it has lost have ended.
+// oddjob is one Oddjob of the article. Each has the same timer, and does one thing at a time. It grabs for each firing
+// that is due, and for one whose holder was lost. At SIGTERM its timer stops. Then it ends when the claims that it has
+// lost have ended.
 type oddjob struct {
 	Name, Semaphore string
 	Endpoints       []string

@@ -1,8 +1,9 @@
-// Package work is the stories of shared work: `jgroups`, `oddjob` and `words`. The first two play what the articles show, with processes
-// that are killed. In the third, ten thousand tasks are shared by workers that join, leave and die, while the leader is killed too.
+// Package work is the stories of shared work: `jgroups`, `oddjob` and `words`. The first two play what the articles
+// show, with processes that are killed. In the third, ten thousand tasks are shared by workers that join, leave and
+// die, while the leader is killed too.
 //
-// Servers, workers and submitters are processes. Each report is made of what workers and submitters wrote down, and of what the servers have
-// recorded.
+// Servers, workers and submitters are processes. Each report is made of what workers and submitters wrote down, and of
+// what the servers have recorded.
 package work
 
 import (

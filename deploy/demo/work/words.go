@@ -16,8 +16,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// Words counts the words of the files of GOROOT, with a task for each file. While the tasks are executed, workers join, leave and are killed, the
-// leader is killed and started again, and the submitter is killed and started again. The results are compared with a direct count.
+// Words counts the words of the files of GOROOT, with a task for each file. While the tasks are executed, workers join,
+// leave and are killed, the leader is killed and started again, and the submitter is killed and started again. The
+// results are compared with a direct count.
 type Words struct {
 	shop
 	files int

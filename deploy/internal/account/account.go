@@ -1,5 +1,5 @@
-// Package account is how a process tells what it believes and does: one line of JSON a record, written at once, so that a process that
-// is killed has told everything up to then.
+// Package account is how a process tells what it believes and does: one line of JSON a record, written at once, so that
+// a process that is killed has told everything up to then.
 package account
 
 import (
@@ -39,8 +39,8 @@ func (a *Writer) Write(record any) {
 	}
 }
 
-// Read reads an account to its end and hands each record to take. A line that was cut off by the process's death is the last and
-// is left out.
+// Read reads an account to its end and hands each record to take. A line that was cut off by the process's death is the
+// last and is left out.
 func Read[R any](r io.Reader, take func(R)) error {
 	decoder := json.NewDecoder(r)
 	for {

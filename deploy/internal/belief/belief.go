@@ -11,8 +11,9 @@ import (
 // look is how often a holder asks itself whether it still holds.
 const look = 10 * time.Millisecond
 
-// Watch follows a permit. While it is held, it looks again and again; the end of belief is the release, or the deadline that was
-// known at the last look. A process that was stopped in between believed no longer than that, however late it notices.
+// Watch follows a permit. While it is held, it looks again and again; the end of belief is the release, or the deadline
+// that was known at the last look. A process that was stopped in between believed no longer than that, however late it
+// notices.
 type Watch struct {
 	permit  *client.Permit
 	ended   func(until time.Duration, lost bool)
@@ -20,15 +21,16 @@ type Watch struct {
 	stopped chan struct{} // closed when ended has returned
 }
 
-// Of follows p until belief ends or Stop is called, and then calls ended, once: with the end of belief by the shared clock, and
-// whether the permit was lost.
+// Of follows p until belief ends or Stop is called, and then calls ended, once: with the end of belief by the shared
+// clock, and whether the permit was lost.
 func Of(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go w.believe()
 	return w
 }
 
-// Stop says that the holder gives the permit up now, and returns when ended has returned. Call it once, before the release.
+// Stop says that the holder gives the permit up now, and returns when ended has returned. Call it once, before the
+// release.
 func (w *Watch) Stop() {
 	close(w.stop)
 	<-w.stopped

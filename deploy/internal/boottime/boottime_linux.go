@@ -1,5 +1,5 @@
-// Package boottime reads a clock that all processes of a machine share and that nobody can set: what several holders wrote
-// down by it can be laid side by side.
+// Package boottime reads a clock that all processes of a machine share and that nobody can set: what several holders
+// wrote down by it can be laid side by side.
 package boottime
 
 import (

@@ -1,7 +1,7 @@
 //go:build !linux
 
-// Package boottime reads a clock that all processes of a machine share: what several holders wrote down by it can be laid
-// side by side.
+// Package boottime reads a clock that all processes of a machine share: what several holders wrote down by it can be
+// laid side by side.
 package boottime
 
 import "time"

@@ -1,5 +1,5 @@
-// Package child starts this program again, as a separate process that writes an account, and has what the account says at any
-// moment, also after the process was killed.
+// Package child starts this program again, as a separate process that writes an account, and has what the account says
+// at any moment, also after the process was killed.
 package child
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Process is a process and the account that it writes, of records R. Kill and Wait are called from one goroutine, everything
-// else from any.
+// Process is a process and the account that it writes, of records R. Kill and Wait are called from one goroutine,
+// everything else from any.
 type Process[R any] struct {
 	// Name is for people.
 	Name string
@@ -108,7 +108,8 @@ func (p *Process[R]) Wait(within time.Duration) error {
 	return nil
 }
 
-// Await waits until it has written a record like this, and returns the first one. It fails when the process ends before.
+// Await waits until it has written a record like this, and returns the first one. It fails when the process ends
+// before.
 func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -17,8 +17,8 @@ import (
 // echoMethod is a unary call that answers with what it was given: what gRPC itself costs on this machine.
 const echoMethod = "/bench.Echo/Echo"
 
-// ServeEcho serves the echo on a free port, which it prints, until its standard input ends. It runs as a separate process, as the
-// servers that it is compared with do.
+// ServeEcho serves the echo on a free port, which it prints, until its standard input ends. It runs as a separate
+// process, as the servers that it is compared with do.
 func ServeEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

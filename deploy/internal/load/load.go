@@ -1,5 +1,5 @@
-// Package load is what the benches measure by: callers in a closed loop, the connections that they share, and grpc-go's own speed on this
-// machine.
+// Package load is what the benches measure by: callers in a closed loop, the connections that they share, and grpc-go's
+// own speed on this machine.
 package load
 
 import (
@@ -22,8 +22,8 @@ type Figure struct {
 // Call does a piece of work for one of the callers, from 0, and returns how many operations it was.
 type Call func(ctx context.Context, caller int) (int, error)
 
-// Measure makes callers call one after the other for that long, each on its own and at least once. The first error ends it and is
-// returned.
+// Measure makes callers call one after the other for that long, each on its own and at least once. The first error ends
+// it and is returned.
 func Measure(ctx context.Context, length time.Duration, callers int, call Call) (Figure, error) {
 	r := loop.Window{Callers: callers, Length: length, FailFast: true}.Run(ctx, func(ctx context.Context, turn loop.Turn) (int, error) {
 		return call(ctx, turn.Caller)

@@ -1,4 +1,5 @@
-// Package plot draws curves as SVG, for reports that stand in a page: it takes the colours of the reader's light or dark scheme.
+// Package plot draws curves as SVG, for reports that stand in a page: it takes the colours of the reader's light or
+// dark scheme.
 package plot
 
 import (

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Main is the main of a program: it runs command with the program's arguments, in a context that ends with SIGINT or SIGTERM. An error is
-// printed behind the program's name, and makes the exit code 1. flag.ErrHelp is not an error.
+// Main is the main of a program: it runs command with the program's arguments, in a context that ends with SIGINT or
+// SIGTERM. An error is printed behind the program's name, and makes the exit code 1. flag.ErrHelp is not an error.
 func Main(name string, command func(ctx context.Context, args []string, out io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

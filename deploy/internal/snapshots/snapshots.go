@@ -33,15 +33,15 @@ type Delay struct {
 // Added is by how much the longest wait was longer than usual, in ms.
 func (d *Delay) Added() float64 { return max(d.LongestWithin-d.LongestBefore, 0) }
 
-// within is how long a server may take to come to a snapshot: it looks every half to whole minute whether there is enough to
-// leave behind, and a slow machine may need as long to write that.
+// within is how long a server may take to come to a snapshot: it looks every half to whole minute whether there is
+// enough to leave behind, and a slow machine may need as long to write that.
 const within = 5 * time.Minute
 
 // Acquire acquires a permit and returns what releases it.
 type Acquire func(ctx context.Context) (release func(ctx context.Context) error, err error)
 
-// Measure acquires and releases until the server has taken a snapshot. Each grant and each release is an entry of the log, so after enough of
-// them it takes one without help.
+// Measure acquires and releases until the server has taken a snapshot. Each grant and each release is an entry of the
+// log, so after enough of them it takes one without help.
 func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Delay, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s took no snapshot within %v", server.ID, within))
 	defer cancel()
@@ -101,8 +101,8 @@ type span struct {
 	bytes    float64
 }
 
-// await looks at the server's folder of snapshots until it makes one and has made it. One that is being made when it is called
-// does not count: its beginning was not seen.
+// await looks at the server's folder of snapshots until it makes one and has made it. One that is being made when it is
+// called does not count: its beginning was not seen.
 func await(ctx context.Context, dir string) (span, error) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

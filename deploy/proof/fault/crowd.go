@@ -18,8 +18,8 @@ const (
 // crowded is how many wait.
 const crowded = 10_000
 
-// crowd is ten thousand that wait before a few semaphores, and watchers that do not read. When most of them stand there, the leader dies, or hands over, or
-// nothing happens. It lasts as long as faults do.
+// crowd is ten thousand that wait before a few semaphores, and watchers that do not read. When most of them stand
+// there, the leader dies, or hands over, or nothing happens. It lasts as long as faults do.
 func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note(Crowd, "")
 	a.Clients.Watch(ctx, 50)

@@ -24,7 +24,8 @@ const (
 // FullDisk needs servers with disks of their own.
 const FullDisk = "full-disk"
 
-// logFile is the file of the term, the vote and the log, with markFile beside it, unless the log has separate files, in the folder logDir.
+// logFile is the file of the term, the vote and the log, with markFile beside it, unless the log has separate files, in
+// the folder logDir.
 const (
 	logFile  = "raft.db"
 	markFile = "acknowledged"
@@ -36,8 +37,8 @@ func ofTheLog(file string) bool {
 	return file == logFile || file == markFile || filepath.Dir(file) == logDir
 }
 
-// damage kills a follower, tears or flips bytes of one of its files, and starts it again. A server refuses what is damaged, in the
-// one way that refused allows; then another member takes its place.
+// damage kills a follower, tears or flips bytes of one of its files, and starts it again. A server refuses what is
+// damaged, in the one way that refused allows; then another member takes its place.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.hurting.Lock() // nobody survives the damage of a majority
 	defer a.hurting.Unlock()
@@ -76,8 +77,8 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// refused says whether a server that was started on a damaged file has ended as it must: with the code of a damaged folder. Other files
-// than the log's also say whose folder it is. byItself is false when a signal ended it.
+// refused says whether a server that was started on a damaged file has ended as it must: with the code of a damaged
+// folder. Other files than the log's also say whose folder it is. byItself is false when a signal ended it.
 func refused(file string, code int, byItself bool, log string) error {
 	switch {
 	case !byItself:

@@ -1,5 +1,5 @@
-// Package fault does to a cluster and its clients what happens to them in real life, sooner and more often. Which faults, when and for how
-// long is decided by a seed; on whom, by that and by who leads at that moment.
+// Package fault does to a cluster and its clients what happens to them in real life, sooner and more often. Which
+// faults, when and for how long is decided by a seed; on whom, by that and by who leads at that moment.
 package fault
 
 import (
@@ -29,7 +29,8 @@ type Arena struct {
 	Workers, Submitters []*Holder
 	// Full fills the disk of a server, and returns what makes room again; nil where servers have no disks of their own.
 	Full func(*servers.Server) (func(), error)
-	// Disk sets the state of a server's disk, in the words of the tag `faulty`; nil when the servers are as they are released.
+	// Disk sets the state of a server's disk, in the words of the tag `faulty`; nil when the servers are as they are
+	// released.
 	Disk func(s *servers.Server, state string) error
 	// Names and Foreign, another cluster, are nil but in runs of Misdirected.
 	Names   Addresses
@@ -65,8 +66,8 @@ type Network interface {
 	Reset(network.Link)
 }
 
-// A Kind of fault begins, lasts, and ends when it returns, or with the context; it leaves nothing broken but what Mend mends. An error says that
-// the harness failed, not that the cluster did.
+// A Kind of fault begins, lasts, and ends when it returns, or with the context; it leaves nothing broken but what Mend
+// mends. An error says that the harness failed, not that the cluster did.
 type Kind func(context.Context, *Arena, *rand.Rand) error
 
 // kinds are all faults by their names.

@@ -15,7 +15,8 @@ const (
 	DiskError = "disk-error"
 )
 
-// hangs is longer than the ten seconds after which a server takes its disk for one that hangs, and leavesIn how long it may take to leave.
+// hangs is longer than the ten seconds after which a server takes its disk for one that hangs, and leavesIn how long it
+// may take to leave.
 const (
 	hangs    = 11 * time.Second
 	leavesIn = 15 * time.Second
@@ -46,8 +47,8 @@ func (a *Arena) disks(all []*servers.Server, state string) error {
 	return nil
 }
 
-// slowDisk makes writes late: each by less than half the leader's lease; by more than the lease, for which nobody has to be elected either; seldom by
-// more than a server waits for a disk, which then leaves.
+// slowDisk makes writes late: each by less than half the leader's lease; by more than the lease, for which nobody has
+// to be elected either; seldom by more than a server waits for a disk, which then leaves.
 func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)
@@ -79,7 +80,8 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// diskError lets every write fail from a moment on, before anything is written or after all of it was. The server must leave.
+// diskError lets every write fail from a moment on, before anything is written or after all of it was. The server must
+// leave.
 func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	state := []string{"fail write", "fail sync"}[random.IntN(2)]
@@ -92,8 +94,8 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.leave(ctx, random, all)
 }
 
-// leave waits until servers whose disks fail have left as they must, repairs the disks, and starts the servers. It does so also when the time of
-// faults is over: a server that goes on is what is looked for.
+// leave waits until servers whose disks fail have left as they must, repairs the disks, and starts the servers. It does
+// so also when the time of faults is over: a server that goes on is what is looked for.
 func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
 	for _, s := range all {
 		// A follower of a leader whose disk hangs may write nothing before that one has left, so each has its time.

@@ -89,7 +89,8 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return err
 }
 
-// kill kills it, and starts another in its place. It waits a while for a worker to have a task, and says whether one was killed that had.
+// kill kills it, and starts another in its place. It waits a while for a worker to have a task, and says whether one
+// was killed that had.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -123,7 +124,8 @@ func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 // KilledAtTask counts the workers that were killed while they had a task.
 const KilledAtTask = "worker-killed-at-task"
 
-// Harm kills and suspends the processes that execute tasks, and those that submit them, until the context ends. It counts what it has done.
+// Harm kills and suspends the processes that execute tasks, and those that submit them, until the context ends. It
+// counts what it has done.
 func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{KilledAtTask: 0}
 	var mu sync.Mutex // guards counts and failed

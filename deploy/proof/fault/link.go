@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the name of the end at which the clients are, and API what a server's API is called, after its id: members speak to one another
-// by their ids, and to an API as clients do.
+// Clients is the name of the end at which the clients are, and API what a server's API is called, after its id: members
+// speak to one another by their ids, and to an API as clients do.
 const (
 	Clients = "clients"
 	API     = "/api"

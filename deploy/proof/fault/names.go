@@ -12,7 +12,8 @@ import (
 // Misdirected needs addresses that can be led elsewhere, and another cluster.
 const Misdirected = "misdirected"
 
-// Hop is what a server's API is called, after its id, where the way of the other members to it is another than the clients'.
+// Hop is what a server's API is called, after its id, where the way of the other members to it is another than the
+// clients'.
 const Hop = "/hop"
 
 // Addresses lead to other servers.
@@ -21,8 +22,9 @@ type Addresses interface {
 	Lead(end, target string)
 }
 
-// misdirected lets a member's addresses, as the others know them, lead to another server: to another member, or to one of another cluster. That may be
-// made of the same names, so that cluster id and member id are the same too. The clients' way stays what it is: nothing tells them whom they ask.
+// misdirected lets a member's addresses, as the others know them, lead to another server: to another member, or to one
+// of another cluster. That may be made of the same names, so that cluster id and member id are the same too. The
+// clients' way stays what it is: nothing tells them whom they ask.
 func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	victim := a.leader(ctx, random)
 	if random.IntN(3) == 0 {

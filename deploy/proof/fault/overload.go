@@ -14,15 +14,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Overload is the name of that kind. Its servers, and those of mixed runs, work on MaxCalls at once, so that ten times as much is something that a
-// laptop can ask.
+// Overload is the name of that kind. Its servers, and those of mixed runs, work on MaxCalls at once, so that ten times
+// as much is something that a laptop can ask.
 const (
 	Overload = "overload"
 	MaxCalls = 64
 )
 
-// overload is ten times as many callers as the servers work for at once, which ask again immediately whatever the answer is. Other clients are refused
-// beside them, and what was answered as not done is held against the history.
+// overload is ten times as many callers as the servers work for at once, which ask again immediately whatever the
+// answer is. Other clients are refused beside them, and what was answered as not done is held against the history.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
 	defer cancel()

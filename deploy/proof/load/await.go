@@ -105,7 +105,8 @@ func ending(claim *gatekeeperv1.FiringClaim) history.Response {
 // patience is how long a caller waits for an end that may have come already, from servers that work.
 const patience = 5 * time.Second
 
-// AwaitAll asks, when the faults are over, for every end that callers have not heard of: each must be told that has come.
+// AwaitAll asks, when the faults are over, for every end that callers have not heard of: each must be told that has
+// come.
 func (c *Clients) AwaitAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -40,7 +40,8 @@ func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 // within is a time from 0 to d.
 func (b *bare) within(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
 
-// turn is one acquisition, from its first call to its last, under a fresh identity, or several under one that is used again.
+// turn is one acquisition, from its first call to its last, under a fresh identity, or several under one that is used
+// again.
 func (b *bare) turn(ctx context.Context) {
 	if b.chance(0.6) {
 		b.lives(ctx)

@@ -29,10 +29,11 @@ type Options struct {
 	Work []Semaphore
 	// Put takes what the clients note.
 	Put func(history.Entry)
-	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library. Visitors are those that
-	// make bare calls at the semaphores of tasks.
+	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library.
+	// Visitors are those that make bare calls at the semaphores of tasks.
 	Bare, Library, Visitors int
-	// Credentials are those of bare clients; nil: in the clear. The client library takes its own from GK_TLS_CA and so on.
+	// Credentials are those of bare clients; nil: in the clear. The client library takes its own from GK_TLS_CA and so
+	// on.
 	Credentials credentials.TransportCredentials
 }
 
@@ -190,8 +191,8 @@ func (c *Clients) Close() {
 	}
 }
 
-// Hold runs clients of the library in a process of their own, until the context ends. One that is started in its place has another name and
-// the same host.
+// Hold runs clients of the library in a process of their own, until the context ends. One that is started in its place
+// has another name and the same host.
 func Hold(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {

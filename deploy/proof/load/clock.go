@@ -18,11 +18,12 @@ func (s *stepped) Now() time.Duration {
 	return time.Duration(float64(boottime.Now())*s.rate) + time.Duration(s.steps.Load())
 }
 
-// mostBack is how far a clock may be set back at once. A clock that permits are counted by is never set back; what it may do is wait, as long
-// as it is within what all clocks may differ by. The shortest permits last half a second.
+// mostBack is how far a clock may be set back at once. A clock that permits are counted by is never set back; what it
+// may do is wait, as long as it is within what all clocks may differ by. The shortest permits last half a second.
 const mostBack = 3 * time.Millisecond
 
-// Step sets the clock of one client: forward, as a machine does that was suspended, or back by next to nothing. It says whose and how far.
+// Step sets the clock of one client: forward, as a machine does that was suspended, or back by next to nothing. It says
+// whose and how far.
 func (c *Clients) Step(random *rand.Rand) (name string, by time.Duration) {
 	i := random.IntN(len(c.clocks))
 	switch random.IntN(3) {

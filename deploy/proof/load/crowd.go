@@ -21,8 +21,8 @@ func CrowdWorld(seed uint64) []Semaphore {
 	return all
 }
 
-// Crowd adds clients that stand in the queues of a world until the context ends. A client that is granted a permit holds it for a moment, and goes to the end of the
-// queue. They have connections of their own. It is called once.
+// Crowd adds clients that stand in the queues of a world until the context ends. A client that is granted a permit
+// holds it for a moment, and goes to the end of the queue. They have connections of their own. It is called once.
 func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, world []Semaphore) error {
 	servers := &endpoints{credentials: c.opts.Credentials}
 	if err := servers.set(addresses); err != nil {

@@ -44,7 +44,8 @@ func (h *held) gone(random *rand.Rand) (uint64, bool) {
 	return h.ended[random.IntN(len(h.ended))], true
 }
 
-// soon is one, or the next that is held within a while: most are held for a few milliseconds, and somebody who looks now and then finds none.
+// soon is one, or the next that is held within a while: most are held for a few milliseconds, and somebody who looks
+// now and then finds none.
 func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
 	for range 100 {
 		if token, ok = h.one(semaphore, random); ok || ctx.Err() != nil {

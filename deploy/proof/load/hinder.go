@@ -46,7 +46,8 @@ func (o *operator) restore(ctx context.Context, s Semaphore, version uint64) (do
 	return version != 0 && o.replace(ctx, s.Name, s.Definition, version) != 0
 }
 
-// move plans the move of a semaphore to another group, and makes it if nobody has edited the definition meanwhile. To the history that is an edit.
+// move plans the move of a semaphore to another group, and makes it if nobody has edited the definition meanwhile. To
+// the history that is an edit.
 func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	version, def := o.read(ctx, s.Name)
 	if version == 0 {
@@ -79,7 +80,8 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	}
 }
 
-// cordoned are the acquirers that are shut out. Each cordon of a semaphore's operator catches the workers of every second process.
+// cordoned are the acquirers that are shut out. Each cordon of a semaphore's operator catches the workers of every
+// second process.
 func cordoned() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
 func cordonOf(s Semaphore, acquirers string) history.Request {
@@ -116,7 +118,8 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	return o.restore(ctx, s, 0) && ok
 }
 
-// Open ends what operators have left at the semaphores of tasks: from then on every task can end. The operators must have stopped.
+// Open ends what operators have left at the semaphores of tasks: from then on every task can end. The operators must
+// have stopped.
 func (c *Clients) Open(ctx context.Context) error {
 	for _, s := range worked(c.opts.Work) {
 		for !c.operator.open(ctx, s) {
@@ -129,7 +132,8 @@ func (c *Clients) Open(ctx context.Context) error {
 	return nil
 }
 
-// TakeOver takes over from the next holders until that has succeeded once at a semaphore of tasks and once at another one.
+// TakeOver takes over from the next holders until that has succeeded once at a semaphore of tasks and once at another
+// one.
 func (c *Clients) TakeOver(ctx context.Context) error {
 	for _, world := range [][]Semaphore{c.opts.World, c.opts.Work} {
 		for s := world[slices.IndexFunc(world, func(s Semaphore) bool { return s.Definition.Takeover })]; ; {

@@ -57,13 +57,14 @@ type job struct {
 	rests  time.Duration
 	random *rand.Rand
 	turns  int
-	// last is the last token of each identity at each semaphore. Nobody here believes in it when the next one is asked for, and the client
-	// library may say so to the servers.
+	// last is the last token of each identity at each semaphore. Nobody here believes in it when the next one is asked
+	// for, and the client library may say so to the servers.
 	last map[string]uint64
 }
 
-// turn is one run under a fresh identity, or several under one that this job uses again and again: also after a restart, or at the same
-// time as another client. Two jobs of a client never share one, which the client library would refuse.
+// turn is one run under a fresh identity, or several under one that this job uses again and again: also after a
+// restart, or at the same time as another client. Two jobs of a client never share one, which the client library would
+// refuse.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}
@@ -171,7 +172,8 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 	return false
 }
 
-// belief writes down until when a permit is believed to be held, again and again, so that it is known also of a client that is killed.
+// belief writes down until when a permit is believed to be held, again and again, so that it is known also of a client
+// that is killed.
 type belief struct {
 	*library
 	permit  *client.Permit

@@ -11,7 +11,8 @@ import (
 type self struct {
 	// own has a holder id, nameless has none, and shared is also used by another client.
 	own, nameless, shared history.Identity
-	// home is the semaphore for which it mostly asks, by its number. Clients that share an identity have the same, so that they meet.
+	// home is the semaphore for which it mostly asks, by its number. Clients that share an identity have the same, so
+	// that they meet.
 	home int
 }
 
@@ -32,8 +33,8 @@ type life struct {
 	until time.Duration
 }
 
-// lives makes several acquisitions under one identity, one after the other, like a process that is started again. Calls of an earlier
-// one may still be on their way, and its holder may still believe.
+// lives makes several acquisitions under one identity, one after the other, like a process that is started again. Calls
+// of an earlier one may still be on their way, and its holder may still believe.
 func (b *bare) lives(ctx context.Context) {
 	s := b.world[b.self.home%len(b.world)]
 	if b.chance(0.3) {
@@ -175,7 +176,8 @@ func (b *bare) deafness(s Semaphore) deafness {
 	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// ignore believes in a permit to its deadline without hearing whether it was superseded. Some holders release it, early or late.
+// ignore believes in a permit to its deadline without hearing whether it was superseded. Some holders release it, early
+// or late.
 func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {
@@ -191,7 +193,8 @@ func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answe
 	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// giveBack releases a permit in which its holder does not believe any more, or cancels its request. A firing counts as not run.
+// giveBack releases a permit in which its holder does not believe any more, or cancels its request. A firing counts as
+// not run.
 func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -68,7 +68,8 @@ func (o *operator) act(ctx context.Context, r history.Request, do func(context.C
 	return err
 }
 
-// edit replaces a definition, of this version if it is known, by one with other permits and patterns, and returns the new one's.
+// edit replaces a definition, of this version if it is known, by one with other permits and patterns, and returns the
+// new one's.
 func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
 	def.Permits = uint32(o.random.IntN(int(max(s.Most, s.Definition.Permits)) + 1))
@@ -142,8 +143,8 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 	_ = o.resume(ctx, s)
 }
 
-// leave leaves a change in force for a while. Where tasks are handed out that is longer, since when a worker was granted its permit is known less
-// exactly than for a caller.
+// leave leaves a change in force for a while. Where tasks are handed out that is longer, since when a worker was
+// granted its permit is known less exactly than for a caller.
 func (o *operator) leave(ctx context.Context, s Semaphore) {
 	most := 400 * time.Millisecond
 	if s.Worked {
@@ -181,7 +182,8 @@ func (o *operator) revoke(ctx context.Context, s Semaphore) {
 	})
 }
 
-// holder is the token of the next holder. Where tasks are handed out the servers say which permits there are, since workers are other processes.
+// holder is the token of the next holder. Where tasks are handed out the servers say which permits there are, since
+// workers are other processes.
 func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bool) {
 	if !s.Worked {
 		return o.held.soon(ctx, s.Name, o.random)

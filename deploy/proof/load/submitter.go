@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitter submits jobs, also those that it, an earlier life or another submitter has submitted. What a job is depends on its id alone, so that each of
-// them submits the same.
+// submitter submits jobs, also those that it, an earlier life or another submitter has submitted. What a job is depends
+// on its id alone, so that each of them submits the same.
 type submitter struct {
 	*library
 	random *rand.Rand

@@ -8,11 +8,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// rests is the most time between two visits. Visitors stand in the same queue as workers, and must leave most of the permits to them.
+// rests is the most time between two visits. Visitors stand in the same queue as workers, and must leave most of the
+// permits to them.
 const rests = 500 * time.Millisecond
 
-// visit acquires at the semaphores of tasks as any caller does, until the context ends, under the client's identity, that of another visitor, and
-// that of a worker.
+// visit acquires at the semaphores of tasks as any caller does, until the context ends, under the client's identity,
+// that of another visitor, and that of a worker.
 func (b *bare) visit(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := b.world[b.random.IntN(len(b.world))]
@@ -27,8 +28,8 @@ func (b *bare) visit(ctx context.Context) {
 	}
 }
 
-// guise draws the identity of a visit. That of a worker is the one it offers to work under, or the one under which it holds a task, which no
-// other caller may have before the task has ended.
+// guise draws the identity of a visit. That of a worker is the one it offers to work under, or the one under which it
+// holds a task, which no other caller may have before the task has ended.
 func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
 	if b.chance(0.2) {

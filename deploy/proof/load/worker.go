@@ -19,8 +19,9 @@ import (
 // ownerName is the semaphore whose permits keep jobs from being cancelled.
 const ownerName = "work/owners"
 
-// WorkWorld is the semaphores whose permits carry tasks, and that of the owners of jobs. One group is let in to work, until an operator moves
-// the work to the other one. The slots of one semaphore cool, after each task or only after a loss, as the seed says.
+// WorkWorld is the semaphores whose permits carry tasks, and that of the owners of jobs. One group is let in to work,
+// until an operator moves the work to the other one. The slots of one semaphore cool, after each task or only after a
+// loss, as the seed says.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore
@@ -49,8 +50,8 @@ func worked(world []Semaphore) []Semaphore {
 	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.Worked })
 }
 
-// worker executes the tasks of a semaphore, as carelessly as workers do: it fails, returns, works for longer than its permit lasts, and does not look
-// at its context.
+// worker executes the tasks of a semaphore, as carelessly as workers do: it fails, returns, works for longer than its
+// permit lasts, and does not look at its context.
 type worker struct {
 	*library
 	semaphore Semaphore
@@ -64,8 +65,8 @@ type worker struct {
 // workerID is the holder id of all workers, to which the servers add a part for each task.
 const workerID = "worker"
 
-// Work runs workers of both groups until the context ends, in a separate process, and beside them a caller that has their identity. A process
-// that is started in its place has another name and the same host.
+// Work runs workers of both groups until the context ends, in a separate process, and beside them a caller that has
+// their identity. A process that is started in its place has another name and the same host.
 func Work(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -95,7 +96,8 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// run works until the context ends. A worker whose endpoint leads to another cluster for a while ends, and begins again.
+// run works until the context ends. A worker whose endpoint leads to another cluster for a while ends, and begins
+// again.
 func (w *worker) run(ctx context.Context) error {
 	parallel := []int{3, 3, 100}[w.random.IntN(3)]
 	for {

@@ -1,5 +1,5 @@
-// Package load is the clients of a fault run: they ask, hold, refresh, release, edit and watch, each writes down what it sees, and all
-// are as careless as real ones.
+// Package load is the clients of a fault run: they ask, hold, refresh, release, edit and watch, each writes down what
+// it sees, and all are as careless as real ones.
 package load
 
 import (

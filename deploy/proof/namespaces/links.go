@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// Set sets a link's state. A link that is down drops every packet in its direction, and tells nobody: neither end hears of it. All links to a
-// server that are late, lose or are narrow are so together, as the last one of them was set; those to the clients are not.
-// Err reports what could not be done.
+// Set sets a link's state. A link that is down drops every packet in its direction, and tells nobody: neither end hears
+// of it. All links to a server that are late, lose or are narrow are so together, as the last one of them was set;
+// those to the clients are not. Err reports what could not be done.
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -41,7 +41,8 @@ func (n *Net) Heal() {
 	}
 }
 
-// Reset breaks every connection between the ends of a link, as far as the first one knows them. While the link is down the other end does not hear of it.
+// Reset breaks every connection between the ends of a link, as far as the first one knows them. While the link is down
+// the other end does not hear of it.
 func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,8 +62,9 @@ func end(name string) string {
 	return id
 }
 
-// cut drops what goes over a link, or lets it pass. Where a server sends, it is dropped when it has left its network and comes to the
-// bridge; where the machine sends, when it leaves the bridge: an end that sends hears nothing. The caller holds mu.
+// cut drops what goes over a link, or lets it pass. Where a server sends, it is dropped when it has left its network
+// and comes to the bridge; where the machine sends, when it leaves the bridge: an end that sends hears nothing. The
+// caller holds mu.
 func (n *Net) cut(l network.Link, down bool) error {
 	pref, is := n.rules[l]
 	if is == down {
@@ -84,7 +86,8 @@ func (n *Net) cut(l network.Link, down bool) error {
 	return do("tc", "filter", "add", "dev", n.port(port), way, "protocol", "ip", "pref", strconv.Itoa(n.next), "bpf", "da", "bytecode", code)
 }
 
-// filter says at which port and in which direction a link's packets pass, and the program that drops them; port is 0 when there is no such link any more.
+// filter says at which port and in which direction a link's packets pass, and the program that drops them; port is 0
+// when there is no such link any more.
 func (n *Net) filter(l network.Link) (port int, way, code string) {
 	from, to := n.ports[l.From], n.ports[l.To]
 	switch {
@@ -102,7 +105,8 @@ const (
 	destination = 14 + 16
 )
 
-// dropped is a program for packets (the classic BPF), in the words of tc, that drops those which have this address there.
+// dropped is a program for packets (the classic BPF), in the words of tc, that drops those which have this address
+// there.
 func dropped(there int, address string) string {
 	ip := netip.MustParseAddr(address).As4()
 	const load, ifEqual, end, drop, goOn = 0x20, 0x15, 0x06, 2, 0xffffffff

@@ -1,13 +1,14 @@
-// Package namespaces gives each server its own network, and lets the kernel cut them off from one another: connections are real and just
-// fall silent. It needs Linux, root, and the commands ip, tc and ss.
+// Package namespaces gives each server its own network, and lets the kernel cut them off from one another: connections
+// are real and just fall silent. It needs Linux, root, and the commands ip, tc and ss.
 //
-// A bridge joins the servers' networks with the machine, where the clients are. Each server has two addresses. At the first everybody
-// reaches it, and there things are cut; at the second, which is never cut, the harness asks how it is.
+// A bridge joins the servers' networks with the machine, where the clients are. Each server has two addresses. At the
+// first everybody reaches it, and there things are cut; at the second, which is never cut, the harness asks how it is.
 //
 //	clients .1 ──┬── bridge ──┬── port ── eth0 .2, .130  gk1
 //	harness .129 ┘            └── port ── eth0 .3, .131  gk2
 //
-// Everything is named after the process that made it, so that what a killed one has left is known and removed by the next.
+// Everything is named after the process that made it, so that what a killed one has left is known and removed by the
+// next.
 package namespaces
 
 import (
@@ -29,8 +30,8 @@ import (
 // ErrUnavailable says that this machine or user cannot create network namespaces.
 var ErrUnavailable = errors.New("networks in the kernel need Linux, root, ip, tc with its bpf filter, and ss")
 
-// Outside is the end of a link that is on the machine itself, where the clients are. What stands behind a slash in an end's name says
-// which of a server's ports is meant; to the kernel they are one.
+// Outside is the end of a link that is on the machine itself, where the clients are. What stands behind a slash in an
+// end's name says which of a server's ports is meant; to the kernel they are one.
 const Outside = "clients"
 
 // control is how far a server's second address is from its first.
@@ -53,7 +54,8 @@ type Net struct {
 	failed error // the first thing that could not be done
 }
 
-// Open makes a network, and tries on it whether everything works that is needed later. The error is ErrUnavailable where it cannot be.
+// Open makes a network, and tries on it whether everything works that is needed later. The error is ErrUnavailable
+// where it cannot be.
 func Open() (*Net, error) {
 	if os.Getuid() != 0 {
 		return nil, ErrUnavailable
@@ -153,7 +155,8 @@ func (n *Net) try() error {
 	return errors.Join(n.Err(), n.breaks(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
 }
 
-// breaks says whether connections can be broken: where the kernel cannot (it needs INET_DIAG_DESTROY), ss says nothing and does nothing.
+// breaks says whether connections can be broken: where the kernel cannot (it needs INET_DIAG_DESTROY), ss says nothing
+// and does nothing.
 func (n *Net) breaks() error {
 	l, err := net.Listen("tcp", net.JoinHostPort(n.at(1), "0"))
 	if err != nil {

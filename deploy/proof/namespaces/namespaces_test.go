@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo listens at port 7, tells so, and calls the address on each line that it reads; without one it does nothing. What comes back on its own call
-// it tells too.
+// echo listens at port 7, tells so, and calls the address on each line that it reads; without one it does nothing. What
+// comes back on its own call it tells too.
 func echo(call string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package network puts proxies in front of servers, so that what goes between them can be held up, slowed down and broken, in each
-// direction by itself. It needs no privileges.
+// Package network puts proxies in front of servers, so that what goes between them can be held up, slowed down and
+// broken, in each direction by itself. It needs no privileges.
 package network
 
 import (
@@ -15,13 +15,15 @@ type Link struct{ From, To string }
 
 // State is how a link is. The zero State is a good one.
 type State struct {
-	// Down: nothing gets through. What was sent meanwhile arrives when the link is up again, unless its connection was given up: as TCP does it.
+	// Down: nothing gets through. What was sent meanwhile arrives when the link is up again, unless its connection was
+	// given up: as TCP does it.
 	Down bool
 	// Delay is added to everything, and up to Jitter more.
 	Delay, Jitter time.Duration
 	// Loss is the part of what is sent, 0 to 1, that has to be sent again, which takes Resend.
 	Loss float64
-	// Rate is how many bytes get through in a second, and what is too much is lost; 0 is as many as there are. Proxies know no such links.
+	// Rate is how many bytes get through in a second, and what is too much is lost; 0 is as many as there are. Proxies
+	// know no such links.
 	Rate int
 }
 
@@ -66,8 +68,8 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Lead lets the addresses of an end lead to another target from now on, as a name does that was given away; connections that there are stay.
-// An empty target is the end's own.
+// Lead lets the addresses of an end lead to another target from now on, as a name does that was given away; connections
+// that there are stay. An empty target is the end's own.
 func (n *Network) Lead(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,8 +14,8 @@ func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
-// Proxy listens on a free loopback address, which it returns, and passes everything on to the target, which is the end called to. It
-// ends with the network.
+// Proxy listens on a free loopback address, which it returns, and passes everything on to the target, which is the end
+// called to. It ends with the network.
 func (n *Network) Proxy(to, target string, who Who) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

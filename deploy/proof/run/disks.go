@@ -46,7 +46,8 @@ func (d *disks) remove() {
 	}
 }
 
-// diskFile is the name of the file in a server's folder that says how its disk is: where the server runs, see the tag `faulty`.
+// diskFile is the name of the file in a server's folder that says how its disk is: where the server runs, see the tag
+// `faulty`.
 const diskFile = "disk"
 
 func faulty(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }

@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// What lies between servers and clients: networks in the kernel, proxies, or the former where they can be and can do the kind of fault.
+// What lies between servers and clients: networks in the kernel, proxies, or the former where they can be and can do
+// the kind of fault.
 const (
 	Namespaces = "namespaces"
 	Proxies    = "proxies"

@@ -12,7 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// HolderCommand is the first argument with which this program is a client in a separate process; Holder is given all arguments.
+// HolderCommand is the first argument with which this program is a client in a separate process; Holder is given all
+// arguments.
 const HolderCommand = "holder"
 
 // What such a client is.

@@ -82,7 +82,8 @@ func jobsEnd(ctx context.Context, a *fault.Arena) error {
 	return a.Clients.JobsEnd(ctx)
 }
 
-// settled reads every definition and every job, and waits until all members have the same state, which they say by its hash.
+// settled reads every definition and every job, and waits until all members have the same state, which they say by its
+// hash.
 func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -143,7 +144,8 @@ func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)
 	return states, failed
 }
 
-// watchStates asks again and again: now and then two members stand at the same index also while everything is in motion.
+// watchStates asks again and again: now and then two members stand at the same index also while everything is in
+// motion.
 func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -1,5 +1,5 @@
-// Package run is one fault run: it starts real servers and clients, does one kind of fault to them, repairs everything, waits until the
-// cluster works again, and checks what was seen.
+// Package run is one fault run: it starts real servers and clients, does one kind of fault to them, repairs everything,
+// waits until the cluster works again, and checks what was seen.
 package run
 
 import (
@@ -58,10 +58,11 @@ type Report struct {
 	Operations int
 	// Unknown is how many of them had no answer.
 	Unknown int
-	// Grants is how many permits were granted, and Reacquired how many of the answers said that an older token was superseded. Terms is the
-	// last leader's term.
+	// Grants is how many permits were granted, and Reacquired how many of the answers said that an older token was
+	// superseded. Terms is the last leader's term.
 	Grants, Reacquired int
-	// Ends are how often jobs failed and were cut short, holders were taken over, firings were handed over, and ends were awaited.
+	// Ends are how often jobs failed and were cut short, holders were taken over, firings were handed over, and ends
+	// were awaited.
 	Ends   map[string]int
 	Terms  uint64
 	Faults map[string]int
@@ -80,10 +81,11 @@ const Recover check.Promise = "the cluster works again when faults are over"
 const (
 	// recoverTime is for the cluster to work again.
 	recoverTime = 30 * time.Second
-	// jobsTime is how long the tasks that are left may take. Some run for seconds one after another, and callers stand between them.
+	// jobsTime is how long the tasks that are left may take. Some run for seconds one after another, and callers stand
+	// between them.
 	jobsTime = 3 * time.Minute
-	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its semaphores, with crowds
-	// and with mutants among them; the rest is for a machine that is busy.
+	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its
+	// semaphores, with crowds and with mutants among them; the rest is for a machine that is busy.
 	modelTime = time.Minute
 	// holders, bareClients, libraryClients and visitors are how many there are.
 	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
@@ -177,7 +179,8 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	return r, err
 }
 
-// secureIn makes a secure run secure. The environment gives clients of the library, also those that are processes, their files.
+// secureIn makes a secure run secure. The environment gives clients of the library, also those that are processes,
+// their files.
 func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, error) {
 	if !opts.Secure {
 		return nil, insecure.NewCredentials(), nil
@@ -359,7 +362,8 @@ func ends(h *history.History) map[string]int {
 	return n
 }
 
-// besideWork counts the permits that ordinary callers were granted at the semaphores of tasks, and what operators did there.
+// besideWork counts the permits that ordinary callers were granted at the semaphores of tasks, and what operators did
+// there.
 func besideWork(h *history.History) map[string]int {
 	works := map[string]bool{"": true} // cordons are of all semaphores
 	for _, op := range h.Operations {

@@ -54,8 +54,8 @@ type Call struct {
 	ended                    bool
 }
 
-// Open lets a call in, before anything of it is read, or refuses it with an *OverloadedError. connection is comparable and tells the
-// connections of clients apart; it is nil for one of another member. End must follow.
+// Open lets a call in, before anything of it is read, or refuses it with an *OverloadedError. connection is comparable
+// and tells the connections of clients apart; it is nil for one of another member. End must follow.
 func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	if kind == Vital {
 		return nil, nil //nolint:nilnil // documented on Call
@@ -78,8 +78,8 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	return call, nil
 }
 
-// Work begins the work of a call whose message was read, or refuses it with an *OverloadedError. A Waiting call waits for its turn instead:
-// then an error may be that of ctx. It may be called while End is, and begins nothing then.
+// Work begins the work of a call whose message was read, or refuses it with an *OverloadedError. A Waiting call waits
+// for its turn instead: then an error may be that of ctx. It may be called while End is, and begins nothing then.
 func (c *Call) Work(ctx context.Context, identity Identity) error {
 	if c == nil {
 		return nil
@@ -237,7 +237,8 @@ func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 	return t
 }
 
-// leave takes an open call off a tally, which may be nil, and forgets the tally with the last of them. The caller holds mu.
+// leave takes an open call off a tally, which may be nil, and forgets the tally with the last of them. The caller holds
+// mu.
 func leave[K comparable](c *Control, tallies map[K]*tally, key K, t *tally, k Kind) {
 	if t == nil {
 		return

@@ -32,18 +32,19 @@ func Kinds() []Kind { return []Kind{Ordinary, Batch, Operator, Heavy, Waiting} }
 
 // Limits bound what a server does at once.
 type Limits struct {
-	// Open is the most calls of each kind that are open: in work, waiting, or not yet received. Working is the most that are in work. Those
-	// of Vital mean nothing.
+	// Open is the most calls of each kind that are open: in work, waiting, or not yet received. Working is the most
+	// that are in work. Those of Vital mean nothing.
 	Open, Working [kinds]int
 }
 
-// DefaultWorking is the most ordinary calls in work, unless an operator knows better. Commands go to the log by 256 in an entry, and
-// from 256 to 4000 callers at once two processors answered no more than a tenth more; what is beyond is room for the calls that all come
-// at a full minute. It bounds how long a refresh stands behind others: some 30 µs of a processor each.
+// DefaultWorking is the most ordinary calls in work, unless an operator knows better. Commands go to the log by 256 in
+// an entry, and from 256 to 4000 callers at once two processors answered no more than a tenth more; what is beyond is
+// room for the calls that all come at a full minute. It bounds how long a refresh stands behind others: some 30 µs of a
+// processor each.
 const DefaultWorking = 4096
 
-// maxWaiting is the most open calls that wait, at some 15 kB each (measured). With the other kinds it leaves a connection between members,
-// which carries 32 768 streams, enough for those that keep permits alive.
+// maxWaiting is the most open calls that wait, at some 15 kB each (measured). With the other kinds it leaves a
+// connection between members, which carries 32 768 streams, enough for those that keep permits alive.
 const maxWaiting = 16 << 10
 
 // NewLimits are those for this many ordinary calls in work, which is above 0.

@@ -14,7 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// While a member is older than bindings are, a caller with a certificate may do what that member lets it do. That ends with the first binding.
+// While a member is older than bindings are, a caller with a certificate may do what that member lets it do. That ends
+// with the first binding.
 func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -58,7 +59,8 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 	check("with a binding", codes.OK, codes.Unauthenticated)
 }
 
-// A server that has just started has the state of its last snapshot, which may be older than every binding. It lets nobody in by that.
+// A server that has just started has the state of its last snapshot, which may be older than every binding. It lets
+// nobody in by that.
 func TestAccess_ServerThatHasNotCaughtUp_LetsNobodyReadButItsStatus(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {

@@ -15,9 +15,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// AdminPort puts the rules of who may do what before the pages of the admin port. A page that is not named here is for administrators.
+// AdminPort puts the rules of who may do what before the pages of the admin port. A page that is not named here is for
+// administrators.
 //
-// Each server decides by its own state: there is no leader to ask, and one that lags behind refuses for a moment at most.
+// Each server decides by its own state: there is no leader to ask, and one that lags behind refuses for a moment at
+// most.
 func (a *API) AdminPort(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, allowed := "admin port: debug", mayAdminister

@@ -48,8 +48,8 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy has n calls in work, each of its own identity, over as many connections as it takes. end lets them end and checks that they
-// were answered.
+// occupy has n calls in work, each of its own identity, over as many connections as it takes. end lets them end and
+// checks that they were answered.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()
 	begun, release := stuck(g)
@@ -134,7 +134,8 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	g := open(t, working(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
-	// The calls of occupy are on one separate connection: this guards connectionOf, which rests on gRPC's having one peer for each.
+	// The calls of occupy are on one separate connection: this guards connectionOf, which rests on gRPC's having one
+	// peer for each.
 	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 	c := ctx(t)
 	for i := range 4 {

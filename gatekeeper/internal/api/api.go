@@ -37,10 +37,11 @@ type Config struct {
 	Hub       Hub
 	// TLS is off when zero. With authorities, clients must show a certificate of theirs.
 	TLS certs.Files
-	// PeerTLS are the files of the peer port. Hops to the leader show that certificate, and the port takes those of its authorities from
-	// members. Optional: TLS.
+	// PeerTLS are the files of the peer port. Hops to the leader show that certificate, and the port takes those of its
+	// authorities from members. Optional: TLS.
 	PeerTLS certs.Files
-	// Authenticate asks each caller for a credential, and lets it do what its binding grants. Without it everybody may do everything.
+	// Authenticate asks each caller for a credential, and lets it do what its binding grants. Without it everybody may
+	// do everything.
 	Authenticate bool
 	// Audit takes a line for each refusal and each change; nil: none are kept.
 	Audit *audit.Log
@@ -106,8 +107,8 @@ type API struct {
 	polls    sync.WaitGroup
 }
 
-// New returns an API that serves by way of the servers that NewServer makes. It fails when the TLS files cannot be used. Close
-// it after those servers have stopped.
+// New returns an API that serves by way of the servers that NewServer makes. It fails when the TLS files cannot be
+// used. Close it after those servers have stopped.
 func New(cfg Config) (*API, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = DefaultPoll
@@ -189,8 +190,8 @@ func (a *API) Register(r grpc.ServiceRegistrar) {
 	healthpb.RegisterHealthServer(r, a.health)
 }
 
-// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients go elsewhere. Unary
-// calls are still served. It is called before the server's GracefulStop, which waits for streams.
+// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients go elsewhere.
+// Unary calls are still served. It is called before the server's GracefulStop, which waits for streams.
 func (a *API) Drain() {
 	a.drain()
 	a.health.Shutdown()
@@ -227,8 +228,8 @@ func (a *API) poll() {
 	}
 }
 
-// setServing sets the health of the server as a whole and of each service. After Drain it changes nothing: the health server
-// takes no status after its Shutdown.
+// setServing sets the health of the server as a whole and of each service. After Drain it changes nothing: the health
+// server takes no status after its Shutdown.
 func (a *API) setServing(serving bool) {
 	s := healthpb.HealthCheckResponse_NOT_SERVING
 	if serving {

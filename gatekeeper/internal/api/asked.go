@@ -13,8 +13,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A call whose answer was lost is repeated with its request id, and answered as the first one was. The state machine remembers that answer,
-// with a hash of what the call asked for: an id that is used for something else is a mistake, and must not be answered as if it were done.
+// A call whose answer was lost is repeated with its request id, and answered as the first one was. The state machine
+// remembers that answer, with a hash of what the call asked for: an id that is used for something else is a mistake,
+// and must not be answered as if it were done.
 
 // repeatable is a call of an operator with a request id.
 type repeatable interface {
@@ -23,9 +24,9 @@ type repeatable interface {
 	GetRequestRevision() uint64
 }
 
-// asked is the hash of what an operator's call asks for, as its caller gave it: what a selector finds may change. It is never 0. Who asks
-// and why does not count. Nor does it when something ends, but for whether it does: what lasts an hour, or until two o'clock, names
-// another instant when a person repeats it.
+// asked is the hash of what an operator's call asks for, as its caller gave it: what a selector finds may change. It is
+// never 0. Who asks and why does not count. Nor does it when something ends, but for whether it does: what lasts an
+// hour, or until two o'clock, names another instant when a person repeats it.
 func asked(m repeatable) uint64 {
 	what := proto.Clone(m).ProtoReflect()
 	fields := what.Descriptor().Fields()
@@ -39,8 +40,8 @@ func asked(m repeatable) uint64 {
 	return hashOf(what.Interface(), ends)
 }
 
-// askedEdits is the hash of what edits ask for: what shall be there after them. A caller who looks before it repeats replaces what its
-// first attempt created, so kinds and versions do not count.
+// askedEdits is the hash of what edits ask for: what shall be there after them. A caller who looks before it repeats
+// replaces what its first attempt created, so kinds and versions do not count.
 func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
 	for i, c := range batch.Changes {
@@ -72,11 +73,12 @@ func hash(bytes []byte, ends bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// decideFrom reads the state that a change is decided from, and returns the earlier change of which the call is a repeat; nil if it is none.
-// A repeat is answered from what is remembered. Its selector is not evaluated again, because the state may have changed since, not least by
-// the change itself. Two errors refuse the call before anything is decided, and again when the command is applied, because another attempt
-// may arrive in between: a *keeper.RequestReusedError an id that belongs to another change, a *keeper.RequestTooOldError a change that may
-// have been made and forgotten.
+// decideFrom reads the state that a change is decided from, and returns the earlier change of which the call is a
+// repeat; nil if it is none. A repeat is answered from what is remembered. Its selector is not evaluated again, because
+// the state may have changed since, not least by the change itself. Two errors refuse the call before anything is
+// decided, and again when the command is applied, because another attempt may arrive in between: a
+// *keeper.RequestReusedError an id that belongs to another change, a *keeper.RequestTooOldError a change that may have
+// been made and forgotten.
 func (s *operatorService) decideFrom(
 	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {

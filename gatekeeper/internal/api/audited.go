@@ -24,9 +24,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The server that decides about a call audits it: the leader, for calls that a follower passes on. It audits each refusal, and each change that a
-// person makes. Permits that callers acquire and release, and tasks that they submit, have no line: there are thousands a second, and the history
-// says how each ended.
+// The server that decides about a call audits it: the leader, for calls that a follower passes on. It audits each
+// refusal, and each change that a person makes. Permits that callers acquire and release, and tasks that they submit,
+// have no line: there are thousands a second, and the history says how each ended.
 
 // audits reports whether the calls of a method are audited although they are allowed.
 func audits(fullMethod string) bool {
@@ -38,7 +38,8 @@ func audits(fullMethod string) bool {
 	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy)
 }
 
-// audited writes what became of a call that was decided here. req is nil where it was not read, or is a stream's. reply is nil beside an error.
+// audited writes what became of a call that was decided here. req is nil where it was not read, or is a stream's. reply
+// is nil beside an error.
 func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, err error) {
 	if a.cfg.Audit == nil {
 		return
@@ -89,7 +90,8 @@ func (a *API) hid(ctx context.Context, fullMethod string, tokens ...uint64) {
 	}
 }
 
-// hidden are the tokens of permits that are there, and not the owner's, among those that the owner was answered are lost.
+// hidden are the tokens of permits that are there, and not the owner's, among those that the owner was answered are
+// lost.
 func (a *API) hidden(owner semaphore.Owner, results []keeper.TokenResult) (tokens []uint64) {
 	if a.cfg.Audit == nil || owner.Principal == nil {
 		return nil
@@ -154,7 +156,8 @@ func isDryRun(req any) bool {
 	return ok && m.GetDryRun()
 }
 
-// aboutOf names what a request is about: the fields that name a semaphore, a job, a token and so on, also within edits, selectors and plans.
+// aboutOf names what a request is about: the fields that name a semaphore, a job, a token and so on, also within edits,
+// selectors and plans.
 func aboutOf(req any) (about []string) {
 	m, ok := req.(proto.Message)
 	if !ok {
@@ -192,7 +195,8 @@ const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }
 
-// repeats counts refusals that are repeated, so that a client that tries in a loop does not drive everything else out of the log.
+// repeats counts refusals that are repeated, so that a client that tries in a loop does not drive everything else out
+// of the log.
 type repeats struct {
 	mu    sync.Mutex // guards the others
 	since time.Time
@@ -207,7 +211,8 @@ const (
 	// repeatsFor is how long repeated refusals are counted before a line reports them.
 	repeatsFor = 10 * time.Second
 	maxRepeats = 1000
-	// maxStrangers is how many different refusals of callers without a principal have a line in that time, and maxOfStranger of one address.
+	// maxStrangers is how many different refusals of callers without a principal have a line in that time, and
+	// maxOfStranger of one address.
 	maxStrangers, maxOfStranger = 100, 20
 )
 

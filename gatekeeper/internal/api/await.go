@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AwaitFiring streams what becomes of a firing. It reads what this server has applied, without a Confirm: whatever a claim ever said is true of
-// that moment, and a caller that is sent OPEN too late is denied when it claims.
+// AwaitFiring streams what becomes of a firing. It reads what this server has applied, without a Confirm: whatever a
+// claim ever said is true of that moment, and a caller that is sent OPEN too late is denied when it claims.
 func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AwaitFiringResponse]) error {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return err

@@ -39,8 +39,9 @@ func wantState(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.Awai
 	}
 }
 
-// A caller learned from the leader which token has claimed the firing. It asks a server that has not applied that claim yet, and knows the one
-// before: that was not taken over from the token that the caller awaits, but the other way round.
+// A caller learned from the leader which token has claimed the firing. It asks a server that has not applied that claim
+// yet, and knows the one before: that was not taken over from the token that the caller awaits, but the other way
+// round.
 func TestAwaitFiring_ServerKnowsAnOlderClaimOnly_IsNoEnd(t *testing.T) {
 	g := handing(t)
 	f := semaphore.Firing{Name: "f"}

@@ -15,8 +15,8 @@ import (
 // chunkBytes is how much of a backup a message carries.
 const chunkBytes = 256 << 10
 
-// SaveSnapshot streams a backup. The state that was read is immutable, so that the backup is of one moment however long it takes; what is
-// applied meanwhile needs additional memory until it has ended.
+// SaveSnapshot streams a backup. The state that was read is immutable, so that the backup is of one moment however long
+// it takes; what is applied meanwhile needs additional memory until it has ended.
 func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, stream grpc.ServerStreamingServer[gatekeeperv1.SaveSnapshotResponse]) error {
 	ctx := stream.Context()
 	state, err := s.read(ctx, false)
@@ -47,7 +47,8 @@ func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, strea
 // chunks makes a writer of a function that sends, and keeps, what it is given.
 type chunks func(data []byte) error
 
-// Write sends p in pieces of at most chunkBytes: a bufio.Writer passes on as they are the writes that are larger than its buffer.
+// Write sends p in pieces of at most chunkBytes: a bufio.Writer passes on as they are the writes that are larger than
+// its buffer.
 func (send chunks) Write(p []byte) (int, error) {
 	sent := 0
 	for piece := range slices.Chunk(p, chunkBytes) {

@@ -293,7 +293,8 @@ func badClusterCalls() []badCall {
 	}
 }
 
-// Every refusal names field, value and rule, and changes nothing: the keeper of this test panics when it is asked for a permit.
+// Every refusal names field, value and rule, and changes nothing: the keeper of this test panics when it is asked for a
+// permit.
 func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 	g := open(t)
 	g.create("there")

@@ -23,8 +23,8 @@ const (
 	maxBatchBytes = 1 << 20
 )
 
-// BatchTryAcquire answers the requests whose answer changes nothing, and leaves the others open. Each request is admitted, validated,
-// counted and decided as a TryAcquire. A follower passes what it has admitted on to the leader.
+// BatchTryAcquire answers the requests whose answer changes nothing, and leaves the others open. Each request is
+// admitted, validated, counted and decided as a TryAcquire. A follower passes what it has admitted on to the leader.
 func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	b := &batch{s: s, ctx: ctx, received: time.Now()} // first of all: the callers count from before it
 	defer b.end()
@@ -124,8 +124,8 @@ func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
 	return nil
 }
 
-// answer writes the answer of a request and counts it as a TryAcquire that has ended. If the batch is full, it leaves the request open,
-// to be counted when its caller asks alone.
+// answer writes the answer of a request and counts it as a TryAcquire that has ended. If the batch is full, it leaves
+// the request open, to be counted when its caller asks alone.
 func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
 	r := b.reply.Results[place]
 	if err = toStatus(b.s.unready(err)); err != nil {

@@ -29,7 +29,8 @@ type RefusedError struct{ error }
 
 func (e *RefusedError) Unwrap() error { return e.error }
 
-// CheckAdministrator returns the *semaphore.FieldError by which every member would refuse the request; nil: there is none.
+// CheckAdministrator returns the *semaphore.FieldError by which every member would refuse the request; nil: there is
+// none.
 func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	if err := access.ValidSubject(m.GetSubject()); err != nil {
 		return err
@@ -54,9 +55,9 @@ func wordsOfOwner(member string, m *gatekeeperv1.BindAdministratorRequest) (auth
 	return "member " + member + " (" + author + ")", reason, err
 }
 
-// BindAdministrator has the cluster carry out what the owner of this member's data folder asks for: here if this server leads, else by passing
-// it on to the leader as a member. That gives a member nothing new: it decides already whose calls it passes on. It may be repeated, unless the error is
-// a *RefusedError.
+// BindAdministrator has the cluster carry out what the owner of this member's data folder asks for: here if this server
+// leads, else by passing it on to the leader as a member. That gives a member nothing new: it decides already whose
+// calls it passes on. It may be repeated, unless the error is a *RefusedError.
 func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
 	err := a.bindAsMember(ctx, m)
 	if s := status.Convert(toStatus(err)); s.Code() == codes.InvalidArgument || reasonOf(s) == reasonAccessLimit {
@@ -76,8 +77,8 @@ func (a *API) bindAsMember(ctx context.Context, m *gatekeeperv1.BindAdministrato
 	return err
 }
 
-// BindAdministrator is for members of the latest configuration that pass on what was left in their folder: authenticate lets no hop of anybody
-// else in.
+// BindAdministrator is for members of the latest configuration that pass on what was left in their folder: authenticate
+// lets no hop of anybody else in.
 func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) (*gatekeeperv1.BindAdministratorResponse, error) {
 	c := s.caller(ctx)
 	if c == nil || !c.member || c.via == "" {
@@ -123,8 +124,8 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 	}
 }
 
-// administering is the binding that gets the subject and administers the cluster, as it is and as it must be: the one that has the subject, or
-// else the named one. They are the same if nothing is to be done.
+// administering is the binding that gets the subject and administers the cluster, as it is and as it must be: the one
+// that has the subject, or else the named one. They are the same if nothing is to be done.
 func administering(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {

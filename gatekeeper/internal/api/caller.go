@@ -23,8 +23,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SubjectHeader names the subjects of a caller whose call a member passes on, and PinHeader the acquirers to which its certificate pins
-// it. They are taken from members only. All are frozen.
+// SubjectHeader names the subjects of a caller whose call a member passes on, and PinHeader the acquirers to which its
+// certificate pins it. They are taken from members only. All are frozen.
 const (
 	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
 	PinHeader     = "gatekeeper-pin-bin"
@@ -32,19 +32,21 @@ const (
 	SourceHeader = "gatekeeper-source"
 )
 
-// memberSubject stands in SubjectHeader for a member that calls for itself; its certificate follows, in DER. It is frozen.
+// memberSubject stands in SubjectHeader for a member that calls for itself; its certificate follows, in DER. It is
+// frozen.
 const memberSubject = "member:"
 
 // authorization is the header of bearer tokens.
 const authorization = "authorization"
 
-// againError ends or refuses a call that goes through when it is made again: its caller was not authenticated yet, or has become another principal.
+// againError ends or refuses a call that goes through when it is made again: its caller was not authenticated yet, or
+// has become another principal.
 type againError struct{ why string }
 
 func (e *againError) Error() string { return e.why + ": call again" }
 
-// beginning is why calls are refused until the leader has bound the first administrator, which takes a moment after a cluster was made or upgraded,
-// and why streams end that began before.
+// beginning is why calls are refused until the leader has bound the first administrator, which takes a moment after a
+// cluster was made or upgraded, and why streams end that began before.
 const beginning = "the cluster is about to authenticate its callers"
 
 // caller is who makes a call. A nil caller is one on a server that authenticates nobody, and may do everything.
@@ -64,7 +66,8 @@ type caller struct {
 
 type callerKey struct{}
 
-// caller returns the caller of a call; nil where callers are not authenticated. A call that was not looked at is a stranger's.
+// caller returns the caller of a call; nil where callers are not authenticated. A call that was not looked at is a
+// stranger's.
 func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
 		return nil
@@ -79,8 +82,9 @@ func (a *API) caller(ctx context.Context) *caller {
 	}
 }
 
-// early reports whether the caller may do everything because the cluster cannot store bindings yet: a member is older than they are, and lets
-// callers with certificates do everything too. A server that has just started has an old state, and cannot tell.
+// early reports whether the caller may do everything because the cluster cannot store bindings yet: a member is older
+// than they are, and lets callers with certificates do everything too. A server that has just started has an old state,
+// and cannot tell.
 func (c *caller) early() bool {
 	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
 }
@@ -115,8 +119,8 @@ func (e *forbiddenError) Error() string {
 	return fmt.Sprintf("forbidden: principal %q lacks the role %s %s; an administrator grants it with gkctl auth bind", e.principal, e.role, e.what)
 }
 
-// authenticate finds out what a call proves, before anything of it is read. Who that is, is decided where the call is executed. The context that
-// it returns has the caller, also beside an error.
+// authenticate finds out what a call proves, before anything of it is read. Who that is, is decided where the call is
+// executed. The context that it returns has the caller, also beside an error.
 func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 	if !a.cfg.Authenticate {
 		return ctx, nil
@@ -160,8 +164,8 @@ func addressOf(source string) netip.Addr {
 	return at.Addr()
 }
 
-// bear takes the token of a caller: one of this cluster, or a JWT. A JWT that an issuer has signed is not a guess, so it passes also where others
-// have guessed from its address: many pods have one, and each shows a new JWT every hour.
+// bear takes the token of a caller: one of this cluster, or a JWT. A JWT that an issuer has signed is not a guess, so
+// it passes also where others have guessed from its address: many pods have one, and each shows a new JWT every hour.
 func (c *caller) bear(ctx context.Context, headers []string) error {
 	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
@@ -191,8 +195,8 @@ func (c *caller) guessed(header string, refused error) error {
 	return refused
 }
 
-// admit refuses a token from an address that has shown too many wrong ones. Only the server that verifies the token asks: another one does not know
-// which were right.
+// admit refuses a token from an address that has shown too many wrong ones. Only the server that verifies the token
+// asks: another one does not know which were right.
 func (c *caller) admit() error {
 	if c.bearer == "" {
 		return nil
@@ -250,8 +254,9 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	return p, state, err
 }
 
-// may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was committed: one that was just
-// elected may lack a binding, and nobody may be refused for that. A follower refuses nobody: it sends the caller to the leader.
+// may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was
+// committed: one that was just elected may lack a binding, and nobody may be refused for that. A follower refuses
+// nobody: it sends the caller to the leader.
 func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
 	p, err := c.here(allowed)
 	switch {
@@ -273,7 +278,8 @@ func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, 
 	return p, err
 }
 
-// here asks by this server's state alone whether the caller may do something. Beside a principal the error is that of its permission.
+// here asks by this server's state alone whether the caller may do something. Beside a principal the error is that of
+// its permission.
 func (c *caller) here(allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err != nil {
@@ -351,8 +357,8 @@ func viewsEvery(p *auth.Principal, _ *fsm.State) error {
 	return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
 }
 
-// viewsEverything reports whether the caller may view every semaphore, and administers whether it is an administrator. They decide what an answer
-// shows, and refuse nothing.
+// viewsEverything reports whether the caller may view every semaphore, and administers whether it is an administrator.
+// They decide what an answer shows, and refuse nothing.
 func (a *API) viewsEverything(ctx context.Context) bool {
 	return a.now(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
 }
@@ -376,7 +382,8 @@ func (a *API) visible(ctx context.Context, state *fsm.State, name string) bool {
 	return sees == nil || sees(state, name)
 }
 
-// ownerOf are the permits of a principal. Those from before callers were authenticated are of every principal that may acquire them.
+// ownerOf are the permits of a principal. Those from before callers were authenticated are of every principal that may
+// acquire them.
 func ownerOf(p *auth.Principal, state *fsm.State) semaphore.Owner {
 	o := semaphore.OwnerOf(p.Name())
 	o.Unowned = func(sem string, id semaphore.Identity) bool { return p.MayAs(access.Acquirer, state, sem, id) }

@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// CatchUp asks semaphore.Misfires. It reads as a claim does: advice from a state of the past would send a caller to firings that have run.
+// CatchUp asks semaphore.Misfires. It reads as a claim does: advice from a state of the past would send a caller to
+// firings that have run.
 func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequest) (*gatekeeperv1.CatchUpResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err

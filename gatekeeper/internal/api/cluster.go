@@ -217,8 +217,8 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// handedOver answers a transfer that was cut by a new leadership, most likely its own doing: nil when another than the one meant leads now, the
-// old one does again, or nobody is known to.
+// handedOver answers a transfer that was cut by a new leadership, most likely its own doing: nil when another than the
+// one meant leads now, the old one does again, or nobody is known to.
 func handedOver(req any, was, now consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {

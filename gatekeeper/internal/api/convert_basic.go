@@ -22,8 +22,8 @@ const (
 	unknownAuthor = "unknown"
 )
 
-// durationFrom reads an optional duration; absent is the one given. One that no time.Duration can hold becomes the longest,
-// which every range refuses.
+// durationFrom reads an optional duration; absent is the one given. One that no time.Duration can hold becomes the
+// longest, which every range refuses.
 func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (time.Duration, error) {
 	if d == nil {
 		return absent, nil
@@ -149,7 +149,8 @@ func endingFrom(m ending) (keeper.Ending, error) {
 	return keeper.Ending{At: until, Lasts: lasts}, nil
 }
 
-// invalid is the error of a field that breaks a rule which only the API knows: encodings, pages. Everything else is validated by semaphore.
+// invalid is the error of a field that breaks a rule which only the API knows: encodings, pages. Everything else is
+// validated by semaphore.
 func invalid(field, value, rule string) error { return semaphore.Invalid(field, value, rule) }
 
 // at is the path of the i-th element of a repeated field.

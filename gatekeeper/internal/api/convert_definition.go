@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DefinitionFrom is the definition that the API reads in a message, with every default filled in. Ranges and patterns are
-// validated by the keeper, which knows the cluster's bounds; an explicit empty pattern and an explicit zero pass from here
-// to there and are refused there. The error is a *semaphore.FieldError.
+// DefinitionFrom is the definition that the API reads in a message, with every default filled in. Ranges and patterns
+// are validated by the keeper, which knows the cluster's bounds; an explicit empty pattern and an explicit zero pass
+// from here to there and are refused there. The error is a *semaphore.FieldError.
 func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
 		m = new(gatekeeperv1.Definition)

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The numbers of Reason, StopCause, PermitState, ClaimState and Status are those of the API's enumerations: conversions are
-// casts, and a test holds the names equal, one by one.
+// The numbers of Reason, StopCause, PermitState, ClaimState and Status are those of the API's enumerations: conversions
+// are casts, and a test holds the names equal, one by one.
 
 // maxTokens is the most tokens of one refresh or frame.
 const maxTokens = 10_000
@@ -181,7 +181,8 @@ func plainly(results []keeper.TokenResult) (others []keeper.TokenResult, refresh
 }
 
 func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
-	// One allocation for all of them: a frame has many. Permits that live as long share their duration, which nobody changes.
+	// One allocation for all of them: a frame has many. Permits that live as long share their duration, which nobody
+	// changes.
 	values := make([]gatekeeperv1.TokenResult, len(results))
 	out := make([]*gatekeeperv1.TokenResult, len(results))
 	var shared *durationpb.Duration
@@ -309,7 +310,8 @@ func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	}
 }
 
-// failureFrom makes a line of at most semaphore.MaxName bytes. What a job says when it fails is any text, and no reason to refuse a release.
+// failureFrom makes a line of at most semaphore.MaxName bytes. What a job says when it fails is any text, and no reason
+// to refuse a release.
 func failureFrom(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
 	if len(line) > semaphore.MaxName {
@@ -321,8 +323,8 @@ func failureFrom(s string) string {
 // toEnd casts: the numbers are the API's.
 func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
 
-// toReleased writes what a release did. A repeat finds the permit ended by a release, and says that it released: by its token
-// nobody else can have done so.
+// toReleased writes what a release did. A repeat finds the permit ended by a release, and says that it released: by its
+// token nobody else can have done so.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded

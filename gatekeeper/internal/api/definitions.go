@@ -124,7 +124,8 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 	return edits, nil
 }
 
-// editOne applies a single edit and returns the record as the edit left it, also if others have edited the definition since.
+// editOne applies a single edit and returns the record as the edit left it, also if others have edited the definition
+// since.
 func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatekeeperv1.DefinitionRecord, error) {
 	result, err := s.edit(ctx, m, 0, keeper.Ending{}, e)
 	if err != nil {

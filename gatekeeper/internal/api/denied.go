@@ -17,8 +17,8 @@ const (
 	maxDenyAll = 10
 )
 
-// ListDenied pages over what the leader remembers; whether it still leads is confirmed as for any read. A page ends with a semaphore: of
-// one semaphore the order changes with every denial, so a key within it could pass over a caller.
+// ListDenied pages over what the leader remembers; whether it still leads is confirmed as for any read. A page ends
+// with a semaphore: of one semaphore the order changes with every denial, so a key within it could pass over a caller.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

@@ -94,7 +94,8 @@ const overloadRetry = 250 * time.Millisecond
 
 // rule is one line of the table: errors that match become a status of that code and reason.
 type rule struct {
-	// name is the sentinel or the type as its package declares it; the test of the table compares them with the sources.
+	// name is the sentinel or the type as its package declares it; the test of the table compares them with the
+	// sources.
 	name   string
 	code   codes.Code
 	reason string // empty: no ErrorInfo
@@ -104,8 +105,8 @@ type rule struct {
 	details func(error) []protoadapt.MessageV1
 }
 
-// statusTable turns errors into statuses. The first line that matches wins: what is unknown comes before whatever it wraps,
-// because a refusal that sounds certain would let a caller go on as if nothing had happened.
+// statusTable turns errors into statuses. The first line that matches wins: what is unknown comes before whatever it
+// wraps, because a refusal that sounds certain would let a caller go on as if nothing had happened.
 var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"consensus.ErrUnknownOutcome", codes.Unavailable, reasonOutcomeUnknown, is(consensus.ErrUnknownOutcome), nil},
 	{"api.brokenHopError", codes.Unavailable, reasonOutcomeUnknown, as(func(e *brokenHopError) map[string]string { return hint(e.leader) }), nil},
@@ -252,8 +253,8 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.transferError", codes.Unavailable, reasonTransferFailed, as(func(*transferError) map[string]string { return nil }), nil},
 }
 
-// toStatus turns an error into the one that gRPC answers with. What is a status already stays as it is, above all what the
-// leader said to a call that was passed on. What the table does not know is INTERNAL.
+// toStatus turns an error into the one that gRPC answers with. What is a status already stays as it is, above all what
+// the leader said to a call that was passed on. What the table does not know is INTERNAL.
 func toStatus(err error) error {
 	if err == nil {
 		return nil

@@ -246,8 +246,8 @@ func unlisted() map[string]string {
 	}
 }
 
-// TestTable_EverySentinelOfEveryRoom_IsListed reads the sources of the rooms below, so that an error which is added there
-// cannot be forgotten here, and one that is gone there cannot stay here.
+// TestTable_EverySentinelOfEveryRoom_IsListed reads the sources of the rooms below, so that an error which is added
+// there cannot be forgotten here, and one that is gone there cannot stay here.
 func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
@@ -300,8 +300,8 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 	}
 }
 
-// errorsOf returns the names of the errors that a package declares: variables called ErrX (and errX, if private is set) and types
-// called XError.
+// errorsOf returns the names of the errors that a package declares: variables called ErrX (and errX, if private is set)
+// and types called XError.
 func errorsOf(t *testing.T, folder string, private bool) (names []string) {
 	t.Helper()
 	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }

@@ -17,7 +17,8 @@ import (
 // The errors that this room adds to those of the rooms below. What callers see of them is in the table of errors.go.
 
 var (
-	// ErrShuttingDown ends and refuses streams of a server that drains: the call is to be made again, to another server.
+	// ErrShuttingDown ends and refuses streams of a server that drains: the call is to be made again, to another
+	// server.
 	ErrShuttingDown = errors.New("this server is shutting down: ask another one")
 	// errPanic is a fault of ours, caught. Its text for callers says no more than that.
 	errPanic = errors.New("the server had an internal error and logged it; it did not answer this call")
@@ -98,7 +99,8 @@ type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
 
-// conflictError is a conflict with what the caller expected. Meant is the name that was likely meant by one without a definition.
+// conflictError is a conflict with what the caller expected. Meant is the name that was likely meant by one without a
+// definition.
 type conflictError struct {
 	*keeper.ConflictError
 	expected uint64

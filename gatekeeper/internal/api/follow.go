@@ -12,7 +12,8 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// FollowJob streams a job. It reads what this server applies, as Watch does: a follower may know of a change a little later.
+// FollowJob streams a job. It reads what this server applies, as Watch does: a follower may know of a change a little
+// later.
 func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.ServerStreamingServer[gatekeeperv1.FollowJobResponse]) error {
 	ctx := stream.Context()
 	state, j, err := s.jobOf(ctx, m.GetId())
@@ -49,7 +50,8 @@ type following struct {
 	after   uint64 // the revision up to which the caller knows all
 	// changed are the tasks that have changed since, by index; nil: not known which.
 	changed map[uint32]struct{}
-	// ahead are tasks that were sent as they are at a later revision than after. Their events come still, and bring nothing new.
+	// ahead are tasks that were sent as they are at a later revision than after. Their events come still, and bring
+	// nothing new.
 	ahead map[uint32]uint64
 	send  func(*gatekeeperv1.FollowJobResponse) error
 }
@@ -75,8 +77,9 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 	return news
 }
 
-// tell sends what is new, and reports whether the job is over. The state may be newer than upTo, the revision up to which events were taken
-// in. Then changed lacks the tasks that have changed since, so the caller only knows all up to upTo.
+// tell sends what is new, and reports whether the job is over. The state may be newer than upTo, the revision up to
+// which events were taken in. Then changed lacks the tasks that have changed since, so the caller only knows all up to
+// upTo.
 func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobOf(f.number)
 	if j == nil {

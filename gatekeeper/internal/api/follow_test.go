@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A stream reads events of one entry, and the state, which may be further. Tasks of later entries are still to come then, and the revision
-// that it states must not be past them.
+// A stream reads events of one entry, and the state, which may be further. Tasks of later entries are still to come
+// then, and the revision that it states must not be past them.
 func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 	for _, test := range []struct {
 		name  string

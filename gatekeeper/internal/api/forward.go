@@ -25,12 +25,13 @@ import (
 // HopHeader names the member that passed a call on. It is frozen.
 const HopHeader = "gatekeeper-hop"
 
-// HopToHeader names the leader that is meant, as no other server is ever called: an address may lead to another one by now, and the leader of
-// another cluster would grant what is not its to grant. It is frozen.
+// HopToHeader names the leader that is meant, as no other server is ever called: an address may lead to another one by
+// now, and the leader of another cluster would grant what is not its to grant. It is frozen.
 const HopToHeader = "gatekeeper-hop-to"
 
-// ClusterHeader names a cluster: in each answer and stream that of the server, and in a call the one that the caller means, by its id
-// or its seed. A server of another cluster, or of an earlier life of that cluster, refuses the call. It is frozen.
+// ClusterHeader names a cluster: in each answer and stream that of the server, and in a call the one that the caller
+// means, by its id or its seed. A server of another cluster, or of an earlier life of that cluster, refuses the call.
+// It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
 // Keepalive and dialling of the connection to the leader. Pings may come no oftener than minClientPing.
@@ -39,7 +40,8 @@ const (
 	hopPingTimeout = 3 * time.Second
 	hopDial        = 2 * time.Second
 	hopMaxBackoff  = time.Second
-	// maxHopMessage bounds the leader's answers: pages end at pageBytes, and no other answer has more than 10 000 elements.
+	// maxHopMessage bounds the leader's answers: pages end at pageBytes, and no other answer has more than 10 000
+	// elements.
 	maxHopMessage = 64 << 20
 )
 
@@ -59,8 +61,8 @@ type forwarder struct {
 	entitled func(ctx context.Context, fullMethod string) error
 	// audited writes to the audit log what became of a call that was answered here.
 	audited func(ctx context.Context, fullMethod string, req, reply any, err error)
-	// standing returns a context that ends once the caller has no role for the method any more. A stream that is passed on stands with the
-	// leader alone: this server's bindings may be older.
+	// standing returns a context that ends once the caller has no role for the method any more. A stream that is passed
+	// on stands with the leader alone: this server's bindings may be older.
 	standing func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu      sync.Mutex // guards hop, members and closed
@@ -186,8 +188,9 @@ type bounded struct {
 
 func (s *bounded) Context() context.Context { return s.ctx }
 
-// relay passes messages in both directions until the stream ends, by the client's fault or as the leader says. What the client
-// sends is passed on by a goroutine that ends with the client's stream, which is at once after the caller has returned.
+// relay passes messages in both directions until the stream ends, by the client's fault or as the leader says. What the
+// client sends is passed on by a goroutine that ends with the client's stream, which is at once after the caller has
+// returned.
 func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel func()) (clientErr, leaderErr error) {
 	failed := make(chan error, 1)
 	go func() {
@@ -271,7 +274,8 @@ func (f *forwarder) way(ctx context.Context) (*hop, error) {
 	return f.open(leader)
 }
 
-// open returns the way to that leader. A caller that saw an earlier leadership than the current way's is shown that way.
+// open returns the way to that leader. A caller that saw an earlier leadership than the current way's is shown that
+// way.
 func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -333,8 +337,8 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	return h, nil
 }
 
-// follow cuts the way to a leader when another leadership is known. An unknown leader cuts nothing: the old one may well
-// lead on, and only this server have lost sight of it.
+// follow cuts the way to a leader when another leadership is known. An unknown leader cuts nothing: the old one may
+// well lead on, and only this server have lost sight of it.
 func (f *forwarder) follow(leader consensus.Leader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -399,8 +403,8 @@ func passedOn(key string) bool {
 	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")
 }
 
-// explain says how a call that was passed on failed. What the leader answered goes back unchanged. What the connection did is reported
-// apart by whether the call had reached a connection: only then can anything have been done.
+// explain says how a call that was passed on failed. What the leader answered goes back unchanged. What the connection
+// did is reported apart by whether the call had reached a connection: only then can anything have been done.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)
 	switch {

@@ -287,7 +287,8 @@ func TestForward_LeaderChanges_CutsWhatIsUnderWay(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A transfer ends the leadership under which it was passed on, often before its answer is back. Who leads then is the answer.
+// A transfer ends the leadership under which it was passed on, often before its answer is back. Who leads then is the
+// answer.
 func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, leads string

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// certificateHeader is the client certificate of a caller at the HTTP port, in DER. It and SourceHeader are taken from the gateway of this server,
-// which is known by its connection: one that no other process can make.
+// certificateHeader is the client certificate of a caller at the HTTP port, in DER. It and SourceHeader are taken from
+// the gateway of this server, which is known by its connection: one that no other process can make.
 const certificateHeader = "gatekeeper-certificate-bin"
 
 // GatewayListener marks the connections of l as those of the gateway. Only the gateway may be able to dial it.
@@ -62,7 +62,8 @@ func (c portCredentials) Clone() credentials.TransportCredentials {
 	return portCredentials{c.TransportCredentials.Clone()}
 }
 
-// GatewayCaller is the metadata by which the gateway says who has sent a request: its address, and its client certificate if it has one.
+// GatewayCaller is the metadata by which the gateway says who has sent a request: its address, and its client
+// certificate if it has one.
 func GatewayCaller(r *http.Request) metadata.MD {
 	md := metadata.Pairs(SourceHeader, r.RemoteAddr)
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
@@ -101,7 +102,8 @@ func gatewayChain(ctx context.Context) []*x509.Certificate {
 	return []*x509.Certificate{cert}
 }
 
-// gatewayClient distinguishes callers at the HTTP port, as connections do elsewhere: all of them come through one connection.
+// gatewayClient distinguishes callers at the HTTP port, as connections do elsewhere: all of them come through one
+// connection.
 type gatewayClient struct {
 	source              netip.Prefix
 	bearer, certificate string

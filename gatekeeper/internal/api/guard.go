@@ -14,8 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// guard is a keeper that asks first whether the caller may do what it asks for. Every change passes through it as a command that names its
-// semaphores one by one, so that no batch, selector, plan or undo gets around it. Reads are bounded where they are made.
+// guard is a keeper that asks first whether the caller may do what it asks for. Every change passes through it as a
+// command that names its semaphores one by one, so that no batch, selector, plan or undo gets around it. Reads are
+// bounded where they are made.
 //
 // It also puts the principal into the identity and the author of a command: nobody names them on the wire.
 type guard struct {
@@ -179,7 +180,8 @@ func (g guard) semaphoreOf(ctx context.Context, token uint64, none string) (stri
 	return "", &keeper.NoSuchPermitError{Token: token, Why: none}
 }
 
-// onPermit asks whether the caller may act as an operator on a permit. One on which it may not is as if it were not there.
+// onPermit asks whether the caller may act as an operator on a permit. One on which it may not is as if it were not
+// there.
 func (g guard) onPermit(ctx context.Context, token uint64, claimed *string, none string) error {
 	if g.api.caller(ctx) == nil {
 		return nil

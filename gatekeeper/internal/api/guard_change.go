@@ -13,7 +13,8 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// mayEdit says why a principal may not turn one definition into another; either may be nil. What a move does, an operator may.
+// mayEdit says why a principal may not turn one definition into another; either may be nil. What a move does, an
+// operator may.
 func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Definition) error {
 	role := access.Editor
 	switch {
@@ -33,8 +34,9 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// standsFor reports whether a definition is that of a semaphore which stands for the submitter of a job, and the principal may be that submitter:
-// neither the job nor a permit is another's. An acquirer makes and removes it, wherever else it may acquire.
+// standsFor reports whether a definition is that of a semaphore which stands for the submitter of a job, and the
+// principal may be that submitter: neither the job nor a permit is another's. An acquirer makes and removes it,
+// wherever else it may acquire.
 func standsFor(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
 	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayStandFor(d) {
@@ -235,7 +237,8 @@ func ownsJob(p *auth.Principal, j *rules.Job) bool {
 	return p.Has(access.Acquirer) && j.Principal == p.Name()
 }
 
-// SubmitJob needs the role of an acquirer, whatever the identity of the workers. The permit that stands for the submitter must be its own.
+// SubmitJob needs the role of an acquirer, whatever the identity of the workers. The permit that stands for the
+// submitter must be its own.
 func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {

@@ -19,12 +19,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Calls are refused where their goroutine begins, before their message is read, and not earlier in grpc.InTapHandle: gRPC forgets to end
-// the context of a call that is refused there (operateHeaders in internal/transport/http2_server.go of 1.85), and so keeps some
-// kilobytes of each until its deadline, which the caller chooses.
+// Calls are refused where their goroutine begins, before their message is read, and not earlier in grpc.InTapHandle:
+// gRPC forgets to end the context of a call that is refused there (operateHeaders in internal/transport/http2_server.go
+// of 1.85), and so keeps some kilobytes of each until its deadline, which the caller chooses.
 
-// describe returns the description of a service whose unary requests are admitted, and received by receive. Streams are wrapped by
-// the interceptor, which for unary requests comes too late: after the message was read.
+// describe returns the description of a service whose unary requests are admitted, and received by receive. Streams are
+// wrapped by the interceptor, which for unary requests comes too late: after the message was read.
 func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d := *service
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
@@ -165,7 +165,8 @@ func (a *API) ended(ctx context.Context, method string, began time.Time, err err
 	return err
 }
 
-// unready rewords a NotLeaderError that names this server: it was elected and is not ready to lead, so there is no other server to ask.
+// unready rewords a NotLeaderError that names this server: it was elected and is not ready to lead, so there is no
+// other server to ask.
 func (a *API) unready(err error) error {
 	e, ok := errors.AsType[*consensus.NotLeaderError](err)
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {
@@ -199,8 +200,9 @@ func (a *API) work(ctx context.Context, call *admission.Call, message any) error
 	return err
 }
 
-// connectionOf distinguishes the connections of clients. It is nil for a connection on which another member passes on its clients' calls.
-// gRPC makes one peer.Peer for each connection and gives it to all calls on it. Callers at the HTTP port are distinguished by what they show.
+// connectionOf distinguishes the connections of clients. It is nil for a connection on which another member passes on
+// its clients' calls. gRPC makes one peer.Peer for each connection and gives it to all calls on it. Callers at the HTTP
+// port are distinguished by what they show.
 func connectionOf(ctx context.Context) any {
 	p, ok := peer.FromContext(ctx)
 	if !ok || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {

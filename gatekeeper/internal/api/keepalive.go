@@ -16,17 +16,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that, or without reading what it is
-// answered, waits in its connection's flow control.
+// maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that, or without
+// reading what it is answered, waits in its connection's flow control.
 const maxFrames = 8
 
-// holdUp is how long a frame that has come in and waits for those before it holds up expiries at most. It waits longer only if the client
-// does not read what it is answered: then its own permits may end before its turn, and nobody else's last longer.
+// holdUp is how long a frame that has come in and waits for those before it holds up expiries at most. It waits longer
+// only if the client does not read what it is answered: then its own permits may end before its turn, and nobody else's
+// last longer.
 const holdUp = time.Second
 
 // KeepAlive carries refreshes up, and results and notices down.
 //
-// One goroutine receives: it reads the time of each frame and moves its deadlines. The handler's own is the only one that sends.
+// One goroutine receives: it reads the time of each frame and moves its deadlines. The handler's own is the only one
+// that sends.
 func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	listener := s.keeper.Listen()
@@ -79,8 +81,8 @@ type refreshed struct {
 	owner   semaphore.Owner
 }
 
-// receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when the handler
-// returns, which ends it.
+// receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when
+// the handler returns, which ends it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) error {
 	for number := uint64(1); ; number++ {
 		if err := k.reserve(1); err != nil {

@@ -228,8 +228,8 @@ func TestKeepAlive_Forget_WaitsForTheFramesBefore(t *testing.T) {
 	second := frameOf(2, 2)
 	second.Forget = []uint64{1}
 	send(t, stream, second)
-	// Notices still flow while the frame waits; one that is delivered after the second frame was sent proves nothing of its
-	// receipt, so the order is checked at the end.
+	// Notices still flow while the frame waits; one that is delivered after the second frame was sent proves nothing of
+	// its receipt, so the order is checked at the end.
 	listener.notices <- []keeper.TokenResult{{Token: 9, Status: keeper.StatusLost}}
 	recv(t, stream)
 	close(proceed)

@@ -14,13 +14,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ofPeers reports whether a chain ends at the authority of members, and its certificate is one of a member: it is for servers too.
+// ofPeers reports whether a chain ends at the authority of members, and its certificate is one of a member: it is for
+// servers too.
 func (a *API) ofPeers(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)
 }
 
-// isMember reports whether a certificate is that of the member of the latest configuration with that id: the authority of members has issued it, and
-// it is valid for the host of the member's peer address.
+// isMember reports whether a certificate is that of the member of the latest configuration with that id: the authority
+// of members has issued it, and it is valid for the host of the member's peer address.
 func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	if !a.ofPeers(chain) {
 		return false
@@ -59,7 +60,8 @@ func (c *caller) der() []byte {
 	return c.certificate.Raw
 }
 
-// mayJoin refuses a member that asks, without the role of an administrator, to take in a server at an address that its certificate does not name.
+// mayJoin refuses a member that asks, without the role of an administrator, to take in a server at an address that its
+// certificate does not name.
 func (c *caller) mayJoin(peerAddress string) error {
 	if c == nil || !c.member {
 		return nil
@@ -77,8 +79,9 @@ func (c *caller) mayJoin(peerAddress string) error {
 	return nil
 }
 
-// memberCerts recognizes the certificates of members: those that the authorities of the peer port have issued for servers. What was found out
-// about a certificate counts for a minute, because calls that are passed on come by the thousand.
+// memberCerts recognizes the certificates of members: those that the authorities of the peer port have issued for
+// servers. What was found out about a certificate counts for a minute, because calls that are passed on come by the
+// thousand.
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards known
@@ -97,7 +100,8 @@ const (
 	maxMemberCerts = 1000
 )
 
-// verifies reports whether the first certificate of a chain is one of a member. The rest of the chain may lead to its authority.
+// verifies reports whether the first certificate of a chain is one of a member. The rest of the chain may lead to its
+// authority.
 func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	if m.files.IsZero() || len(chain) == 0 {
 		return false

@@ -13,12 +13,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askMember is how long a member has to say how it is: less than a connection attempt takes at most, so that a member that
-// hangs is said to do so, and not that its connection was closed.
+// askMember is how long a member has to say how it is: less than a connection attempt takes at most, so that a member
+// that hangs is said to do so, and not that its connection was closed.
 const askMember = 1500 * time.Millisecond
 
-// ListMembers describes each member as it sees itself. All are asked at the same time, in the name of the caller: each one
-// decides by its own bindings what the caller may see. GetStatus is never passed on, so no call comes back here.
+// ListMembers describes each member as it sees itself. All are asked at the same time, in the name of the caller: each
+// one decides by its own bindings what the caller may see. GetStatus is never passed on, so no call comes back here.
 func (s *clusterService) ListMembers(
 	ctx context.Context, _ *gatekeeperv1.ListMembersRequest,
 ) (*gatekeeperv1.ListMembersResponse, error) {

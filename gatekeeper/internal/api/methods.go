@@ -20,11 +20,11 @@ type traits struct {
 	kind admission.Kind
 	// local: each server answers for itself.
 	local bool
-	// leaderFirst: the leader knows sooner, and every other server can answer too. A follower learns what is committed with the next
-	// entry only, or up to some 100 ms later, and a watcher must hear of an edit at once.
+	// leaderFirst: the leader knows sooner, and every other server can answer too. A follower learns what is committed
+	// with the next entry only, or up to some 100 ms later, and a watcher must hear of an edit at once.
 	leaderFirst bool
-	// changesNothing: when the way to the leader breaks, nothing is left unknown. An unanswered refresh is no refresh, whether or not
-	// it was one.
+	// changesNothing: when the way to the leader breaks, nothing is left unknown. An unanswered refresh is no refresh,
+	// whether or not it was one.
 	changesNothing bool
 	// direct: a member calls it for itself, and passes it on for no other member.
 	direct bool
@@ -35,8 +35,8 @@ type method struct {
 	traits
 	newRequest func() proto.Message
 	newReply   func() proto.Message
-	// settled answers a call that the leader was given and that was cut because now leads where was did, if that says how it went; else it
-	// returns nil. Nil: it never does.
+	// settled answers a call that the leader was given and that was cut because now leads where was did, if that says
+	// how it went; else it returns nil. Nil: it never does.
 	settled func(req any, was, now consensus.Leader) proto.Message
 }
 

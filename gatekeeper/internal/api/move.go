@@ -48,7 +48,8 @@ func expectedFrom(m interface{ GetExpected() string }) (*preview.Digest, error) 
 	return &d, nil
 }
 
-// changedSince turns the conflict of a change that was decided from a state into a *preview.ChangedError; every other error stays as it is.
+// changedSince turns the conflict of a change that was decided from a state into a *preview.ChangedError; every other
+// error stays as it is.
 func (s *operatorService) changedSince(state *fsm.State, err error) error {
 	if _, conflict := errors.AsType[*keeper.ConflictError](err); conflict {
 		return &preview.ChangedError{Changed: preview.ChangedSince(s.cfg.Machine.State(), state.Revision())}
@@ -56,8 +57,8 @@ func (s *operatorService) changedSince(state *fsm.State, err error) error {
 	return err
 }
 
-// Move shows what a move would do, and makes it unless that is all that is asked for. Both are decided from one reading of the state, and
-// the edits name the versions that were read.
+// Move shows what a move would do, and makes it unless that is all that is asked for. Both are decided from one reading
+// of the state, and the edits name the versions that were read.
 func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	move, err := moveFrom(m)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// operatorService serves gatekeeper.v1.OperatorService. Changes are here, in move.go, undo.go and firings.go, and what only looks in
-// operator_look.go.
+// operatorService serves gatekeeper.v1.OperatorService. Changes are here, in move.go, undo.go and firings.go, and what
+// only looks in operator_look.go.
 type operatorService struct {
 	gatekeeperv1.UnimplementedOperatorServiceServer
 	*API
@@ -121,7 +121,8 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
-// toResume are the names of the chosen definitions. To resume all where there is no definition is no mistake: nothing is paused afterwards.
+// toResume are the names of the chosen definitions. To resume all where there is no definition is no mistake: nothing
+// is paused afterwards.
 func toResume(state *fsm.State, c *selector.Selector, m *gatekeeperv1.ResumeRequest) ([]string, error) {
 	names, err := c.Names(state)
 	if _, none := errors.AsType[*selector.NothingChosenError](err); none && m.GetSelector().GetAll() {

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// overloads warns of refusals, at most once in warnEvery. The log shows that there was an overload, when it began and how many calls it
-// cost so far. The refusals after the last warning are in the metrics only.
+// overloads warns of refusals, at most once in warnEvery. The log shows that there was an overload, when it began and
+// how many calls it cost so far. The refusals after the last warning are in the metrics only.
 type overloads struct {
 	mu      sync.Mutex // guards the fields below
 	refused int        // since the last warning
@@ -20,7 +20,8 @@ type overloads struct {
 // warnEvery is the time between two warnings.
 const warnEvery = 10 * time.Second
 
-// note counts a refusal, and logs it if a warning is due. The identity is empty if the call was refused before its message was read.
+// note counts a refusal, and logs it if a warning is due. The identity is empty if the call was refused before its
+// message was read.
 func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, identity admission.Identity) {
 	now := time.Now()
 	o.mu.Lock()

@@ -46,8 +46,8 @@ func (p *page) add(limit int, record proto.Message) bool {
 	return true
 }
 
-// pageKey is the last record of a page: the next one begins behind it. Definitions have a name only, permits have a token, and waiters
-// have a number and a rank.
+// pageKey is the last record of a page: the next one begins behind it. Definitions have a name only, permits have a
+// token, and waiters have a number and a rank.
 type pageKey struct {
 	name  string
 	token uint64

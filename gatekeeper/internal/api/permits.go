@@ -268,8 +268,8 @@ func holdersAt(
 	return out
 }
 
-// ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its moment: a waiter that waits through
-// all pages is listed exactly once, unless the leader changes, which begins new queues.
+// ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its moment: a waiter
+// that waits through all pages is listed exactly once, unless the leader changes, which begins new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

@@ -58,8 +58,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
-// maxSearched is the most definitions among which GetDefinition searches for the one that was likely meant. It is an Ordinary call, so
-// thousands of them may be in work at once, and each search takes some 0.1 µs for a definition.
+// maxSearched is the most definitions among which GetDefinition searches for the one that was likely meant. It is an
+// Ordinary call, so thousands of them may be in work at once, and each search takes some 0.1 µs for a definition.
 const maxSearched = 10_000
 
 func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.GetDefinitionRequest) (*gatekeeperv1.GetDefinitionResponse, error) {
@@ -84,8 +84,8 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
-// ListDefinitions pages over definitions in the order of their names. Each page is read from the state at that moment: a
-// definition that lives through all pages is listed exactly once.
+// ListDefinitions pages over definitions in the order of their names. Each page is read from the state at that moment:
+// a definition that lives through all pages is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

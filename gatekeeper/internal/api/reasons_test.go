@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the table of reasons into docs/api.md")
 
-// reasons documents every ErrorInfo.reason: what it means, and whether the call may be repeated. An order for readers: first those that
-// any call may meet, then those of permits, edits and members.
+// reasons documents every ErrorInfo.reason: what it means, and whether the call may be repeated. An order for readers:
+// first those that any call may meet, then those of permits, edits and members.
 var reasons = []struct{ reason, means, retry string }{
 	{reasonNotLeader, "This server does not lead; `leader_api` in the metadata does. Nothing was done.", "at once, at the leader"},
 	{reasonNoLeader, "No leader is known, or it cannot be reached from here. Nothing was done.", "yes, at any server"},

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// entitlement is who may make a call at all. What exactly the call may touch is asked where it is carried out: changes pass through guard,
-// and reads leave out what the caller may not view.
+// entitlement is who may make a call at all. What exactly the call may touch is asked where it is carried out: changes
+// pass through guard, and reads leave out what the caller may not view.
 type entitlement struct {
 	// anyOf are the roles of which the caller needs one, wherever it has it. Empty: any principal.
 	anyOf []access.Role
@@ -20,8 +20,8 @@ type entitlement struct {
 	open bool
 	// vouched: another member that passes the call on has let its caller in, so this server does not ask again.
 	vouched bool
-	// stranded lets in callers with a certificate while this server knows of no bindings: one that cannot catch up, because
-	// a majority is lost, still says so.
+	// stranded lets in callers with a certificate while this server knows of no bindings: one that cannot catch up,
+	// because a majority is lost, still says so.
 	stranded bool
 }
 

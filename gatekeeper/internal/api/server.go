@@ -10,19 +10,20 @@ import (
 
 // Limits of a connection.
 const (
-	// MaxMessage is the most bytes of a message to the server: what gRPC's clients accept in the other direction unless told
-	// otherwise.
+	// MaxMessage is the most bytes of a message to the server: what gRPC's clients accept in the other direction unless
+	// told otherwise.
 	MaxMessage = 4 << 20
 	// maxReceived is where gRPC itself gives up, with a status that says less.
 	maxReceived = 2 * MaxMessage
 	// maxStreams is the most calls and streams at once on one connection. Another server that passes streams on has one
-	// connection for all of its clients, of whom there may be 10 000 with a stream that never ends, and calls beside it.
+	// connection for all of its clients, of whom there may be 10 000 with a stream that never ends, and calls beside
+	// it.
 	maxStreams = 1 << 15
 	// maxHeaders is the most bytes of a call's headers.
 	maxHeaders = 16 << 10
-	// workers are goroutines that serve calls one after the other, so that their stacks need not grow again for each, with a dozen frames of gRPC on them: by a
-	// profile 11 % of the CPU time of a leader that denies 64 callers. A stream keeps one until it ends; calls for which none is left have a
-	// goroutine of their own.
+	// workers are goroutines that serve calls one after the other, so that their stacks need not grow again for each,
+	// with a dozen frames of gRPC on them: by a profile 11 % of the CPU time of a leader that denies 64 callers. A
+	// stream keeps one until it ends; calls for which none is left have a goroutine of their own.
 	workers = 64
 )
 

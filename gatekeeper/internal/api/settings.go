@@ -82,8 +82,8 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 	}
 }
 
-// settingsFrom is now with the fields that m has. A field that keeps its default stays unset, so that servers of an older feature level
-// understand the rest.
+// settingsFrom is now with the fields that m has. A field that keeps its default stays unset, so that servers of an
+// older feature level understand the rest.
 func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, error) {
 	next, in := now, settingReader{m: m}
 	requests, work := now.Requests.OrDefault(), now.Work.OrDefault()

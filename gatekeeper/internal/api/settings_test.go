@@ -81,7 +81,8 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 	}
 }
 
-// Two people look, and both agree to what they saw: the second one did not agree to undoing a part of the first one's change.
+// Two people look, and both agree to what they saw: the second one did not agree to undoing a part of the first one's
+// change.
 func TestSetSettings_OthersSinceTheDryRun_AreKept(t *testing.T) {
 	t.Parallel()
 	g := open(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// standing are the calls in work that last: streams, and callers that wait. What they were allowed is asked again when bindings change, and
-// now and then, because tokens end. Its zero value is ready.
+// standing are the calls in work that last: streams, and callers that wait. What they were allowed is asked again when
+// bindings change, and now and then, because tokens end. Its zero value is ready.
 type standing struct {
 	mu      sync.Mutex // guards the others
 	last    int
@@ -66,7 +66,8 @@ func (s *standing) recheck(revision uint64, now time.Time) {
 	}
 }
 
-// while returns a context that ends with an error as its cause once the caller is not allowed that any more, or is another principal.
+// while returns a context that ends with an error as its cause once the caller is not allowed that any more, or is
+// another principal.
 func (a *API) while(ctx context.Context, allowed permission) (context.Context, func()) {
 	still := a.still(ctx, allowed)
 	if still == nil {
@@ -77,8 +78,8 @@ func (a *API) while(ctx context.Context, allowed permission) (context.Context, f
 	return ctx, func() { over(); cancel(nil) }
 }
 
-// still asks, by this server's state at the time, whether the caller is allowed something and is the principal that it was at first. Nil: nobody
-// needs to be asked.
+// still asks, by this server's state at the time, whether the caller is allowed something and is the principal that it
+// was at first. Nil: nobody needs to be asked.
 func (a *API) still(ctx context.Context, allowed permission) func() error {
 	c := callerIn(ctx)
 	if c == nil || c.member {
@@ -107,7 +108,8 @@ func (a *API) still(ctx context.Context, allowed permission) func() error {
 	}
 }
 
-// refusedSince is why a call has ended, if that is because it is not allowed any more. An unknown outcome stays unknown.
+// refusedSince is why a call has ended, if that is because it is not allowed any more. An unknown outcome stays
+// unknown.
 func refusedSince(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	_, stranger := errors.AsType[*unauthenticatedError](cause)

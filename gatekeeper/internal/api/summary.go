@@ -139,14 +139,15 @@ func mostCounted[C interface{ GetCount() uint32 }](all []C, name func(C) string)
 const (
 	// summaryAge is how long a summary is answered again at least.
 	summaryAge = time.Second
-	// summaryShare bounds how much of the time is spent on one summary: it is answered again for this many times what it took to count.
+	// summaryShare bounds how much of the time is spent on one summary: it is answered again for this many times what
+	// it took to count.
 	summaryShare = 20
 	// maxSummaries is how many summaries are kept.
 	maxSummaries = 64
 )
 
-// summaries keep what was counted a moment ago: hundreds of open pages ask for the same every few seconds, and 100 000 definitions take some 100 ms.
-// One is counted at a time.
+// summaries keep what was counted a moment ago: hundreds of open pages ask for the same every few seconds, and 100 000
+// definitions take some 100 ms. One is counted at a time.
 type summaries struct {
 	mu   sync.Mutex
 	kept map[summaryKey]keptSummary

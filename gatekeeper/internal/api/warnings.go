@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// smallestDuration is the shortest duration of a permit that outlasts the death of the leader; 0 in a cluster of one voter, which has
-// nobody to fail over to.
+// smallestDuration is the shortest duration of a permit that outlasts the death of the leader; 0 in a cluster of one
+// voter, which has nobody to fail over to.
 func (a *API) smallestDuration() time.Duration {
 	members, err := a.cfg.Consensus.Members()
 	if err != nil {
@@ -45,8 +45,8 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 // maxDeserted bounds the pairs of patterns that deserted remembers.
 const maxDeserted = 10_000
 
-// deserted remembers what preview.Deserted says of pairs of patterns while the same number of callers is known: lists ask about many
-// definitions, and few of them change. The zero value is empty. It is safe for concurrent use.
+// deserted remembers what preview.Deserted says of pairs of patterns while the same number of callers is known: lists
+// ask about many definitions, and few of them change. The zero value is empty. It is safe for concurrent use.
 type deserted struct {
 	mu      sync.Mutex // guards both
 	callers int

@@ -22,14 +22,15 @@ import (
 const (
 	// watchBytes ends a message early: the events of a batch of edits are sent together, and may be many.
 	watchBytes = 1 << 20
-	// watchQuiet is how many revisions may pass without an event for the watcher before it gets a message with the current one: so it
-	// resumes from where the events are still held.
+	// watchQuiet is how many revisions may pass without an event for the watcher before it gets a message with the
+	// current one: so it resumes from where the events are still held.
 	watchQuiet = 1000
-	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how many permits of each.
+	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how
+	// many permits of each.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
-	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it becomes collectBusy, so
-	// that a single change is shown at once, and constant change costs little.
+	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it
+	// becomes collectBusy, so that a single change is shown at once, and constant change costs little.
 	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )
@@ -40,9 +41,9 @@ type watchService struct {
 	*API
 }
 
-// Watch streams what this server applies, from a revision on. A follower passes the stream on to the leader where it can, and
-// when that way breaks the watcher comes again and resumes. The first message has no events: its revision is where the
-// stream begins. A watcher that was overtaken gets missed and continues from there.
+// Watch streams what this server applies, from a revision on. A follower passes the stream on to the leader where it
+// can, and when that way breaks the watcher comes again and resumes. The first message has no events: its revision is
+// where the stream begins. A watcher that was overtaken gets missed and continues from there.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
@@ -62,7 +63,8 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if from := m.GetFromRevision(); from > 0 {
 		w.sent = from - 1
 	}
-	// Events above the revision of the message are sent, and none at or below it: the subscription begins at the same revision.
+	// Events above the revision of the message are sent, and none at or below it: the subscription begins at the same
+	// revision.
 	subscription := s.cfg.Hub.Subscribe(w.sent)
 	defer subscription.Close()
 	if err := stream.Send(&gatekeeperv1.WatchResponse{Revision: w.sent}); err != nil {
@@ -252,8 +254,8 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	return out
 }
 
-// tell sends the events of a batch that the watcher wants. Only the last of several messages has the batch's revision: a watcher that
-// resumes after the first of them gets all of them again.
+// tell sends the events of a batch that the watcher wants. Only the last of several messages has the batch's revision:
+// a watcher that resumes after the first of them gets all of them again.
 func (w *watcher) tell(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0

@@ -96,7 +96,8 @@ func TestWatch_TooOld_IsToldSoAndGoesOn(t *testing.T) {
 	}
 }
 
-// The events of one batch share a revision. Only the message that ends them may name it, or a watcher that resumes loses the rest.
+// The events of one batch share a revision. Only the message that ends them may name it, or a watcher that resumes
+// loses the rest.
 func TestWatcher_LargeBatch_IsSplitBehindTheRevision(t *testing.T) {
 	var sent []*gatekeeperv1.WatchResponse
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 4, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r); return nil }}

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Left to itself gRPC answers a message with a string that is not UTF-8 by INTERNAL, which blames the server, and names no
-// field. So what is received passes through an inbound, which carries the codec's error past gRPC.
+// Left to itself gRPC answers a message with a string that is not UTF-8 by INTERNAL, which blames the server, and names
+// no field. So what is received passes through an inbound, which carries the codec's error past gRPC.
 
 // inbound is a message to be received, and what was wrong with it.
 type inbound struct {
@@ -60,8 +60,8 @@ func explainBytes(data []byte, message any, err error) error {
 	return &unreadableError{err}
 }
 
-// notUTF8 finds the first string field that is not UTF-8, and names it as in the API. It is for messages that were refused: the
-// bytes may be anything.
+// notUTF8 finds the first string field that is not UTF-8, and names it as in the API. It is for messages that were
+// refused: the bytes may be anything.
 func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field, value string) {
 	seen := make(map[protowire.Number]int) // how many elements of a repeated field were passed
 	for len(data) > 0 {

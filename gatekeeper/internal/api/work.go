@@ -63,8 +63,8 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	return stream.SendAndClose(&gatekeeperv1.SubmitJobResponse{Job: toJob(job), Repeated: repeated})
 }
 
-// noSemaphore says that there is no such semaphore without the index of an edit: a submission has none. It does not say which one was likely
-// meant, because a misspelled job may be submitted very often.
+// noSemaphore says that there is no such semaphore without the index of an edit: a submission has none. It does not say
+// which one was likely meant, because a misspelled job may be submitted very often.
 func noSemaphore(err error) error {
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return &selector.NoDefinitionError{Name: conflict.Name}

@@ -18,7 +18,8 @@ type Credential struct {
 	Subjects []string
 	// Acquirers are the names to which the certificate pins the acquirer; none: any.
 	Acquirers []string
-	// Token and Hash are those of a bearer token. A caller that shows a token means it: its certificate then counts for nothing but Acquirers.
+	// Token and Hash are those of a bearer token. A caller that shows a token means it: its certificate then counts for
+	// nothing but Acquirers.
 	Token string
 	Hash  [32]byte
 	// Login is what a JWT proves, which counts as a token does. Nil: none was shown.
@@ -55,8 +56,8 @@ func (c *Credential) String() string {
 // acquirerURI begins the URI in a certificate that pins the acquirer.
 const acquirerURI = "gatekeeper:acquirer:"
 
-// OfCertificate is the credential that a verified certificate proves: its SPIFFE id, its common name, and the DNS names and e-mail
-// addresses of its SANs, in this order.
+// OfCertificate is the credential that a verified certificate proves: its SPIFFE id, its common name, and the DNS names
+// and e-mail addresses of its SANs, in this order.
 func OfCertificate(cert *x509.Certificate) (c Credential) {
 	add := func(subject string) {
 		if access.ValidSubject(subject) == nil && !slices.Contains(c.Subjects, subject) {
@@ -107,7 +108,8 @@ func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	return id, sha256.Sum256([]byte(secret)), true
 }
 
-// plain reports whether s is letters and digits, as the id of a token is. It is shown in logs and answers before anybody knows the token.
+// plain reports whether s is letters and digits, as the id of a token is. It is shown in logs and answers before
+// anybody knows the token.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -40,7 +40,8 @@ func FuzzParseBearer(f *testing.F) {
 	})
 }
 
-// Whatever names an authority has put into a certificate, subjects are those that a binding can have, and a common name proves no SPIFFE id.
+// Whatever names an authority has put into a certificate, subjects are those that a binding can have, and a common name
+// proves no SPIFFE id.
 func FuzzOfCertificate(f *testing.F) {
 	f.Add("admin", "app.example.com", "a@example.com", "spiffe://domain/path")
 	f.Add("a\nb", "x\x1b[0m", "\x00", "gatekeeper:acquirer:host")

@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Directory keeps the table of the newest state that it was asked about. Its zero value is ready, for any number of goroutines.
+// Directory keeps the table of the newest state that it was asked about. Its zero value is ready, for any number of
+// goroutines.
 type Directory struct {
 	newest atomic.Pointer[Table]
 	making sync.Mutex // held while a table is made, so that concurrent calls make one
@@ -129,8 +130,8 @@ type Principal struct {
 	acquirers []string
 }
 
-// grant is an access.Grant with its scope compiled. One whose scope cannot be read, which only a server of another version can have stored,
-// grants nothing.
+// grant is an access.Grant with its scope compiled. One whose scope cannot be read, which only a server of another
+// version can have stored, grants nothing.
 type grant struct {
 	role            access.Role
 	chosen          *selector.Selector
@@ -205,15 +206,16 @@ func (p *Principal) HasEverywhere(role access.Role) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(role) && g.scope.Everywhere() })
 }
 
-// May reports whether the principal may act in a role on the semaphore of that name, whatever group or acquirer is concerned.
+// May reports whether the principal may act in a role on the semaphore of that name, whatever group or acquirer is
+// concerned.
 func (p *Principal) May(role access.Role, state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.MatchNow(state, name) && (role == access.Viewer || g.group == nil && g.acquirer == nil)
 	})
 }
 
-// MayAs reports whether the principal may act in a role on the semaphore where an identity is concerned: its own when it acquires, or that
-// of the permit on which an operator acts.
+// MayAs reports whether the principal may act in a role on the semaphore where an identity is concerned: its own when
+// it acquires, or that of the permit on which an operator acts.
 func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id semaphore.Identity) bool {
 	if role == access.Acquirer && len(p.acquirers) > 0 && !slices.Contains(p.acquirers, id.Acquirer) {
 		return false
@@ -224,13 +226,14 @@ func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id se
 	})
 }
 
-// MaySubmit reports whether the principal may submit jobs to the semaphore: it is an acquirer there, whatever its identity.
+// MaySubmit reports whether the principal may submit jobs to the semaphore: it is an acquirer there, whatever its
+// identity.
 func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
 }
 
-// MayStandFor reports whether the principal may use the semaphore that stands for the submitter of a job: it is an acquirer anywhere, as the
-// one group and acquirer that the definition lets in.
+// MayStandFor reports whether the principal may use the semaphore that stands for the submitter of a job: it is an
+// acquirer anywhere, as the one group and acquirer that the definition lets in.
 func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 	if len(p.acquirers) > 0 {
 		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
@@ -246,16 +249,16 @@ func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 	})
 }
 
-// MayDefine reports whether the principal may act in a role on a definition as it is, or as it would become: a scope with patterns needs
-// those of the definition to be texts that match it, or the same patterns.
+// MayDefine reports whether the principal may act in a role on a definition as it is, or as it would become: a scope
+// with patterns needs those of the definition to be texts that match it, or the same patterns.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
 	})
 }
 
-// MayCordon reports whether the principal may cordon what these patterns match; an empty one matches nothing. A cordon concerns every
-// semaphore.
+// MayCordon reports whether the principal may cordon what these patterns match; an empty one matches nothing. A cordon
+// concerns every semaphore.
 func (p *Principal) MayCordon(group, acquirer string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(access.Operator) && len(g.scope.Semaphores) == 0 && g.scope.Labels == "" &&
@@ -263,7 +266,8 @@ func (p *Principal) MayCordon(group, acquirer string) bool {
 	})
 }
 
-// within reports whether a pattern matches nothing but what the bound matches, as far as that shows without comparing languages.
+// within reports whether a pattern matches nothing but what the bound matches, as far as that shows without comparing
+// languages.
 func within(bound *semaphore.Pattern, pattern string) bool {
 	if bound == nil || bound.String() == pattern {
 		return true

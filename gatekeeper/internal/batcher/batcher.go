@@ -20,7 +20,8 @@ const (
 	MaxWaiting = 100_000
 )
 
-// ErrOverloaded is why a command was refused at once: too many wait already. Such an error is also a consensus.ErrNotAppended.
+// ErrOverloaded is why a command was refused at once: too many wait already. Such an error is also a
+// consensus.ErrNotAppended.
 var ErrOverloaded = errors.New("too many commands wait for the log; try again later or at a lower rate")
 
 // Log is where entries go; *consensus.Node is one.
@@ -29,14 +30,15 @@ type Log interface {
 	Append(entry []byte) *consensus.Pending
 }
 
-// Outcome is what became of one command. Exactly one holds: Err is nil and Result is what the command did; errors.Is(Err,
-// consensus.ErrNotAppended), and it certainly did nothing and never will; errors.Is(Err, consensus.ErrUnknownOutcome).
+// Outcome is what became of one command. Exactly one holds: Err is nil and Result is what the command did;
+// errors.Is(Err, consensus.ErrNotAppended), and it certainly did nothing and never will; errors.Is(Err,
+// consensus.ErrUnknownOutcome).
 type Outcome struct {
 	Result fsm.Result
 	// Index is that of the entry when Err is nil.
 	Index uint64
-	// Handed is the moment just before the entry was handed to Raft, with a monotonic reading. It is zero when the command
-	// never left the batcher, and set when Raft refused it.
+	// Handed is the moment just before the entry was handed to Raft, with a monotonic reading. It is zero when the
+	// command never left the batcher, and set when Raft refused it.
 	Handed time.Time
 	Err    error
 }
@@ -82,7 +84,8 @@ type Batcher struct {
 	cmds  []fsm.Command
 }
 
-// New starts a Batcher that appends to log, with commands encoded at the feature level that level returns. It runs until Close.
+// New starts a Batcher that appends to log, with commands encoded at the feature level that level returns. It runs
+// until Close.
 func New(log Log, level func() uint32, options ...Option) *Batcher {
 	b := &Batcher{
 		log:        log,
@@ -106,26 +109,27 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 }
 
 // Go enqueues cmd and returns; done is called exactly once, with what became of it. It is called on the batcher's
-// goroutine, in the order of the log, and must not block nor call Close. If the command is refused at once, done is called on another
-// goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
+// goroutine, in the order of the log, and must not block nor call Close. If the command is refused at once, done is
+// called on another goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
 func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	if err := b.enqueue(Call{cmd, done}); err != nil {
 		go done(Outcome{Err: err})
 	}
 }
 
-// Complete sets the function that completes each entry: it gets the commands that the entry will hold, and the calls that it returns go
-// behind them. All earlier entries have come to their end by then. It may return at most MaxCommands calls. Those for which the entry has no
-// space go to the end of what waits. It is called on the batcher's goroutine: it must not keep the slice, block, nor call Close.
+// Complete sets the function that completes each entry: it gets the commands that the entry will hold, and the calls
+// that it returns go behind them. All earlier entries have come to their end by then. It may return at most MaxCommands
+// calls. Those for which the entry has no space go to the end of what waits. It is called on the batcher's goroutine:
+// it must not keep the slice, block, nor call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.complete = fn
 }
 
-// Do enqueues cmd and waits for what becomes of it. When ctx ends first, Err is a consensus.ErrUnknownOutcome that wraps
-// ctx.Err(): the command stays where it is and may still be applied. With a context that has ended already nothing is
-// enqueued, and Err is a consensus.ErrNotAppended.
+// Do enqueues cmd and waits for what becomes of it. When ctx ends first, Err is a consensus.ErrUnknownOutcome that
+// wraps ctx.Err(): the command stays where it is and may still be applied. With a context that has ended already
+// nothing is enqueued, and Err is a consensus.ErrNotAppended.
 func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)}

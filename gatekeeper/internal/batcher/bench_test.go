@@ -8,7 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// instant answers every entry before Append returns, without looking into it, so that the batcher's own cost is measured.
+// instant answers every entry before Append returns, without looking into it, so that the batcher's own cost is
+// measured.
 type instant struct{}
 
 func (instant) Append(e []byte) *consensus.Pending {

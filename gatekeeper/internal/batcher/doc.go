@@ -1,10 +1,10 @@
 // Package batcher turns many commands into few log entries.
 //
-// One entry of the log costs two syncs in a row and a round to the followers, whatever it holds; a command costs next to
-// nothing. So the batcher keeps exactly one entry in flight, and everything that is asked for meanwhile becomes the next
-// one. There is no linger timer: a lone command is handed over at once, and under load the entries grow by themselves,
-// because the time that one takes is the time in which the next is collected. Two entries in flight were measured to be
-// slower: they halve the commands in each.
+// One entry of the log costs two syncs in a row and a round to the followers, whatever it holds; a command costs next
+// to nothing. So the batcher keeps exactly one entry in flight, and everything that is asked for meanwhile becomes the
+// next one. There is no linger timer: a lone command is handed over at once, and under load the entries grow by
+// themselves, because the time that one takes is the time in which the next is collected. Two entries in flight were
+// measured to be slower: they halve the commands in each.
 //
 // Commands are handed over in the order in which they came, and each sees those before it. The batcher never proposes a
 // command twice: whether a command whose outcome is unknown may be repeated is for the caller to know.

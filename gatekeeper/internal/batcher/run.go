@@ -23,8 +23,8 @@ func (b *Batcher) run() {
 	}
 }
 
-// next hands over one entry and answers its commands when it came to its end. It returns false when nothing waits and when
-// the batcher is closing.
+// next hands over one entry and answers its commands when it came to its end. It returns false when nothing waits and
+// when the batcher is closing.
 func (b *Batcher) next() bool {
 	select {
 	case <-b.closing:
@@ -66,7 +66,8 @@ func (b *Batcher) next() bool {
 	return true
 }
 
-// take fills the batch with the first calls that wait, which stay there, and with those that complete them. It returns how many wait.
+// take fills the batch with the first calls that wait, which stay there, and with those that complete them. It returns
+// how many wait.
 func (b *Batcher) take() (waited int) {
 	b.mu.Lock()
 	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
@@ -85,9 +86,9 @@ func (b *Batcher) take() (waited int) {
 	return waited
 }
 
-// cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot be
-// encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. An error is that of the first command
-// alone.
+// cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot
+// be encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. An error is that
+// of the first command alone.
 func (b *Batcher) cut() (entry []byte, n int, err error) {
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {

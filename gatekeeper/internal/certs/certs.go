@@ -20,7 +20,8 @@ import (
 type Files struct {
 	// Cert and Key are the own certificate and its key.
 	Cert, Key string
-	// CA holds the authorities by which the other side is verified. Without it the system's verify servers, and clients are not verified.
+	// CA holds the authorities by which the other side is verified. Without it the system's verify servers, and clients
+	// are not verified.
 	CA string
 }
 
@@ -30,8 +31,8 @@ type FileError = tlsfiles.FileError
 // IsZero says that there is no TLS.
 func (f Files) IsZero() bool { return f == Files{} }
 
-// Config reads the files now, for TLS 1.3 in either direction: set ServerName before dialing, and ClientAuth before serving.
-// The error is a *FileError.
+// Config reads the files now, for TLS 1.3 in either direction: set ServerName before dialing, and ClientAuth before
+// serving. The error is a *FileError.
 func (f Files) Config() (*tls.Config, error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
@@ -61,7 +62,8 @@ func (f Files) Server() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// serves refuses a certificate that no client takes as that of a server: it states extended key usages, and not serverAuth.
+// serves refuses a certificate that no client takes as that of a server: it states extended key usages, and not
+// serverAuth.
 func serves(cert *x509.Certificate) error {
 	stated := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
 	if !stated || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
@@ -71,8 +73,8 @@ func serves(cert *x509.Certificate) error {
 		"Give the server one of `gkctl cert server HOST`", cert.Subject)
 }
 
-// Issued says why other members will refuse the certificate of Cert, if the files of all members have the same authorities. One that has ended
-// passes: it was good once, and its end is shown elsewhere. The error is a *FileError.
+// Issued says why other members will refuse the certificate of Cert, if the files of all members have the same
+// authorities. One that has ended passes: it was good once, and its end is shown elsewhere. The error is a *FileError.
 func (f Files) Issued() error {
 	cfg, err := f.Peer()
 	if err != nil {
@@ -116,13 +118,15 @@ func (f Files) Peer() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// ForServers refuses a certificate that does not state the extended key usage serverAuth. Clients may have certificates of the authority
-// that members have, and those of clients lack it. One without any extended key usage is refused too, although it may be used for everything.
+// ForServers refuses a certificate that does not state the extended key usage serverAuth. Clients may have certificates
+// of the authority that members have, and those of clients lack it. One without any extended key usage is refused too,
+// although it may be used for everything.
 func ForServers(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
 }
 
-// ForClients refuses a certificate that does not state the extended key usage clientAuth: with it a member dials the others.
+// ForClients refuses a certificate that does not state the extended key usage clientAuth: with it a member dials the
+// others.
 func ForClients(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
 }
@@ -134,8 +138,8 @@ func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	return nil
 }
 
-// Member says why the first certificate of a chain is not one of a member by these files: their authorities have not issued it, be it through
-// the rest of the chain, or not for servers and clients.
+// Member says why the first certificate of a chain is not one of a member by these files: their authorities have not
+// issued it, be it through the rest of the chain, or not for servers and clients.
 func (f Files) Member(chain []*x509.Certificate) error {
 	cert := chain[0]
 	if err := ForServers(cert); err != nil {
@@ -153,7 +157,8 @@ func (f Files) Member(chain []*x509.Certificate) error {
 	return err
 }
 
-// Expiry is when the certificate ends, and its subject. The error is a *FileError, also for a certificate that is not for servers.
+// Expiry is when the certificate ends, and its subject. The error is a *FileError, also for a certificate that is not
+// for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
@@ -165,7 +170,8 @@ func (f Files) Expiry() (subject string, end time.Time, err error) {
 	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
 }
 
-// Hop are the files by which a server calls the API of another one: it verifies it as a client does, and shows its certificate as a member.
+// Hop are the files by which a server calls the API of another one: it verifies it as a client does, and shows its
+// certificate as a member.
 func Hop(api, peer Files) Files {
 	if !api.IsZero() && !peer.IsZero() {
 		api.Cert, api.Key = peer.Cert, peer.Key
@@ -173,7 +179,8 @@ func Hop(api, peer Files) Files {
 	return api
 }
 
-// Credentials are those of connections that this server makes, from the files as they are at each handshake. The error is that of Config.
+// Credentials are those of connections that this server makes, from the files as they are at each handshake. The error
+// is that of Config.
 func (f Files) Credentials() (credentials.TransportCredentials, error) {
 	latest, err := tlsfiles.New(f.Config)
 	if err != nil {
@@ -185,7 +192,8 @@ func (f Files) Credentials() (credentials.TransportCredentials, error) {
 // Port is the TLS of a port for clients.
 type Port struct {
 	Files
-	// Members names the authorities of members, which show the certificates of their peer ports when they pass calls on. Optional.
+	// Members names the authorities of members, which show the certificates of their peer ports when they pass calls
+	// on. Optional.
 	Members string
 	// Optional lets clients in that show no certificate. Without CA nobody needs one.
 	Optional bool
@@ -193,7 +201,8 @@ type Port struct {
 	HTTP bool
 }
 
-// Config returns a configuration for a port that reads the files again at each handshake. The error is that of Files.Config.
+// Config returns a configuration for a port that reads the files again at each handshake. The error is that of
+// Files.Config.
 func (p Port) Config() (*tls.Config, error) {
 	latest, err := tlsfiles.New(p.read)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // acquaint meets every other member once, so that each knows the data folders of all: Raft alone connects a follower to
 // another only when one of them asks for votes, and then a member that has lost its data would pass for the one that it
-// was. It meets them again while this member hears of no leader, when the members change, and when somebody connects and states what is
-// not known yet: only what a member answers at its own address is believed.
+// was. It meets them again while this member hears of no leader, when the members change, and when somebody connects
+// and states what is not known yet: only what a member answers at its own address is believed.
 func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
@@ -39,7 +39,8 @@ func (n *Node) acquaint() {
 	}
 }
 
-// introduce dials all other members, or those that were never met, at once: one that does not answer delays none of them.
+// introduce dials all other members, or those that were never met, at once: one that does not answer delays none of
+// them.
 func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()

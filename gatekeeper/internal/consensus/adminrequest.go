@@ -21,9 +21,9 @@ type AdminRequest struct {
 	At     time.Time `json:"at"`
 }
 
-// LeaveAdminRequest leaves a request in the data folder dir, whose server does not run, and returns whose folder it is. It replaces one that
-// was left before. The file belongs to the owner of the folder if root leaves it. Errors: ErrFolderInUse,
-// ErrForeignFolder, ErrFolderDamaged, ErrSucceeded, and those of the system.
+// LeaveAdminRequest leaves a request in the data folder dir, whose server does not run, and returns whose folder it is.
+// It replaces one that was left before. The file belongs to the owner of the folder if root leaves it. Errors:
+// ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrSucceeded, and those of the system.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// transferWatch notices a server that refuses entries for a transfer of leadership that is long over (hashicorp/raft issue
-// 696, open in v1.8.0): a failed transfer can leave it so for ever, in later terms too. Only a restart helps.
+// transferWatch notices a server that refuses entries for a transfer of leadership that is long over (hashicorp/raft
+// issue 696, open in v1.8.0): a failed transfer can leave it so for ever, in later terms too. Only a restart helps.
 type transferWatch struct {
 	limit   time.Duration
 	refused prometheus.Counter
@@ -50,8 +50,8 @@ func (w *transferWatch) started() {
 	w.since = time.Time{}
 }
 
-// snapshotAlarm notices a follower that is sent one snapshot after the other without ever catching up (hashicorp/raft issue
-// 697, open in v1.8.0), because the log behind each is trimmed before it is installed.
+// snapshotAlarm notices a follower that is sent one snapshot after the other without ever catching up (hashicorp/raft
+// issue 697, open in v1.8.0), because the log behind each is trimmed before it is installed.
 type snapshotAlarm struct {
 	sent, alarms prometheus.Counter
 	logger       *slog.Logger

@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Append proposes an entry. It has been handed to Raft, or certainly not, when Append returns; that can take as long as the
-// heartbeat timeout while this server's disk is busy. What becomes of it is in the Pending, which ends in any case: with the leadership or the
-// server, as unknown.
+// Append proposes an entry. It has been handed to Raft, or certainly not, when Append returns; that can take as long as
+// the heartbeat timeout while this server's disk is busy. What becomes of it is in the Pending, which ends in any case:
+// with the leadership or the server, as unknown.
 //
 // An entry can be appended in a later term than the one in which it was proposed.
 func (n *Node) Append(entry []byte) *Pending {
@@ -39,7 +39,8 @@ func (n *Node) Append(entry []byte) *Pending {
 	return p
 }
 
-// failed says what an error of Raft means for an entry. Three of them are certain; Raft gives them only before it appends.
+// failed says what an error of Raft means for an entry. Three of them are certain; Raft gives them only before it
+// appends.
 func (n *Node) failed(err error) Appended {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader):

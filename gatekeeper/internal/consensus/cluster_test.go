@@ -110,7 +110,8 @@ func promoted(servers []*server) *server {
 	return nil
 }
 
-// leading waits for a promoted leader. When nobody leads, or stands for it, the first one stands, rather than that a timeout is waited for.
+// leading waits for a promoted leader. When nobody leads, or stands for it, the first one stands, rather than that a
+// timeout is waited for.
 func leading(t *testing.T, servers []*server) *server {
 	t.Helper()
 	if !slices.ContainsFunc(servers, func(s *server) bool { return s.raft.State() != raft.Follower }) {
@@ -337,7 +338,8 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	})
 }
 
-// A follower with another log is sent a snapshot, which replaces the log: on disk too, where nothing may be behind a gap.
+// A follower with another log is sent a snapshot, which replaces the log: on disk too, where nothing may be behind a
+// gap.
 func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ClusterID distinguishes clusters, and the lives of one cluster between offline recoveries. Peers of different ids refuse each
-// other.
+// ClusterID distinguishes clusters, and the lives of one cluster between offline recoveries. Peers of different ids
+// refuse each other.
 type ClusterID struct {
 	// Seed is drawn by a single server, or by the first member of a named set, see Folder.Agree.
 	Seed uint64

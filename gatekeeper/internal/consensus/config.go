@@ -33,7 +33,8 @@ const (
 	LogStoreWAL  = store.KindWAL
 )
 
-// Timeouts are Raft's. The leader's lease equals Heartbeat: a leader that cannot reach a majority for so long steps down.
+// Timeouts are Raft's. The leader's lease equals Heartbeat: a leader that cannot reach a majority for so long steps
+// down.
 type Timeouts struct {
 	Heartbeat time.Duration
 	Election  time.Duration
@@ -49,15 +50,16 @@ func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }
 
-// clientRetry is how long a client may need to find the new leader: a refresh that nobody answers, and the pause before the next one.
+// clientRetry is how long a client may need to find the new leader: a refresh that nobody answers, and the pause before
+// the next one.
 const clientRetry = time.Second
 
 // SmallestDuration is the shortest duration for which a permit outlasts the death of the leader, in whole seconds.
 //
-// Until a new leader grants again, the followers must miss the old one, which takes up to two heartbeat timeouts, and elect
-// another, which takes up to two election timeouts if the first vote is split. Then the client must find it. A client refreshes at a third of the
-// duration and stops the job a fifth before the deadline, which is 2 % early. So a leader that dies just before it answers
-// leaves 44 % of the duration.
+// Until a new leader grants again, the followers must miss the old one, which takes up to two heartbeat timeouts, and
+// elect another, which takes up to two election timeouts if the first vote is split. Then the client must find it. A
+// client refreshes at a third of the duration and stops the job a fifth before the deadline, which is 2 % early. So a
+// leader that dies just before it answers leaves 44 % of the duration.
 func (t Timeouts) SmallestDuration() time.Duration {
 	const left = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry
@@ -70,12 +72,12 @@ type Config struct {
 	Folder  *Folder
 	Machine Machine
 
-	// LogStore is how a new folder keeps its log; one that exists must have that kind. Default: that of the folder, LogStoreBolt for a
-	// new one.
+	// LogStore is how a new folder keeps its log; one that exists must have that kind. Default: that of the folder,
+	// LogStoreBolt for a new one.
 	LogStore LogStore
 
-	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once Open
-	// succeeded.
+	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once
+	// Open succeeded.
 	PeerListener net.Listener
 	// PeerDial makes connections to other members. Default: TCP.
 	PeerDial    func(ctx context.Context, address string) (net.Conn, error)
@@ -85,8 +87,8 @@ type Config struct {
 	AdvertisePeer string
 	// APIAddress is the advertised address of this member's API, sent to peers.
 	APIAddress string
-	// Members are the named set that starts a new cluster together, equal on all of them; empty for a single server. They
-	// are read only while the folder has no state, and never by a joiner.
+	// Members are the named set that starts a new cluster together, equal on all of them; empty for a single server.
+	// They are read only while the folder has no state, and never by a joiner.
 	Members []Member
 
 	// Level is the newest feature level that this member supports. Default 1.
@@ -106,8 +108,8 @@ type Config struct {
 
 	// Retired says that a member id was used before and must not be taken again. Optional.
 	Retired func(id string) bool
-	// Retire has the cluster remember that a member id must not be taken again. It is called on the leader, before the member is
-	// removed, and may be called again for the same id. Optional.
+	// Retire has the cluster remember that a member id must not be taken again. It is called on the leader, before the
+	// member is removed, and may be called again for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
 	// WallClock shows the time that this member states to the others, see Clocks. Default: time.Now.
@@ -117,8 +119,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// transportTimeout is how long a peer may take to answer. A follower answers what it has to store after a sync or a snapshot,
-// so it must be patient; it plays no part in fail-over.
+// transportTimeout is how long a peer may take to answer. A follower answers what it has to store after a sync or a
+// snapshot, so it must be patient; it plays no part in fail-over.
 const transportTimeout = 2 * time.Second
 
 // slowCall is how long a store call may take before it is logged.

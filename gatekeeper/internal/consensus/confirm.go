@@ -21,8 +21,8 @@ type leadership interface {
 	VerifyLeader() raft.Future
 }
 
-// confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. See the package's documentation for
-// what it proves.
+// confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. See the package's
+// documentation for what it proves.
 type confirmer struct {
 	raft    leadership
 	self    raft.ServerID
@@ -43,7 +43,8 @@ type confirmer struct {
 
 	mu      sync.Mutex // guards what follows
 	waiters []*waiter
-	// asked: a round is under way for some of the waiters. A waiter that comes now is considered when the round is answered or times out.
+	// asked: a round is under way for some of the waiters. A waiter that comes now is considered when the round is
+	// answered or times out.
 	asked  bool
 	closed bool
 }
@@ -67,8 +68,8 @@ var (
 	errNoAnswer = errors.New("no majority of the voters answered in time")
 )
 
-// newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is started again as
-// often as Raft sends heartbeats anyway.
+// newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is started again
+// as often as Raft sends heartbeats anyway.
 func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
 	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds, spawn: spawn,
 		woken: make(chan struct{}, 1)}
@@ -109,8 +110,8 @@ func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 	}
 }
 
-// already says whether what is known proves it. Answers that came before anybody waited are seldom late enough, so that is not looked into; a
-// lone voter needs none.
+// already says whether what is known proves it. Answers that came before anybody waited are seldom late enough, so that
+// is not looked into; a lone voter needs none.
 func (c *confirmer) already(term uint64, t time.Time) bool {
 	p := c.proven.Load()
 	if p == nil || p.term != term {
@@ -126,12 +127,12 @@ func (c *confirmer) already(term uint64, t time.Time) bool {
 	return leads && !t.After(covered)
 }
 
-// covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t, whether this
-// server leads in term, and whether it is the only voter. It is where the proof is made.
+// covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t,
+// whether this server leads in term, and whether it is the only voter. It is where the proof is made.
 func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
 	// Self counts for this moment, if what is read after it says so. No answer's time is later than the reading of the
-	// answers, which may be old: time moves on only towards safety. Configuration and term are read last, so that they are
-	// read at or after the result.
+	// answers, which may be old: time moves on only towards safety. Configuration and term are read last, so that they
+	// are read at or after the result.
 	now := time.Now()
 	configuration := c.raft.GetConfiguration().Configuration()
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
@@ -166,8 +167,8 @@ func (c *confirmer) run(ctx context.Context) {
 	defer timer.Stop()
 	var kicked time.Time // when the round under way was started; zero: none is
 	for {
-		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or for
-		// answers that are late enough for other reasons: nobody is satisfied by anything sent before its own t.
+		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or
+		// for answers that are late enough for other reasons: nobody is satisfied by anything sent before its own t.
 		answered, next := c.settle(kicked)
 		for _, of := range answered {
 			of.tell(of.err)
@@ -189,16 +190,18 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// mostRounds is how many rounds Raft is asked for at most that it is not done with; each probeEvery-th is watched to know that. Raft has
-// room for 64 (v1.8.0), which its main loop empties. While that waits for this server's own disk rounds stay there, and after it those that were
-// answered come once more, beside new ones. With no room left VerifyLeader would not return, and the heartbeats would end.
+// mostRounds is how many rounds Raft is asked for at most that it is not done with; each probeEvery-th is watched to
+// know that. Raft has room for 64 (v1.8.0), which its main loop empties. While that waits for this server's own disk
+// rounds stay there, and after it those that were answered come once more, beside new ones. With no room left
+// VerifyLeader would not return, and the heartbeats would end.
 const (
 	mostRounds = 24
 	probeEvery = 8
 )
 
-// ask has Raft send a round of heartbeats, unless it has enough to do: then those that it sends anyway settle who waits. What a round's future says
-// is not worth hearing, only that it is answered. A few never are, as when the members change meanwhile; then the next watched one shows it.
+// ask has Raft send a round of heartbeats, unless it has enough to do: then those that it sends anyway settle who
+// waits. What a round's future says is not worth hearing, only that it is answered. A few never are, as when the
+// members change meanwhile; then the next watched one shows it.
 func (c *confirmer) ask() {
 	if c.begun-c.answered.Load() >= mostRounds {
 		return
@@ -287,10 +290,10 @@ func (c *confirmer) close() {
 	}
 }
 
-// Confirm returns nil if this server led in term at or after t, which the caller read on this server after it had received
-// what it wants to answer. Before the promotion of term, after its end, and when a majority of the voters does not answer
-// within twice the lease or before ctx ends, it returns ErrNotConfirmed, wrapped. Any number of callers share a round of
-// heartbeats.
+// Confirm returns nil if this server led in term at or after t, which the caller read on this server after it had
+// received what it wants to answer. Before the promotion of term, after its end, and when a majority of the voters does
+// not answer within twice the lease or before ctx ends, it returns ErrNotConfirmed, wrapped. Any number of callers
+// share a round of heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	err := n.leadsIn(term)
 	if err == nil {
@@ -299,8 +302,9 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	return n.confirmed(term, err)
 }
 
-// ConfirmLater reports what Confirm would return, before it returns itself or on another goroutine, which tell must not hold up. It
-// is for those who would else keep a goroutine waiting, and has no end but a little more than twice the lease.
+// ConfirmLater reports what Confirm would return, before it returns itself or on another goroutine, which tell must not
+// hold up. It is for those who would else keep a goroutine waiting, and has no end but a little more than twice the
+// lease.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)
 	if err != nil {

@@ -8,16 +8,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// ConvertFolder rewrites the data folder dir, whose server does not run, in the format of this build, and returns the names of the
-// old files that it keeps in the folder; none when the folder has that format already, and a server can start on it. newMachine is that of
-// ReadFolder. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, and those of the system.
+// ConvertFolder rewrites the data folder dir, whose server does not run, in the format of this build, and returns the
+// names of the old files that it keeps in the folder; none when the folder has that format already, and a server can
+// start on it. newMachine is that of ReadFolder. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, and those
+// of the system.
 func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {
 			err = ofFolder(dir, err)
 		}
 	}()
-	// Without making the LOCK file: a folder that is not a server's must be left as it is. A server that starts in between is caught below.
+	// Without making the LOCK file: a folder that is not a server's must be left as it is. A server that starts in
+	// between is caught below.
 	r := &Remains{Dir: dir}
 	err = r.open()
 	if r.lock != nil {

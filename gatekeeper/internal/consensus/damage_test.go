@@ -32,7 +32,8 @@ func openOn(t *testing.T, dir string) error {
 	return nil
 }
 
-// A member that cannot read the newest snapshot, and has no log instead, would vote as if it had never acknowledged what was in it.
+// A member that cannot read the newest snapshot, and has no log instead, would vote as if it had never acknowledged
+// what was in it.
 func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string

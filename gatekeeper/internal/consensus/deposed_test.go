@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// patientLeader starts three members of which the first leads and would step down by its lease only after a long time, so
-// that it can be deposed without noticing.
+// patientLeader starts three members of which the first leads and would step down by its lease only after a long time,
+// so that it can be deposed without noticing.
 func patientLeader(t *testing.T) (leader *member, rest []*member) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(i int, cfg *Config) {
@@ -31,7 +31,8 @@ func patientLeader(t *testing.T) (leader *member, rest []*member) {
 	return leader, members[1:]
 }
 
-// cutOff lets nothing pass between m and the rest any more, save answers to what m asked before, which go through after.
+// cutOff lets nothing pass between m and the rest any more, save answers to what m asked before, which go through
+// after.
 func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
 	m.wire.set(func(raft.ServerID, any) error { return errCut }, after)
 	for _, r := range rest {

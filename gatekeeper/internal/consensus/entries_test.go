@@ -45,8 +45,9 @@ func noop(index, term uint64) *raft.Log {
 	return &raft.Log{Index: index, Term: term, Type: raft.LogNoop}
 }
 
-// A leader sends what its follower needs behind the follower's newest snapshot, of which the follower's log has nothing any more. Raft refuses it
-// for ever: the leader sends an older snapshot, which the follower has, and the same entries again.
+// A leader sends what its follower needs behind the follower's newest snapshot, of which the follower's log has nothing
+// any more. Raft refuses it for ever: the leader sends an older snapshot, which the follower has, and the same entries
+// again.
 func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
 	for name, before := range map[string]uint64{"right behind it": 0, "some of them in it": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +94,8 @@ func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
 	}
 }
 
-// A leader says how far all is committed, and sends less: what the follower has behind that may be another leader's. Raft applies it.
+// A leader says how far all is committed, and sends less: what the follower has behind that may be another leader's.
+// Raft applies it.
 func TestEntries_CommittedFurtherThanSent_NothingElseIsApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := alone(t)

@@ -11,12 +11,13 @@ var (
 	ErrNotAppended = errors.New("consensus: the entry was not appended")
 	// ErrUnknownOutcome says that an entry may or may not be, or come to be, in the log.
 	ErrUnknownOutcome = errors.New("consensus: the outcome of the entry is unknown")
-	// ErrNotConfirmed says that Confirm could not learn in time whether this server still led. It says nothing about who leads.
+	// ErrNotConfirmed says that Confirm could not learn in time whether this server still led. It says nothing about
+	// who leads.
 	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
 	// ErrRemoved is the fault of a server that was removed from the cluster: it is of no use any more, and must leave.
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
-	// ErrSucceeded is the fault of a server whose cluster was recovered or restored without it: two clusters would grant the same
-	// permits.
+	// ErrSucceeded is the fault of a server whose cluster was recovered or restored without it: two clusters would
+	// grant the same permits.
 	ErrSucceeded = errors.New("consensus: this server's cluster was recovered without it")
 	// ErrClosed says that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
@@ -67,8 +68,8 @@ func (e *QuorumError) Error() string {
 		e.ID, e.Voters, e.Majority, names, do, names)
 }
 
-// AddressTakenError says that a server advertises the peer address that the cluster's configuration gives to another member. What is sent to
-// that member would reach this one, and the other way round.
+// AddressTakenError says that a server advertises the peer address that the cluster's configuration gives to another
+// member. What is sent to that member would reach this one, and the other way round.
 type AddressTakenError struct {
 	// Address is the peer address, Member the id of the member that has it.
 	Address, Member string

@@ -56,8 +56,9 @@ type FolderConfig struct {
 
 // Folder is a locked data folder. It belongs to one member of one incarnation of one cluster.
 //
-// It remembers when each other member's folder was made, by a number drawn then. A member that comes back with another one has
-// lost its data, and with it votes and entries that others count on: it is refused and must return under a new id.
+// It remembers when each other member's folder was made, by a number drawn then. A member that comes back with another
+// one has lost its data, and with it votes and entries that others count on: it is refused and must return under a new
+// id.
 type Folder struct {
 	dir    string
 	memory *Memory // instead of dir, or nil
@@ -208,8 +209,8 @@ func (f *Folder) readBegun() error {
 	return nil
 }
 
-// begin notes that this member has a log, a term or a snapshot. A folder that has lost all of them would otherwise pass for a new one: its
-// member would vote again in old terms, and a server alone would give out its tokens a second time.
+// begin notes that this member has a log, a term or a snapshot. A folder that has lost all of them would otherwise pass
+// for a new one: its member would vote again in old terms, and a server alone would give out its tokens a second time.
 func (f *Folder) begin() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

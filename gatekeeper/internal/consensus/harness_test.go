@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wire is Raft's in-memory transport with a place to interfere. As Raft's network transport does, it gives heartbeats to the handler for them.
+// wire is Raft's in-memory transport with a place to interfere. As Raft's network transport does, it gives heartbeats
+// to the handler for them.
 type wire struct {
 	*raft.InmemTransport
 	questions chan raft.RPC
@@ -158,7 +159,8 @@ type member struct {
 // agreed is the id of the clusters of these tests, as if their members had agreed on it.
 var agreed = ClusterID{Seed: 7, Incarnation: 1}
 
-// memoryCluster starts a named set over wires in memory, the stores in memory too. adjust may change each member's config.
+// memoryCluster starts a named set over wires in memory, the stores in memory too. adjust may change each member's
+// config.
 func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*member {
 	t.Helper()
 	var set []Member

@@ -21,8 +21,8 @@ func raftLogger(logger *slog.Logger) hclog.Logger {
 	return l
 }
 
-// logSink passes lines on. Raft repeats its complaints about an unreachable peer several times a second; a complaint of a
-// kind is passed on as such once in ten seconds and else for debugging.
+// logSink passes lines on. Raft repeats its complaints about an unreachable peer several times a second; a complaint of
+// a kind is passed on as such once in ten seconds and else for debugging.
 type logSink struct {
 	logger *slog.Logger
 
@@ -60,8 +60,8 @@ func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	s.logger.Log(context.Background(), to, msg, attrs...)
 }
 
-// readable is a value as a person reads it in a line of any format. Raft passes whole structures, itself among them, which a
-// handler of JSON would spell out field by field.
+// readable is a value as a person reads it in a line of any format. Raft passes whole structures, itself among them,
+// which a handler of JSON would spell out field by field.
 func readable(value any) any {
 	switch v := value.(type) {
 	case raft.Server:

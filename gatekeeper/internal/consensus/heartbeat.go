@@ -6,19 +6,21 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A leader that hears from no majority for as long as its lease steps down, and Confirm waits for the answers of a majority. If those came
-// from Raft's main loop they would wait for the disk: the main loop stores entries itself. With followers whose disks stall for as long as the
-// lease nobody would lead, though nobody is missing, and each refresh and each denial would wait for the sync of somebody else's grant.
+// A leader that hears from no majority for as long as its lease steps down, and Confirm waits for the answers of a
+// majority. If those came from Raft's main loop they would wait for the disk: the main loop stores entries itself. With
+// followers whose disks stall for as long as the lease nobody would lead, though nobody is missing, and each refresh
+// and each denial would wait for the sync of somebody else's grant.
 //
-// Raft's own way around its main loop changes the term and the state beside it, and logs can diverge (hashicorp/raft issue 695, open in v1.8.0).
-// This one changes nothing. See "Heartbeats" in the package's documentation for why such an answer may count.
+// Raft's own way around its main loop changes the term and the state beside it, and logs can diverge (hashicorp/raft
+// issue 695, open in v1.8.0). This one changes nothing. See "Heartbeats" in the package's documentation for why such an
+// answer may count.
 
-// recent is the part of the heartbeat timeout for which Raft's main loop is not notified of a leader again. It is a fraction of the time between
-// two heartbeats, so that what silence is reckoned by hardly moves.
+// recent is the part of the heartbeat timeout for which Raft's main loop is not notified of a leader again. It is a
+// fraction of the time between two heartbeats, so that what silence is reckoned by hardly moves.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 
-// heartbeat answers the leader that this member follows, at once; everybody else is left to Raft's main loop. After a fault nobody gets an answer
-// but an error. The transport calls it, on the goroutine of the connection.
+// heartbeat answers the leader that this member follows, at once; everybody else is left to Raft's main loop. After a
+// fault nobody gets an answer but an error. The transport calls it, on the goroutine of the connection.
 func (i *incoming) heartbeat(rpc raft.RPC) {
 	select {
 	case <-i.failed:
@@ -44,8 +46,8 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 	}
 }
 
-// follows says whether this member follows the one who sent req, in the term in which it was sent. The term is read last: that it is still this
-// one when the question is here is what the answer says.
+// follows says whether this member follows the one who sent req, in the term in which it was sent. The term is read
+// last: that it is still this one when the question is here is what the answer says.
 func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 	select {
 	case <-i.running:

@@ -26,7 +26,8 @@ func (m *member) stall(t *testing.T) (end func()) {
 	return end
 }
 
-// A leader that steps down because the disks of its followers stall leaves a cluster without a leader in which nobody is missing.
+// A leader that steps down because the disks of its followers stall leaves a cluster without a leader in which nobody
+// is missing.
 func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -68,7 +69,8 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 	})
 }
 
-// When a leader has trouble with its own disk, its questions to Raft wait. Those that Raft asks anyway settle who waits.
+// When a leader has trouble with its own disk, its questions to Raft wait. Those that Raft asks anyway settle who
+// waits.
 func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -100,8 +102,8 @@ func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 	})
 }
 
-// While a leader cannot send entries, as when it backs off or is busy with a snapshot, heartbeats are all that a follower hears: Raft's main
-// loop must hear enough of them.
+// While a leader cannot send entries, as when it backs off or is busy with a snapshot, heartbeats are all that a
+// follower hears: Raft's main loop must hear enough of them.
 func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -117,7 +119,8 @@ func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
-				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is not passed on.
+				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is
+				// not passed on.
 				if silent := time.Since(f.raft.LastContact()); silent > heartbeat/5+heartbeat/50 {
 					t.Fatalf("%s has heard of no leader for %v", f.ID(), silent)
 				}
@@ -129,7 +132,8 @@ func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
 	})
 }
 
-// ask puts a heartbeat to the member beside its transport, and returns its answer; none when only Raft's main loop, which stalls, could give one.
+// ask puts a heartbeat to the member beside its transport, and returns its answer; none when only Raft's main loop,
+// which stalls, could give one.
 func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
@@ -143,8 +147,8 @@ func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse 
 	}
 }
 
-// Success without Raft's main loop says: I follow you in this term. A server that is not the leader that the member follows, in its current term,
-// does not get it.
+// Success without Raft's main loop says: I follow you in this term. A server that is not the leader that the member
+// follows, in its current term, does not get it.
 func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -180,8 +184,8 @@ func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// The proof that an answer beside the main loop counts rests on the order in which Raft votes: first it stores the term and goes by it, then it
-// stores the vote.
+// The proof that an answer beside the main loop counts rests on the order in which Raft votes: first it stores the term
+// and goes by it, then it stores the vote.
 func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)

@@ -9,12 +9,13 @@ import (
 )
 
 // incoming stands between what peers ask and Raft's main loop. It answers late snapshots itself, handles votes when the
-// leader is gone (vote.go), makes right what Raft does with entries (entries.go), and answers heartbeats beside the main loop (heartbeat.go).
+// leader is gone (vote.go), makes right what Raft does with entries (entries.go), and answers heartbeats beside the
+// main loop (heartbeat.go).
 //
-// A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0) installs every
-// one, also over what it has applied since: it goes back to the older state and the older members, and panics when the log does not reach
-// back so far. Who has applied all that a snapshot holds has what the leader wants, and says so, as in the Raft paper, figure 13,
-// InstallSnapshot, step 6.
+// A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0)
+// installs every one, also over what it has applied since: it goes back to the older state and the older members, and
+// panics when the log does not reach back so far. Who has applied all that a snapshot holds has what the leader wants,
+// and says so, as in the Raft paper, figure 13, InstallSnapshot, step 6.
 type incoming struct {
 	silence time.Duration  // after how long without a word the leader is gone
 	recent  time.Duration  // for how long after a word Raft need not hear of the leader
@@ -81,8 +82,8 @@ func (i *incoming) pass(rpc raft.RPC) bool {
 	}
 }
 
-// late says whether rpc is a snapshot of what this member has applied. Nothing is applied between this and the next question, for a
-// follower applies only what it is sent.
+// late says whether rpc is a snapshot of what this member has applied. Nothing is applied between this and the next
+// question, for a follower applies only what it is sent.
 func (i *incoming) late(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
 	if !ok || !i.idle() {
@@ -102,8 +103,8 @@ func (i *incoming) runs() bool {
 	}
 }
 
-// idle returns when Raft has worked off all that was passed on before; false when it is gone. It asks something that Raft's main loop refuses
-// before it looks at anything: a question of no version of the protocol.
+// idle returns when Raft has worked off all that was passed on before; false when it is gone. It asks something that
+// Raft's main loop refuses before it looks at anything: a question of no version of the protocol.
 func (i *incoming) idle() bool {
 	if !i.runs() {
 		return false

@@ -11,11 +11,11 @@ type Leader struct {
 	Term uint64
 }
 
-// Leading is called for this server's leaderships. Both methods are called from one goroutine, in order, and that goroutine
-// waits for them: a leadership is over late, never early, while one of them runs.
+// Leading is called for this server's leaderships. Both methods are called from one goroutine, in order, and that
+// goroutine waits for them: a leadership is over late, never early, while one of them runs.
 type Leading interface {
-	// Promote says that this server leads in term. Everything committed before was applied, and Raft still said leader of
-	// that term after it. done is closed when that leadership is over, before Demote is called and perhaps while
+	// Promote says that this server leads in term. Everything committed before was applied, and Raft still said leader
+	// of that term after it. done is closed when that leadership is over, before Demote is called and perhaps while
 	// Promote still runs.
 	Promote(term uint64, done <-chan struct{})
 	// Demote says that the leadership of term, passed to Promote before, is over.

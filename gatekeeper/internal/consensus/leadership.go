@@ -93,9 +93,9 @@ func leads(r leaderSource) (term uint64, leads bool) {
 	}
 }
 
-// watchLeadership turns what Raft says into epochs. The newest one that nobody has taken yet is in epochs, which is closed
-// when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks like one that
-// goes on: the term shows it.
+// watchLeadership turns what Raft says into epochs. The newest one that nobody has taken yet is in epochs, which is
+// closed when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks
+// like one that goes on: the term shows it.
 func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {
@@ -149,8 +149,8 @@ func (n *Node) promote(l Leading) {
 	}
 }
 
-// settled waits until everything that was committed before the epoch is applied here, and publishes the epoch; false when it
-// ended first.
+// settled waits until everything that was committed before the epoch is applied here, and publishes the epoch; false
+// when it ended first.
 func (n *Node) settled(e *epoch) bool {
 	for {
 		select {
@@ -171,7 +171,8 @@ func (n *Node) settled(e *epoch) bool {
 			}
 			n.cfg.Logger.Debug("the barrier of a new leadership failed", "term", e.term, "error", err)
 		}
-		// Still the leader by what the watcher knows: refused for a transfer, or too busy. Or it learns the end in a moment.
+		// Still the leader by what the watcher knows: refused for a transfer, or too busy. Or it learns the end in a
+		// moment.
 		select {
 		case <-e.over:
 			return false
@@ -180,8 +181,8 @@ func (n *Node) settled(e *epoch) bool {
 	}
 }
 
-// await returns where the future's error will be, if it ever comes: a future that was on its way to the state machine when
-// Raft shut down is never answered. Nobody may wait for one without another way out.
+// await returns where the future's error will be, if it ever comes: a future that was on its way to the state machine
+// when Raft shut down is never answered. Nobody may wait for one without another way out.
 func (n *Node) await(f raft.Future) <-chan error {
 	c := make(chan error, 1)
 	if !n.futures.TryGo(func() { c <- f.Error() }) {

@@ -213,8 +213,8 @@ func TestWatch_LossSkippedByTheChannel_TermTells(t *testing.T) {
 	})
 }
 
-// stuckTransfer makes leader start a transfer that does not end before release is called: what hashicorp/raft issue 696 can
-// do for ever.
+// stuckTransfer makes leader start a transfer that does not end before release is called: what hashicorp/raft issue 696
+// can do for ever.
 func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 	t.Helper()
 	stuck := make(chan struct{})

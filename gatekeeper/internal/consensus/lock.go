@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFolder takes the lock file at path. The system releases the lock when the process ends, in whatever way. The file holds the process id,
-// for the message of the next one.
+// lockFolder takes the lock file at path. The system releases the lock when the process ends, in whatever way. The file
+// holds the process id, for the message of the next one.
 func lockFolder(path string) (io.Closer, error) {
 	file := flock.New(path)
 	if ok, err := file.TryLock(); !ok {
@@ -24,8 +24,8 @@ func lockFolder(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// watchFolder takes the lock file at path so that no server starts meanwhile, and writes nothing. A folder without a lock file, such as a
-// copy, has no server to keep out.
+// watchFolder takes the lock file at path so that no server starts meanwhile, and writes nothing. A folder without a
+// lock file, such as a copy, has no server to keep out.
 func watchFolder(path string) (io.Closer, error) {
 	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ok, err := file.TryRLock()

@@ -19,7 +19,8 @@ type replica struct {
 	begin   func() error // called before the first entry, configuration or snapshot is applied
 	has     bool         // begin was called; Raft calls one method at a time
 	refused error        // why the machine did not take the last snapshot; Raft hands on no reason
-	// committed is the newest configuration whose entry was committed since this member started; nil when there was none.
+	// committed is the newest configuration whose entry was committed since this member started; nil when there was
+	// none.
 	committed atomic.Pointer[committedConfiguration]
 }
 
@@ -41,8 +42,8 @@ func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
 	r.changed()
 }
 
-// Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and this
-// member would differ from the others from then on.
+// Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and
+// this member would differ from the others from then on.
 func (r *replica) Apply(log *raft.Log) any {
 	r.begun()
 	results, err := r.machine.Apply(log.Index, log.Term, log.Data)

@@ -16,16 +16,17 @@ type Addition struct {
 	ID, PeerAddress string
 	// NonVoter leaves it without a vote.
 	NonVoter bool
-	// Joining: the server itself asks, and has not been accepted before. It does not overrule an operator who added it as a non-voter.
+	// Joining: the server itself asks, and has not been accepted before. It does not overrule an operator who added it
+	// as a non-voter.
 	Joining bool
 }
 
 // AddMember adds a member as a non-voter. Unless NonVoter is set it becomes a voter in the background once its log has
 // caught up: a voter without entries would be needed for majorities that cannot form without it.
 //
-// The intent to promote it lives as long as this leadership; a server that joins asks the next leader again. Adding a member
-// again with the same address is allowed and replaces the intent. Other errors: ErrMemberExists, ErrMemberRetired, ErrHasVote,
-// ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, and ErrUnknownOutcome.
+// The intent to promote it lives as long as this leadership; a server that joins asks the next leader again. Adding a
+// member again with the same address is allowed and replaces the intent. Other errors: ErrMemberExists,
+// ErrMemberRetired, ErrHasVote, ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, and ErrUnknownOutcome.
 func (n *Node) AddMember(ctx context.Context, a Addition) error {
 	if err := checkMemberID(a.ID); err != nil {
 		return err
@@ -70,12 +71,14 @@ func addAgain(e *epoch, member raft.Server, a Addition) error {
 	return nil
 }
 
-// RemoveMember removes a member for good. It retires the id first, so that a failure in between never leaves an id that another
-// server can take; repeating the removal completes it. Removing a member that was removed before does nothing and says so.
+// RemoveMember removes a member for good. It retires the id first, so that a failure in between never leaves an id that
+// another server can take; repeating the removal completes it. Removing a member that was removed before does nothing
+// and says so.
 //
-// Unless force is set, it refuses to leave fewer voters that answer than a majority of those that remain: the removal itself
-// could not be committed then. A leader that has to remove itself transfers the leadership and returns a *NotLeaderError: ask the new
-// leader. Other errors: *QuorumError, ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, and those of Config.Retire.
+// Unless force is set, it refuses to leave fewer voters that answer than a majority of those that remain: the removal
+// itself could not be committed then. A leader that has to remove itself transfers the leadership and returns a
+// *NotLeaderError: ask the new leader. Other errors: *QuorumError, ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome,
+// and those of Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -110,9 +113,9 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 	return r, nil
 }
 
-// Transfer hands the leadership to a voter; to the one that is furthest ahead when id is empty. It returns nil when this
-// server no longer leads, or id leads already. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or Raft's, and then
-// this server leads on.
+// Transfer hands the leadership to a voter; to the one that is furthest ahead when id is empty. It returns nil when
+// this server no longer leads, or id leads already. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or Raft's,
+// and then this server leads on.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -160,8 +163,8 @@ func (n *Node) furthestVoter(e *epoch, servers []raft.Server) string {
 	return best
 }
 
-// change begins a change of the membership. One runs at a time, so that what it decided on still holds when Raft takes it:
-// only the leader changes members, and Raft refuses what a deposed one decided.
+// change begins a change of the membership. One runs at a time, so that what it decided on still holds when Raft takes
+// it: only the leader changes members, and Raft refuses what a deposed one decided.
 func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
 	select {
 	case <-n.changing:

@@ -21,7 +21,8 @@ type Disk interface {
 	raft.StableStore
 }
 
-// Memory takes the place of a data folder's disk, for tests: what is in it survives its Node and is gone with the process.
+// Memory takes the place of a data folder's disk, for tests: what is in it survives its Node and is gone with the
+// process.
 type Memory struct {
 	options   MemoryOptions
 	log       Disk
@@ -55,8 +56,8 @@ type SnapshotPace struct {
 	Trailing  uint64
 }
 
-// NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what it did. A disk
-// that is a raft.SnapshotStore keeps the snapshots too.
+// NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what
+// it did. A disk that is a raft.SnapshotStore keeps the snapshots too.
 func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
 	m := &Memory{options: options, log: disk, files: make(map[string][]byte)}
 	var ok bool

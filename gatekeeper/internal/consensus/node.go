@@ -233,8 +233,8 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet takes what a peer stated in its handshake. Only what is proved of a member of the latest configuration is remembered.
-// Another id may be that of a server that joins, of which this member has not heard yet, or anybody's.
+// meet takes what a peer stated in its handshake. Only what is proved of a member of the latest configuration is
+// remembered. Another id may be that of a server that joins, of which this member has not heard yet, or anybody's.
 func (n *Node) meet(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
 		n.ask()
@@ -289,8 +289,8 @@ func (n *Node) ask() {
 	}
 }
 
-// Level is the newest feature level that every member of the latest configuration supports, by what each said when it last
-// connected. A member that was not heard of yet counts as supporting 1. Only a leader hears of all.
+// Level is the newest feature level that every member of the latest configuration supports, by what each said when it
+// last connected. A member that was not heard of yet counts as supporting 1. Only a leader hears of all.
 func (n *Node) Level() uint32 {
 	servers, err := n.servers()
 	if err != nil {
@@ -307,8 +307,8 @@ func (n *Node) Level() uint32 {
 	return level
 }
 
-// Fatal receives the fault after which this server acknowledges nothing more and its process, or at least this Node, must
-// leave: a store that failed or hung, an entry that the state machine cannot apply, a Raft that is stuck.
+// Fatal receives the fault after which this server acknowledges nothing more and its process, or at least this Node,
+// must leave: a store that failed or hung, an entry that the state machine cannot apply, a Raft that is stuck.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
 // Close stops the member. A leadership ends and is demoted first. It hands leadership to nobody: see Transfer. When ctx
@@ -323,8 +323,8 @@ func (n *Node) Close(ctx context.Context) error {
 func (n *Node) close(ctx context.Context) error {
 	n.die()
 	n.unregister()
-	// What Raft took is answered soon: when it is applied, or when a leader without a majority steps down. Only a machine or
-	// store that hangs keeps it longer.
+	// What Raft took is answered soon: when it is applied, or when a leader without a majority steps down. Only a
+	// machine or store that hangs keeps it longer.
 	idle := n.futures.Close()
 	if n.guard.Err() == nil {
 		answered, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)

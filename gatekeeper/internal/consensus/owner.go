@@ -22,8 +22,8 @@ func (o owner) name() string {
 	return id
 }
 
-// heir returns the owner of the folder dir, who gets what root writes there, and dir as top. If dir is not there yet, top
-// is the outermost folder that must be made, and the owner is that of the folder around it.
+// heir returns the owner of the folder dir, who gets what root writes there, and dir as top. If dir is not there yet,
+// top is the outermost folder that must be made, and the owner is that of the folder around it.
 func heir(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
 	for at := top; ; at = filepath.Dir(at) {
@@ -39,8 +39,8 @@ func heir(dir string) (o owner, top string, err error) {
 	}
 }
 
-// handOver gives to o what root has made in top, so that a server that runs as another user can use its folder. Files of
-// others stay theirs. It does nothing for other users than root, who own what they write and may not give it away.
+// handOver gives to o what root has made in top, so that a server that runs as another user can use its folder. Files
+// of others stay theirs. It does nothing for other users than root, who own what they write and may not give it away.
 func handOver(top string, o owner) error {
 	if os.Geteuid() != 0 || o.uid == 0 {
 		return nil

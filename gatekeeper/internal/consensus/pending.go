@@ -12,7 +12,8 @@ type Appended struct {
 	Results []fsm.Result
 	// Index is the entry's index in the log; 0 with an error.
 	Index uint64
-	// Err is nil when the entry was committed and applied here; else errors.Is says ErrNotAppended or ErrUnknownOutcome.
+	// Err is nil when the entry was committed and applied here; else errors.Is says ErrNotAppended or
+	// ErrUnknownOutcome.
 	Err error
 }
 

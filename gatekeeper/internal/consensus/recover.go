@@ -52,9 +52,9 @@ type Remains struct {
 // Close lets go of the folder.
 func (r *Remains) Close() error { return r.lock.Close() }
 
-// ReadFolder reads a data folder whose server does not run, all of it, and writes not one byte. newMachine makes the state machine
-// of a cluster that its snapshot and log are played into. Errors: ErrFolderInUse, ErrFolderDamaged, ErrForeignFolder,
-// and those of the system.
+// ReadFolder reads a data folder whose server does not run, all of it, and writes not one byte. newMachine makes the
+// state machine of a cluster that its snapshot and log are played into. Errors: ErrFolderInUse, ErrFolderDamaged,
+// ErrForeignFolder, and those of the system.
 func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
 	r := &Remains{Dir: dir}
 	err := r.open()
@@ -78,7 +78,8 @@ func ofFolder(dir string, err error) error {
 	return fmt.Errorf("consensus: data folder %s: %w", dir, err)
 }
 
-// noFolderError says that a folder is not the data folder of a server. It is an ErrForeignFolder, whose text is about another member.
+// noFolderError says that a folder is not the data folder of a server. It is an ErrForeignFolder, whose text is about
+// another member.
 type noFolderError struct{ dir, why string }
 
 func (e *noFolderError) Error() string {
@@ -142,8 +143,8 @@ func (r *Remains) json(name string, v any) error {
 	return nil
 }
 
-// read opens the log for use. The log's file is mapped into memory and trusted by its reader: a page that is missing is a fault, one that
-// holds nonsense a panic. Both end the goroutine that this starts.
+// read opens the log for use. The log's file is mapped into memory and trusted by its reader: a page that is missing is
+// a fault, one that holds nonsense a panic. Both end the goroutine that this starts.
 func (r *Remains) read(use func(old *store.Old) error) error {
 	done := make(chan error, 1)
 	go func() { done <- r.readHere(use) }()
@@ -184,8 +185,8 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 // errLost says of a member that has begun that nothing of it is left.
 var errLost = errors.New("it has neither a term nor an entry, there is no snapshot, and this member had them before")
 
-// begin leads the machine to where a server replays the log from, and says whether the log goes on from there. It refuses what a server
-// refuses that starts on the folder.
+// begin leads the machine to where a server replays the log from, and says whether the log goes on from there. It
+// refuses what a server refuses that starts on the folder.
 func (r *Remains) begin(old *store.Old, machine Machine) error {
 	first, last, err := old.Bounds()
 	if err != nil {
@@ -250,8 +251,8 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 	return nil
 }
 
-// restore restores the newest snapshot that can be read and that the log, which begins with entry first, goes on from. newest is
-// the index of the newest one there is.
+// restore restores the newest snapshot that can be read and that the log, which begins with entry first, goes on from.
+// newest is the index of the newest one there is.
 func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest uint64, err error) {
 	snapshots, err := old.Snapshots()
 	if err != nil {
@@ -320,17 +321,17 @@ func configured(c raft.Configuration) []Member {
 	return members
 }
 
-// Latest are the remains with the highest (last term, last index). When those of a majority of the last voters are among
-// all, it has every entry that was ever committed: Raft elects by the same order.
+// Latest are the remains with the highest (last term, last index). When those of a majority of the last voters are
+// among all, it has every entry that was ever committed: Raft elects by the same order.
 func Latest(all []*Remains) *Remains {
 	return slices.MaxFunc(all, func(a, b *Remains) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
 	})
 }
 
-// Quorum says how many voters the last configuration has, which is that of Latest, and of how many of them there are remains.
-// Copies of one member's folder count once. A change of members that had not been committed does no harm: majorities of
-// neighbouring configurations overlap, so a majority of this one knows of every later one that was.
+// Quorum says how many voters the last configuration has, which is that of Latest, and of how many of them there are
+// remains. Copies of one member's folder count once. A change of members that had not been committed does no harm:
+// majorities of neighbouring configurations overlap, so a majority of this one knows of every later one that was.
 func Quorum(all []*Remains) (read, voters int) {
 	for _, m := range Latest(all).Members {
 		if !m.Voter {

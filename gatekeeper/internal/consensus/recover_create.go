@@ -42,7 +42,8 @@ type Founding struct {
 	MemberID    string
 	// LogStore is how the folder is to keep its log. Default LogStoreBolt.
 	LogStore LogStore
-	// PeerAddress is where the other members will reach the server; it is corrected when the server is started with another one.
+	// PeerAddress is where the other members will reach the server; it is corrected when the server is started with
+	// another one.
 	PeerAddress string
 	// Term is the newest one of the life before, LastIndex and LastTerm those of the last entry that is in State.
 	Term, LastIndex, LastTerm uint64
@@ -99,7 +100,8 @@ func Found(cfg Founding) (err error) {
 	return handOver(top, to)
 }
 
-// CheckEmpty says ErrFolderNotEmpty when there is anything in dir. It need not be there; the lost+found of a fresh disk is nothing.
+// CheckEmpty says ErrFolderNotEmpty when there is anything in dir. It need not be there; the lost+found of a fresh disk
+// is nothing.
 func CheckEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

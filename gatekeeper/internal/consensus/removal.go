@@ -12,13 +12,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// Raft does not tell a member that it was removed: the leader sends it the entry but never that the entry was committed, and a
-// member that was away does not even get the entry. It would wait for a leader forever. So a member that hears from no leader
-// introduces itself to the others again, and a member that knows of its removal answers so.
+// Raft does not tell a member that it was removed: the leader sends it the entry but never that the entry was
+// committed, and a member that was away does not even get the entry. It would wait for a leader forever. So a member
+// that hears from no leader introduces itself to the others again, and a member that knows of its removal answers so.
 
-// removed reports whether a member was certainly removed: its id is retired, and the latest and the committed configuration lack it.
-// The latest alone proves nothing. A removal that no majority ever stores is undone by the next leader, and a member that had left
-// on its account would be missing from the majority that is needed then.
+// removed reports whether a member was certainly removed: its id is retired, and the latest and the committed
+// configuration lack it. The latest alone proves nothing. A removal that no majority ever stores is undone by the next
+// leader, and a member that had left on its account would be missing from the majority that is needed then.
 func (n *Node) removed(id string) bool {
 	if !n.started.Load() || !n.cfg.Retired(id) {
 		return false
@@ -31,8 +31,8 @@ func (n *Node) removed(id string) bool {
 	return known && find(committed, raft.ServerID(id)) == nil
 }
 
-// committed returns the newest configuration that is known to be committed: that of the newest snapshot, or of an entry that was
-// committed since this member started. A member that was just started may know of none.
+// committed returns the newest configuration that is known to be committed: that of the newest snapshot, or of an entry
+// that was committed since this member started. A member that was just started may know of none.
 func (n *Node) committed() (servers []raft.Server, known bool) {
 	applied := n.replica.committed.Load()
 	snapshots, err := n.stores.snapshots.List()
@@ -71,8 +71,8 @@ func (r *Removal) refusal(id string) error {
 	return nil
 }
 
-// PlanRemoval reports what RemoveMember would leave. refusal is the error with which it would be refused unless forced, or nil.
-// Errors are those of RemoveMember.
+// PlanRemoval reports what RemoveMember would leave. refusal is the error with which it would be refused unless forced,
+// or nil. Errors are those of RemoveMember.
 func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, err error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -85,8 +85,9 @@ func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, 
 	return r, r.refusal(id), nil
 }
 
-// removal works out what the removal of a member leaves. It waits for each remaining voter to answer a question that is sent from
-// now on, for as long as a leader may lead without a majority: an earlier answer may come from a voter that has died since.
+// removal works out what the removal of a member leaves. It waits for each remaining voter to answer a question that is
+// sent from now on, for as long as a leader may lead without a majority: an earlier answer may come from a voter that
+// has died since.
 func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id string) (Removal, error) {
 	now := time.Now()
 	gone := find(servers, raft.ServerID(id))
@@ -153,8 +154,8 @@ func succeeds(later, earlier string) bool {
 	return errA == nil && errB == nil && a.Succeeds(b)
 }
 
-// succeeded hears from a peer that a later life of this cluster runs. A majority of the old servers that came back, when a site
-// has power again for example, would be a second cluster that grants what the new one grants.
+// succeeded hears from a peer that a later life of this cluster runs. A majority of the old servers that came back,
+// when a site has power again for example, would be a second cluster that grants what the new one grants.
 func (n *Node) succeeded(reason string) {
 	// It is noted first: a server that is started again later may meet no server that says so.
 	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.Folder.succeeded(reason)))

@@ -184,10 +184,10 @@ func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
 	t.Error("each removal was committed with the configuration before it")
 }
 
-// removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no majority. It returns false
-// when the removal was committed all the same: Raft hands the entry to its replicators before it counts by the new configuration, and an
-// acknowledgement that comes in between counts by the old one. That does no harm, because every majority of either configuration then
-// includes a member with the entry.
+// removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no
+// majority. It returns false when the removal was committed all the same: Raft hands the entry to its replicators
+// before it counts by the new configuration, and an acknowledgement that comes in between counts by the old one. That
+// does no harm, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)

@@ -11,8 +11,8 @@ import (
 // ClusterID is the id of the cluster.
 func (n *Node) ClusterID() ClusterID { return n.cfg.Folder.ClusterID() }
 
-// Name is what no other server is ever called: the cluster's id, the member's, and the number of its data folder in one. Two clusters that were
-// made of the same names differ by the last alone.
+// Name is what no other server is ever called: the cluster's id, the member's, and the number of its data folder in
+// one. Two clusters that were made of the same names differ by the last alone.
 func (n *Node) Name() string { return n.cfg.Folder.nameOf(n.ID()) }
 
 // ID is this member's id.
@@ -109,9 +109,9 @@ func (n *Node) members(servers []raft.Server) []Member {
 	return members
 }
 
-// Ready returns nil when this member is of use: it leads and Promote has returned, or it is a member, hears from a leader,
-// and has handed what it knows to be committed to the state machine. A member knows of itself from the log, so a joiner is not
-// ready before it has what was committed when it joined.
+// Ready returns nil when this member is of use: it leads and Promote has returned, or it is a member, hears from a
+// leader, and has handed what it knows to be committed to the state machine. A member knows of itself from the log, so
+// a joiner is not ready before it has what was committed when it joined.
 func (n *Node) Ready() error {
 	if n.life.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())

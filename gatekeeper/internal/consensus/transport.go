@@ -24,7 +24,8 @@ type innerTransport interface {
 //   - keeps snapshots from Raft that would take it back: see incoming;
 //   - says nothing more after a fault (issue 503: a leader with a hanging disk would go on sending heartbeats).
 //
-// Every method is written out: embedding would lose what Raft looks for by type assertion, and let new methods slip through.
+// Every method is written out: embedding would lose what Raft looks for by type assertion, and let new methods slip
+// through.
 type transport struct {
 	inner innerTransport
 	// target makes the inner transport's address of a member.

@@ -1,6 +1,6 @@
-// Package dump writes the state to the log as structured lines, for people who debug and for tools that search logs: one
-// line for the whole, one for each semaphore in use, one for each permit. It reads one immutable state, so that all lines of
-// one dump belong together, and holds up nothing.
+// Package dump writes the state to the log as structured lines, for people who debug and for tools that search logs:
+// one line for the whole, one for each semaphore in use, one for each permit. It reads one immutable state, so that all
+// lines of one dump belong together, and holds up nothing.
 package dump
 
 import (
@@ -73,7 +73,8 @@ func write(ctx context.Context, log *slog.Logger, v View, most int) {
 	}
 }
 
-// inUse returns the sorted names of semaphores that have permits, waiters or jobs or are paused. Permits may outlive their definition.
+// inUse returns the sorted names of semaphores that have permits, waiters or jobs or are paused. Permits may outlive
+// their definition.
 func inUse(s *fsm.State, waiting map[string]int) []string {
 	var names []string
 	for name := range waiting {

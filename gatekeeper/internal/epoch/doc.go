@@ -1,6 +1,6 @@
-// Package epoch is the lifecycle of the rooms that work only while this server leads: the lessor, timers, missed, and the keeper's
-// chores. An epoch is one leadership: the Raft term in which this server leads. A Room has one epoch at a time, and one lock for what
-// it keeps in that epoch.
+// Package epoch is the lifecycle of the rooms that work only while this server leads: the lessor, timers, missed, and
+// the keeper's chores. An epoch is one leadership: the Raft term in which this server leads. A Room has one epoch at a
+// time, and one lock for what it keeps in that epoch.
 //
 // # What happens at promotion
 //
@@ -26,6 +26,7 @@
 //
 // # What became of a proposal
 //
-// A command that certainly did not reach the log is proposed again after RetryAfter. An unknown outcome has no common rule: the lessor
-// keeps the permit marked for the rest of the epoch, timers propose again after a second, and missed looks again at its next tick.
+// A command that certainly did not reach the log is proposed again after RetryAfter. An unknown outcome has no common
+// rule: the lessor keeps the permit marked for the rest of the epoch, timers propose again after a second, and missed
+// looks again at its next tick.
 package epoch

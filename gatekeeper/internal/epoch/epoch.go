@@ -16,7 +16,8 @@ const (
 	RetryAfter = 50 * time.Millisecond
 )
 
-// Epoch is one epoch of one room. Goroutines that belong to it hold it, and reach what the room keeps only by its methods.
+// Epoch is one epoch of one room. Goroutines that belong to it hold it, and reach what the room keeps only by its
+// methods.
 type Epoch struct {
 	// Term is what the commands of this epoch carry.
 	Term uint64
@@ -25,7 +26,8 @@ type Epoch struct {
 	// wake and over are this epoch's alone, so that no goroutine of another epoch takes a wake-up or misses an end.
 	wake chan struct{}
 	over chan struct{} // closed when the epoch ends
-	// handing counts calls that are handing commands over. It rises only under the lock in this epoch, so Demote can wait for it.
+	// handing counts calls that are handing commands over. It rises only under the lock in this epoch, so Demote can
+	// wait for it.
 	handing sync.WaitGroup
 }
 
@@ -40,8 +42,9 @@ func (e *Epoch) During(do func()) (current bool) {
 	return true
 }
 
-// Run starts a goroutine that does what is due until the epoch ends. It calls collect under the lock, which returns what to do without
-// the lock, or nil and how long nothing is due. After it has acted, and after Wake, it collects again.
+// Run starts a goroutine that does what is due until the epoch ends. It calls collect under the lock, which returns
+// what to do without the lock, or nil and how long nothing is due. After it has acted, and after Wake, it collects
+// again.
 func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 	e.room.Go(func() {
 		timer := time.NewTimer(0)
@@ -83,8 +86,8 @@ func (e *Epoch) Every(period time.Duration, do func()) {
 	})
 }
 
-// Walk visits each of items under the lock, a chunk at a time, and rests between chunks. It reports whether it visited them all: it
-// stops when the epoch ends.
+// Walk visits each of items under the lock, a chunk at a time, and rests between chunks. It reports whether it visited
+// them all: it stops when the epoch ends.
 func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T)) (current bool) {
 	chunk := make([]T, 0, Chunk)
 	flush := func() bool {
@@ -120,9 +123,9 @@ func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 	}
 }
 
-// Propose hands commands to the log, in order, for as long as the epoch lasts. settled hears the outcome of each, by its index, under the
-// lock and only in the same epoch; err is that of a batcher.Outcome. It must not propose. With nil outcomes are ignored. The caller must
-// not hold the lock.
+// Propose hands commands to the log, in order, for as long as the epoch lasts. settled hears the outcome of each, by
+// its index, under the lock and only in the same epoch; err is that of a batcher.Outcome. It must not propose. With nil
+// outcomes are ignored. The caller must not hold the lock.
 func (e *Epoch) Propose(settled func(i int, err error), cmds ...fsm.Command) {
 	if len(cmds) == 0 || !e.During(func() { e.handing.Add(1) }) {
 		return

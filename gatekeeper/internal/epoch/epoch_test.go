@@ -240,8 +240,8 @@ func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
 	})
 }
 
-// The first epoch ends, and the second begins, just before the goroutine of the first waits: it hears of the end all the same. One that
-// shares a wake-up with the second would wait for its timer.
+// The first epoch ends, and the second begins, just before the goroutine of the first waits: it hears of the end all
+// the same. One that shares a wake-up with the second would wait for its timer.
 func TestRun_EpochEndsBeforeItWaits_Ends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)

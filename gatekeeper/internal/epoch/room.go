@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 )
 
-// Room has the epochs of one part of the leader, one after the other, and the lock of that part. Its owner embeds it and keeps what
-// belongs to the epoch beside it. A Room is safe for concurrent use.
+// Room has the epochs of one part of the leader, one after the other, and the lock of that part. Its owner embeds it
+// and keeps what belongs to the epoch beside it. A Room is safe for concurrent use.
 type Room struct {
 	sync.Mutex // guards current, and all that the owner keeps for the epoch
 
@@ -21,15 +21,15 @@ type Room struct {
 	runs    sync.WaitGroup
 }
 
-// NewRoom returns a room of a server that does not lead. propose hands a command to the log and reports its outcome once; neither it
-// nor the report may block. drop forgets what the owner keeps for an epoch. It is called under the lock when the epoch ends, and must
-// not take longer the more there is; nil drops nothing.
+// NewRoom returns a room of a server that does not lead. propose hands a command to the log and reports its outcome
+// once; neither it nor the report may block. drop forgets what the owner keeps for an epoch. It is called under the
+// lock when the epoch ends, and must not take longer the more there is; nil drops nothing.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {
 	return &Room{propose: propose, drop: drop}
 }
 
-// Begin starts an epoch. begin is called under the lock: it makes what the owner keeps, and starts the goroutines of the epoch. After
-// Close it does nothing.
+// Begin starts an epoch. begin is called under the lock: it makes what the owner keeps, and starts the goroutines of
+// the epoch. After Close it does nothing.
 func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	r.Lock()
 	defer r.Unlock()
@@ -40,8 +40,8 @@ func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	begin(r.current)
 }
 
-// Demote ends the epoch of that term, if it is the current one. When it returns, nothing of an epoch that has ended is handed to the log
-// any more, whichever call ended it.
+// Demote ends the epoch of that term, if it is the current one. When it returns, nothing of an epoch that has ended is
+// handed to the log any more, whichever call ended it.
 func (r *Room) Demote(term uint64) {
 	r.Lock()
 	if r.Term() == term {
@@ -51,7 +51,8 @@ func (r *Room) Demote(term uint64) {
 	r.awaitHandovers()
 }
 
-// Close ends the epoch, if there is one, and waits until nothing is handed to the log and no goroutine of the room runs any more.
+// Close ends the epoch, if there is one, and waits until nothing is handed to the log and no goroutine of the room runs
+// any more.
 func (r *Room) Close() {
 	r.Lock()
 	r.closed = true
@@ -74,7 +75,8 @@ func (r *Room) end() {
 	}
 }
 
-// awaitHandovers waits for the commands that epochs which have ended are handing over. None of them begins to hand over another one.
+// awaitHandovers waits for the commands that epochs which have ended are handing over. None of them begins to hand over
+// another one.
 func (r *Room) awaitHandovers() {
 	r.Lock()
 	ended := slices.Clone(r.ended)

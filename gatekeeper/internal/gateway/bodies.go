@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxBodies is the most bytes that the bodies of all requests under way may have together. Bodies are read before their callers are known,
-	// so without it anybody who reaches the port could fill the memory.
+	// maxBodies is the most bytes that the bodies of all requests under way may have together. Bodies are read before
+	// their callers are known, so without it anybody who reaches the port could fill the memory.
 	maxBodies = 64 << 20
 	// maxBodiesOfOne is the part of it that one address can take, so that one address does not lock out the others.
 	maxBodiesOfOne = maxBodies / 4

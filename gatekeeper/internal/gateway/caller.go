@@ -14,7 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// api is the connection to the API. What a call says of its caller is made here alone, from the request, so no header of a request can add to it.
+// api is the connection to the API. What a call says of its caller is made here alone, from the request, so no header
+// of a request can add to it.
 type api struct{ grpc.ClientConnInterface }
 
 type callerKey struct{}

@@ -34,8 +34,8 @@ func (c *closedAPI) NewStream(ctx context.Context, _ *grpc.StreamDesc, _ string,
 	return nil, c.refuse(ctx)
 }
 
-// Whatever a stranger sends, the API learns of the connection that it came from and of the token that it shows, and of nothing else. Every
-// answer has the headers that keep a browser safe.
+// Whatever a stranger sends, the API learns of the connection that it came from and of the token that it shows, and of
+// nothing else. Every answer has the headers that keep a browser safe.
 func FuzzRequest(f *testing.F) {
 	for _, line := range []string{
 		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",

@@ -102,8 +102,8 @@ func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	case path == "/session":
 		g.serveSession(w, r)
 	case strings.HasPrefix(path, "/v1/"):
-		// The library would unescape a path before it splits it, and names may have slashes. So it gets the path as it was sent, and routed
-		// unescapes the names.
+		// The library would unescape a path before it splits it, and names may have slashes. So it gets the path as it
+		// was sent, and routed unescapes the names.
 		r.URL.Path, r.URL.RawPath = r.URL.EscapedPath(), ""
 		g.mux.ServeHTTP(w, r)
 	default:

@@ -25,7 +25,8 @@ const maxCredential = 8 << 10
 // writeTimeout is how long one write may take to a client that reads slowly.
 const writeTimeout = 30 * time.Second
 
-// admit refuses requests that a browser sends for another site, and reads the body. The request that it returns has its caller.
+// admit refuses requests that a browser sends for another site, and reads the body. The request that it returns has its
+// caller.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	protect(w.Header())
 	if err := g.cross.Check(r); err != nil {
@@ -58,8 +59,8 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// direct reports whether a host is one that a foreign page cannot have pointed at this server: a foreign name would have a dot. Where callers
-// are authenticated, the credentials of a browser are bound to the name.
+// direct reports whether a host is one that a foreign page cannot have pointed at this server: a foreign name would
+// have a dot. Where callers are authenticated, the credentials of a browser are bound to the name.
 func direct(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A session is a bearer token that the browser keeps in a cookie, which no script can read. Servers keep nothing of it, so it survives their
-// restarts and is good at each of them. It ends when the token is revoked or expires.
+// A session is a bearer token that the browser keeps in a cookie, which no script can read. Servers keep nothing of it,
+// so it survives their restarts and is good at each of them. It ends when the token is revoked or expires.
 
 // sessionLife is how long a browser keeps the cookie.
 const sessionLife = 12 * time.Hour
@@ -88,7 +88,8 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 	return login.Token, nil
 }
 
-// whoAmI answers with what the API says of the caller, and whether it authenticates callers at all. A token begins a session.
+// whoAmI answers with what the API says of the caller, and whether it authenticates callers at all. A token begins a
+// session.
 func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token string) error {
 	answer, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})
 	if err != nil {

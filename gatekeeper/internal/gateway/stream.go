@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// heartbeat is how often a stream without events sends a comment, so that nothing in between takes the connection for dead.
+	// heartbeat is how often a stream without events sends a comment, so that nothing in between takes the connection
+	// for dead.
 	heartbeat = 15 * time.Second
 	// retry is how long a browser waits before it connects again.
 	retry = time.Second
@@ -30,14 +31,16 @@ const (
 type streamRoute struct {
 	verb, pattern, method string
 	request, message      func() proto.Message
-	// resume makes a request one for what comes after the event with that id. Nil: the events have no positions, and the stream begins again.
+	// resume makes a request one for what comes after the event with that id. Nil: the events have no positions, and
+	// the stream begins again.
 	resume func(request proto.Message, id string) error
 	// kind is the type of an event, and position its id; empty: it has none. position may be nil.
 	kind     func(message proto.Message) string
 	position func(request, message proto.Message) string
 }
 
-// streamRoutes are those of proto/http.yaml that stream. They come before those that were generated, which would answer by JSON objects.
+// streamRoutes are those of proto/http.yaml that stream. They come before those that were generated, which would answer
+// by JSON objects.
 func streamRoutes() []streamRoute {
 	plain := func(proto.Message) string { return "message" }
 	return []streamRoute{
@@ -105,7 +108,8 @@ func revisionOf(id string) (uint64, error) {
 	return revision, nil
 }
 
-// serve answers by events until the stream ends or the client goes. What goes wrong before the first message is answered as elsewhere.
+// serve answers by events until the stream ends or the client goes. What goes wrong before the first message is
+// answered as elsewhere.
 func (s *streamRoute) serve(g *Gateway) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
 		request, err := s.read(r, path)
@@ -239,7 +243,8 @@ func (s *streamRoute) event(out *bytes.Buffer, request proto.Message, next recei
 			kind, id, data = "error", "", problemOf(err).body()
 		}
 	}
-	// An id of a caller could end its line and add fields and events to the stream; browsers ignore an id with a zero byte.
+	// An id of a caller could end its line and add fields and events to the stream; browsers ignore an id with a zero
+	// byte.
 	if id != "" && !strings.ContainsAny(id, "\r\n\x00") {
 		fmt.Fprintf(out, "id: %s\n", id)
 	}

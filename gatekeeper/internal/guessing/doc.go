@@ -25,7 +25,8 @@
 // A client certificate was verified by TLS, and there is nothing to guess. Calls with one are not counted here, and a
 // blocked source can present one.
 //
-// A JWT is verified first, and counted here only if it is wrong: pods share addresses, and each shows a new JWT every hour.
+// A JWT is verified first, and counted here only if it is wrong: pods share addresses, and each shows a new JWT every
+// hour.
 //
 // A credential that was right from the same source is remembered by a keyed hash of 64 bits. It passes a block, and is
 // then verified as usual. So a client that was there before the guesses continues, and one that comes later waits with

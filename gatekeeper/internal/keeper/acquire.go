@@ -24,8 +24,9 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	return k.counted(call, r)
 }
 
-// TryAcquireTogether decides many calls on one state. Those whose answer changes nothing share one Confirm, and answer is
-// called once for each of them, on the caller's goroutine. It does nothing for the others: TryAcquire must decide those.
+// TryAcquireTogether decides many calls on one state. Those whose answer changes nothing share one Confirm, and answer
+// is called once for each of them, on the caller's goroutine. It does nothing for the others: TryAcquire must decide
+// those.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
 	t, err := k.leading()
 	if err != nil {
@@ -78,7 +79,8 @@ func (k *Keeper) behind(call *AcquireCall) turn {
 	return turn{queued: func() bool { return k.ahead(call.Semaphore, nil) }}
 }
 
-// ahead reports whether anybody is in the queue ahead of the call of that key; for nil, whether anybody is in it at all.
+// ahead reports whether anybody is in the queue ahead of the call of that key; for nil, whether anybody is in it at
+// all.
 func (k *Keeper) ahead(sem string, key *queue.Key) bool {
 	return k.queue.Ahead(sem, key, k.cfg.Machine.State().Work(sem).Waiting)
 }
@@ -141,7 +143,8 @@ func (r round) leaving(left bool) round {
 
 func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
 
-// settle makes rounds until the call is answered or has to wait: what was decided may no longer hold when it is applied.
+// settle makes rounds until the call is answered or has to wait: what was decided may no longer hold when it is
+// applied.
 func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -158,8 +161,8 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 
 func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
-	// Read before attach: where attach finds no grant on its way, this state has none of a hand-over to this call either, and the call is not
-	// denied because of its own permit.
+	// Read before attach: where attach finds no grant on its way, this state has none of a hand-over to this call
+	// either, and the call is not denied because of its own permit.
 	state := k.cfg.Machine.State()
 	if rec := k.attach(key, place.me); rec != nil {
 		return k.await(ctx, t, rec, call, place)
@@ -196,8 +199,9 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	if o.Err != nil {
 		return failed(k.failure(t, o.Err))
 	}
-	// A call that came in after the grant was handed to Raft is a replay: its own send time proves nothing about this entry.
-	// It is decided again, by the rule for refreshes if the permit is there. So is a call that asks for something else.
+	// A call that came in after the grant was handed to Raft is a replay: its own send time proves nothing about this
+	// entry. It is decided again, by the rule for refreshes if the permit is there. So is a call that asks for
+	// something else.
 	waiting, fresh := waited(call.Received, o)
 	if !fresh || !rec.asks(call) {
 		return round{next: tryAgain}

@@ -83,8 +83,8 @@ func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
 	})
 }
 
-// A leader that is paused between handing a grant to Raft and answering it may have been deposed meanwhile: the pause must
-// not move the client's base.
+// A leader that is paused between handing a grant to Raft and answering it may have been deposed meanwhile: the pause
+// must not move the client's base.
 func TestTryAcquire_LeaderPausedAfterHandingOver_PauseIsNotWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -200,7 +200,8 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		// The grant is applied, and before its own call is told, another request of the identity is answered from the state.
+		// The grant is applied, and before its own call is told, another request of the identity is answered from the
+		// state.
 		held := w.tape.held
 		w.tape.mu.Lock()
 		w.tape.held, w.tape.holds = nil, false

@@ -18,13 +18,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestBelief_UnderFaults_NeverExceedsPermits runs clients that believe by the client's rule, on clocks of slightly other
-// rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in the log
-// after all, whose definition changes its duration, and whose operators pause, cordon, revoke, delete and make edits that end, with and
-// without drains. Half of the clients keep their identity over all acquisitions, and two processes share one: they ask again at once under
-// a new request id, or none, while what they sent before is still on its way: an acquire, a cancel, a release. Some claim firings, and their jobs
-// end in every way. Callers take over from holders. At no instant may the identities that believe have more weight than there are permits, and
-// no firing is attempted more often than its definition allows.
+// TestBelief_UnderFaults_NeverExceedsPermits runs clients that believe by the client's rule, on clocks of slightly
+// other rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in
+// the log after all, whose definition changes its duration, and whose operators pause, cordon, revoke, delete and make
+// edits that end, with and without drains. Half of the clients keep their identity over all acquisitions, and two
+// processes share one: they ask again at once under a new request id, or none, while what they sent before is still on
+// its way: an acquire, a cancel, a release. Some claim firings, and their jobs end in every way. Callers take over from
+// holders. At no instant may the identities that believe have more weight than there are permits, and no firing is
+// attempted more often than its definition allows.
 //
 // GATEKEEPER_SEED repeats one run: workload, faults and virtual times, though not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
@@ -113,7 +114,8 @@ func (b *beliefs) count(n *int) {
 	*n++
 }
 
-// check sweeps over the beliefs: an end before a start at the same instant. Several beliefs of one identity are of one permit.
+// check sweeps over the beliefs: an end before a start at the same instant. Several beliefs of one identity are of one
+// permit.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
@@ -272,8 +274,8 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client believes by the rules of the package's comment: from the send of the attempt whose answer it uses, plus waited, for the
-// duration, less a margin of twice the allowed difference of clock rates.
+// client believes by the rules of the package's comment: from the send of the attempt whose answer it uses, plus
+// waited, for the duration, less a margin of twice the allowed difference of clock rates.
 type client struct {
 	w        *world
 	b        *beliefs
@@ -283,7 +285,8 @@ type client struct {
 	requests int
 	late     *sync.WaitGroup // of what it has sent and does not wait for
 
-	// A stable client is one process, of the two of a shared identity, that acquires under the same identity again and again.
+	// A stable client is one process, of the two of a shared identity, that acquires under the same identity again and
+	// again.
 	stable, shared    bool
 	process, holderID string
 	// last is the token on which it counted last, if nobody else can count on it.

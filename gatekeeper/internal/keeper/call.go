@@ -20,14 +20,16 @@ type AcquireCall struct {
 	ReplacesToken uint64
 	// RequestRevision is a cluster revision at which the request had no permit, as its caller knows; 0: it knows none.
 	RequestRevision uint64
-	// notGrantedAt is such a revision that this server has found out; see knownSince. It is read and written atomically.
+	// notGrantedAt is such a revision that this server has found out; see knownSince. It is read and written
+	// atomically.
 	notGrantedAt uint64
-	// Received is the monotonic time at which this server received the call, read before anything else was done with it.
+	// Received is the monotonic time at which this server received the call, read before anything else was done with
+	// it.
 	Received time.Time
 	// SentAt is what the caller's wall clock showed when it sent this call; zero: it did not tell. It decides nothing.
 	SentAt time.Time
-	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a queue
-	// that is gathered again after a fail-over.
+	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a
+	// queue that is gathered again after a fail-over.
 	WaitedBefore time.Duration
 	// LeaveOnPause: a pause is not waited out, but ends the wait.
 	LeaveOnPause bool
@@ -36,11 +38,13 @@ type AcquireCall struct {
 	OnePerAcquirer bool
 	// UntilAnswered: the call waits for longer than Config.MaxWait, and is never to be repeated.
 	UntilAnswered bool
-	// Allowed is asked before each grant to a call that waits, by the state as it is then: what the caller may do can end while it waits. An
-	// error ends the call, and nothing is granted. It must not block. Nil: nobody needs to be asked.
+	// Allowed is asked before each grant to a call that waits, by the state as it is then: what the caller may do can
+	// end while it waits. An error ends the call, and nothing is granted. It must not block. Nil: nobody needs to be
+	// asked.
 	Allowed func() error
-	// Placed is called when the call stands in the queue, or its grant is on its way to the log: a permit that is released from then on can
-	// be handed to it in the same log entry. It may be called again, and is not called where the answer changes nothing. Nil: nobody asks.
+	// Placed is called when the call stands in the queue, or its grant is on its way to the log: a permit that is
+	// released from then on can be handed to it in the same log entry. It may be called again, and is not called where
+	// the answer changes nothing. Nil: nobody asks.
 	Placed func()
 }
 
@@ -54,7 +58,8 @@ func (c *AcquireCall) placed() {
 type Answer struct {
 	// Outcome is Granted, Refreshed, Reacquired or Denied; zero when Repeat is set.
 	Outcome semaphore.Outcome
-	// Permit is set unless denied. The caller may count on Permit.Duration, from the send time of this attempt plus Waited.
+	// Permit is set unless denied. The caller may count on Permit.Duration, from the send time of this attempt plus
+	// Waited.
 	Permit *semaphore.Permit
 	// Waited is the time from Received to just before the grant was handed to Raft; zero for a refresh.
 	Waited time.Duration
@@ -64,8 +69,8 @@ type Answer struct {
 	Job    *work.Job
 	Task   *work.Task
 	Denial *Denial
-	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request id, and with
-	// RepeatRevision as its RequestRevision.
+	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request
+	// id, and with RepeatRevision as its RequestRevision.
 	Repeat         *Place
 	RepeatRevision uint64
 }
@@ -96,7 +101,8 @@ type TokenRefresh struct {
 	Token uint64
 	// Duration is the one that the client counts by.
 	Duration time.Duration
-	// SinceProgress is how long before the frame was sent the job last reported progress; only when Reports says that it does.
+	// SinceProgress is how long before the frame was sent the job last reported progress; only when Reports says that
+	// it does.
 	SinceProgress time.Duration
 	Reports       bool
 }
@@ -123,7 +129,8 @@ type TokenResult struct {
 	// Stop is why the holder is to stop. Beside StatusRefreshed it is set while a drain lets it go on.
 	Stop    semaphore.StopCause
 	Message string
-	// SupersededBy is the token under which the same identity holds a lost permit now; 0: it was not superseded, or its successor has ended.
+	// SupersededBy is the token under which the same identity holds a lost permit now; 0: it was not superseded, or its
+	// successor has ended.
 	SupersededBy uint64
 	// DrainLeft is for how long refreshes will go on being granted although the holder is to stop; 0: no longer.
 	DrainLeft time.Duration

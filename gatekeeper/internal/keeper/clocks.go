@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// clockTolerance is how far a caller's wall clock may differ from the leader's before that is reported: half of how far ahead a
-	// firing may be due by default.
+	// clockTolerance is how far a caller's wall clock may differ from the leader's before that is reported: half of how
+	// far ahead a firing may be due by default.
 	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
 	// maxHostClocks bounds the table. The caller that was not seen for the longest time gives way.
 	maxHostClocks = 1000
@@ -37,8 +37,8 @@ type hostClocks struct {
 	warned map[string]time.Time // of semaphores: when a firing too far ahead was last logged
 }
 
-// compareClocks takes note of what the caller's clock showed. A caller is logged once when its clock is off, and again when the
-// difference changes by more than the tolerance or is gone.
+// compareClocks takes note of what the caller's clock showed. A caller is logged once when its clock is off, and again
+// when the difference changes by more than the tolerance or is gone.
 func (k *Keeper) compareClocks(call *AcquireCall) {
 	if call.SentAt.IsZero() {
 		return
@@ -82,7 +82,8 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 	}
 }
 
-// HostClocks returns the callers whose clocks are off, by group and acquirer, of those that asked this server as the leader within a day.
+// HostClocks returns the callers whose clocks are off, by group and acquirer, of those that asked this server as the
+// leader within a day.
 func (k *Keeper) HostClocks() []HostClock {
 	now, s := k.cfg.WallClock(), &k.clocks
 	s.mu.Lock()
@@ -108,7 +109,8 @@ func (k *Keeper) clearClocks() {
 	k.clocks.off, k.clocks.warned = nil, nil
 }
 
-// warnAhead logs that a firing was denied because it is due too far ahead, at most once in warnAheadEvery for each semaphore.
+// warnAhead logs that a firing was denied because it is due too far ahead, at most once in warnAheadEvery for each
+// semaphore.
 func (k *Keeper) warnAhead(call *AcquireCall, d *Denial) {
 	now, s := time.Now(), &k.clocks
 	s.mu.Lock()

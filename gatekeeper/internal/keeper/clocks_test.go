@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due is a call for a firing of "nightly" that is due so far from now, by a host whose clock shows so much more than the tests'.
+// due is a call for a firing of "nightly" that is due so far from now, by a host whose clock shows so much more than
+// the tests'.
 func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	call := ask(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}

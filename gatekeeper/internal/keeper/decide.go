@@ -156,12 +156,12 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// fresh returns an error if the request may have been granted and forgotten since. The caller has checked that the state
-// neither remembers the request nor has its permit. The state may have forgotten requests up to some revision. A request
-// that had no permit then, or later (knownSince), was never granted. A request of unknown age passes.
+// fresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
+// state neither remembers the request nor has its permit. The state may have forgotten requests up to some revision. A
+// request that had no permit then, or later (knownSince), was never granted. A request of unknown age passes.
 //
-// A request that passes had no permit at the state's revision either. fresh notes that, so that a call does not become too
-// old while it waits.
+// A request that passes had no permit at the state's revision either. fresh notes that, so that a call does not become
+// too old while it waits.
 func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	known := call.knownSince()
 	if call.RequestID == "" || known == 0 {

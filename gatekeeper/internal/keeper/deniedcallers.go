@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message are why the
-// same request is denied now. When it is cured, they are those of its last denial.
+// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message are why
+// the same request is denied now. When it is cured, they are those of its last denial.
 type DeniedCaller struct {
 	denials.Denial
 	// Cured: the same request would not be denied for such a reason now.
@@ -37,8 +37,9 @@ func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	k.denials.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
 }
 
-// needsAction says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a
-// slot, or asks in another way. client.DeniedError.NeedsAction draws the same line, except that a pause needs no warning.
+// needsAction says that the same request is denied until somebody acts: edits the definition, resumes, uncordons,
+// clears a slot, or asks in another way. client.DeniedError.NeedsAction draws the same line, except that a pause needs
+// no warning.
 func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
 	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,
@@ -66,8 +67,8 @@ func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// DeniedCallers returns the callers that the wanted semaphores denied lately, by semaphore and the last denied first, and since when this
-// server remembers. Each is held against the state when it is read from the sequence.
+// DeniedCallers returns the callers that the wanted semaphores denied lately, by semaphore and the last denied first,
+// and since when this server remembers. Each is held against the state when it is read from the sequence.
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
 ) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
@@ -108,8 +109,8 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 	return k.judged(state, slices.DeleteFunc(last, func(d denials.Denial) bool { return served[d.Semaphore] }))
 }
 
-// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts. byCordon: cordons are the
-// only reason, so that all of these callers would be let in without them.
+// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts. byCordon:
+// cordons are the only reason, so that all of these callers would be let in without them.
 func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	of := k.denials.Of(name, k.cfg.WallClock())
 	if len(of) == 0 || slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) }) {
@@ -221,7 +222,8 @@ func letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
 	return nil
 }
 
-// text says who is denied what and why, how often it was denied, and whether it still is. asked is why it was denied last.
+// text says who is denied what and why, how often it was denied, and whether it still is. asked is why it was denied
+// last.
 func (v *DeniedCaller) text(asked semaphore.Reason) string {
 	asks, is := "asks", "is"
 	if v.Cured {

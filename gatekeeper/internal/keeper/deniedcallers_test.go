@@ -155,7 +155,8 @@ func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 	})
 }
 
-// What stands in the way of the same request is then a pause, a full semaphore or its own permit. None of these needs anybody to let the caller in.
+// What stands in the way of the same request is then a pause, a full semaphore or its own permit. None of these needs
+// anybody to let the caller in.
 func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
 	letIn := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {

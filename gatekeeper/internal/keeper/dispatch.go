@@ -200,7 +200,8 @@ func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
 	}
 }
 
-// judge orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain is over.
+// judge orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain is
+// over.
 func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	if p.State != semaphore.Live {
 		return

@@ -7,10 +7,10 @@
 // send c, and c <= t < P, so c + D < P + D: what the client believes ends before the new leader can end it.
 //
 // Everything here protects the premises. t is read when the call is received, after the client's c. A refresh moves the
-// deadline out first, under the lessor's lock, then confirms that this server still led at or after t, then looks again.
-// A denial decides, confirms, and finds its tenure unchanged. A grant needs no confirmation, because its entry is committed
-// by a majority that acknowledged it after it was handed to Raft; the client counts from its send plus the time it waited
-// until just before that moment, never later.
+// deadline out first, under the lessor's lock, then confirms that this server still led at or after t, then looks
+// again. A denial decides, confirms, and finds its tenure unchanged. A grant needs no confirmation, because its entry
+// is committed by a majority that acknowledged it after it was handed to Raft; the client counts from its send plus the
+// time it waited until just before that moment, never later.
 //
 // # Four ways to be answered
 //
@@ -21,17 +21,18 @@
 //
 // # From one holder to the next
 //
-// A release takes the grants of the waiters who are next into its log entry, so that a hand-over costs one commit. So do all releases of one
-// entry together, and the end of a submission, whose first tasks go to workers who stand idle. The grants are made when the entry is cut:
-// every earlier entry has been applied by then, so the state shows all that counts except the entry's own commands. They are
-// decided again when they are applied, behind those commands: a wrong guess is refused there, and its waiter keeps its place. The grant is
-// entrusted to the call that waits, which hears of its outcome as if it had proposed it itself, and gives it back if it has left. Every other
-// end of a permit, and a release that cools first, is noticed once it has been applied, and only then do the waiters propose: two commits.
+// A release takes the grants of the waiters who are next into its log entry, so that a hand-over costs one commit. So
+// do all releases of one entry together, and the end of a submission, whose first tasks go to workers who stand idle.
+// The grants are made when the entry is cut: every earlier entry has been applied by then, so the state shows all that
+// counts except the entry's own commands. They are decided again when they are applied, behind those commands: a wrong
+// guess is refused there, and its waiter keeps its place. The grant is entrusted to the call that waits, which hears of
+// its outcome as if it had proposed it itself, and gives it back if it has left. Every other end of a permit, and a
+// release that cools first, is noticed once it has been applied, and only then do the waiters propose: two commits.
 //
 // # One acquisition, several calls
 //
-// Retries carry the same request id. While a grant is being proposed, its later calls attach to the same pending record, and
-// what became of it is one question with one answer. If all its calls have ended before any was answered, nobody knows of
-// the permit: it is abandoned, marked first as for an expiry. A call that comes later finds the permit in the state, or
-// its end remembered, and is never granted again.
+// Retries carry the same request id. While a grant is being proposed, its later calls attach to the same pending
+// record, and what became of it is one question with one answer. If all its calls have ended before any was answered,
+// nobody knows of the permit: it is abandoned, marked first as for an expiry. A call that comes later finds the permit
+// in the state, or its end remembered, and is never granted again.
 package keeper

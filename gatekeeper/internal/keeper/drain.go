@@ -24,8 +24,8 @@ func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Dura
 	return left
 }
 
-// drainLeft returns how long the refreshes of a permit whose holder must stop will still be granted: until the first of all
-// that stops it lets it go on no longer.
+// drainLeft returns how long the refreshes of a permit whose holder must stop will still be granted: until the first of
+// all that stops it lets it go on no longer.
 func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
 	facts := k.holding(state, p)
 	for i, s := range semaphore.Stops(p, &facts) {
@@ -39,8 +39,8 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 // noReason stands for the reason that nobody gave.
 const noReason = "no reason was given"
 
-// ToldToStop is why the holder of a permit must stop, be it that a drain lets it go on for now, and the reason that was given, which
-// may be empty. NotStopping when it need not.
+// ToldToStop is why the holder of a permit must stop, be it that a drain lets it go on for now, and the reason that was
+// given, which may be empty. NotStopping when it need not.
 func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
 	if p.State != semaphore.Live {
 		return p.Stop, p.StopOrder().Reason
@@ -58,7 +58,8 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	return d.Stop, reason
 }
 
-// whyStop is what the holder of a permit that must stop hears besides the cause: the reason of the person who caused it, if one was given.
+// whyStop is what the holder of a permit that must stop hears besides the cause: the reason of the person who caused
+// it, if one was given.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
 	reason := "" // it does not repeat the cause, for which clients have their own words
 	switch sd := state.Definition(p.Semaphore); {
@@ -76,8 +77,8 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	return cmp.Or(reason, noReason)
 }
 
-// whyCordonStops is the reason of the cordon that stops the holder of a permit, or does so first: of several the one that leaves it the
-// least time. One without a reason is named, so that the reader knows where to ask.
+// whyCordonStops is the reason of the cordon that stops the holder of a permit, or does so first: of several the one
+// that leaves it the least time. One without a reason is named, so that the reader knows where to ask.
 func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration

@@ -9,10 +9,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Edit applies a batch of edits: all of them, or none. The rules of each definition are checked here, patterns included,
-// because only the leader compiles patterns: an *EditFieldError names the first that breaks one. A *ConflictError names the
-// first whose expected version is not the current one. With end the fields that it replaces get their old values back then; a
-// *semaphore.FieldError says what is wrong with end or the drain. At and Until of the batch are set here.
+// Edit applies a batch of edits: all of them, or none. The rules of each definition are checked here, patterns
+// included, because only the leader compiles patterns: an *EditFieldError names the first that breaks one. A
+// *ConflictError names the first whose expected version is not the current one. With end the fields that it replaces
+// get their old values back then; a *semaphore.FieldError says what is wrong with end or the drain. At and Until of the
+// batch are set here.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()
 	var err error
@@ -42,8 +43,8 @@ func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm
 	return r, err
 }
 
-// Explain replays the decision for a request, changes nothing, and returns each step, what was decided, one sentence for
-// a person, and the revision as of which it holds.
+// Explain replays the decision for a request, changes nothing, and returns each step, what was decided, one sentence
+// for a person, and the revision as of which it holds.
 func (k *Keeper) Explain(
 	ctx context.Context, req *semaphore.Request,
 ) (steps []semaphore.Step, d semaphore.Decision, summary string, revision uint64, err error) {

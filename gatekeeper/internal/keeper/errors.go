@@ -13,7 +13,8 @@ import (
 // ErrRevisionChanged is what every RevisionChangedError is.
 var ErrRevisionChanged = errors.New("the permit revision has changed")
 
-// RevisionChangedError refuses an acquire whose expected permit revision is no longer the current one. Nothing happened.
+// RevisionChangedError refuses an acquire whose expected permit revision is no longer the current one. Nothing
+// happened.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
@@ -63,7 +64,8 @@ func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 // ErrRequestTooOld is what every RequestTooOldError is.
 var ErrRequestTooOld = errors.New("the request is too old to be distinguished from one that was carried out")
 
-// RequestTooOldError refuses a request that is not remembered and may have been carried out and forgotten. Nothing happened.
+// RequestTooOldError refuses a request that is not remembered and may have been carried out and forgotten. Nothing
+// happened.
 type RequestTooOldError struct {
 	fsm.TooOld
 	Why string
@@ -158,8 +160,8 @@ func (e *FeatureLevelError) Error() string {
 // Is makes errors.Is(err, ErrFeatureLevel) true.
 func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureLevel }
 
-// ErrRecovering: the cluster was recovered without its majority, and until every permit of before has certainly ended nothing
-// is granted.
+// ErrRecovering: the cluster was recovered without its majority, and until every permit of before has certainly ended
+// nothing is granted.
 var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every permit of before has ended")
 
 // RecoveringError is ErrRecovering with for how long still, counted from the error.
@@ -186,7 +188,8 @@ func (e *RefusedError) Error() string { return "refused: " + e.Why }
 // Is makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// invalid turns a result that a command does not have into an error: a *RequestReusedError, a *RequestTooOldError or a *RefusedError.
+// invalid turns a result that a command does not have into an error: a *RequestReusedError, a *RequestTooOldError or a
+// *RefusedError.
 func invalid(r fsm.Result) error {
 	if bad, ok := r.(fsm.InvalidResult); ok {
 		return refused(bad)

@@ -6,7 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxHandOver is how many grants complete one entry. The dispatcher serves the waiters behind them when the entry has been applied.
+// maxHandOver is how many grants complete one entry. The dispatcher serves the waiters behind them when the entry has
+// been applied.
 const maxHandOver = batcher.MaxCommands
 
 // opening is what an entry brings for the waiters of one semaphore.
@@ -17,10 +18,11 @@ type opening struct {
 	tasks     uint64 // how many tasks of submissions it completes
 }
 
-// openings are those of an entry's commands, in their order, if they are applied to that state. They never say that more is free than will be:
-// else a heavy waiter could be refused for the lack of space, and a lighter one behind it granted. So a permit counts as freed only if no command
-// ahead of its release ends or supersedes it, and every grant counts as taken, although that of a waiter is counted in the queue too. Tasks may be
-// fewer than they say; then a worker keeps its place.
+// openings are those of an entry's commands, in their order, if they are applied to that state. They never say that
+// more is free than will be: else a heavy waiter could be refused for the lack of space, and a lighter one behind it
+// granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and every grant
+// counts as taken, although that of a waiter is counted in the queue too. Tasks may be fewer than they say; then a
+// worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	place := make(map[string]int)
 	at := func(sem string) *opening {
@@ -73,12 +75,12 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	return all
 }
 
-// complete makes the grants that go into the log right behind the commands of an entry: those of the waiters for whom the entry has a slot or
-// a task. So a hand-over is one commit, not two.
+// complete makes the grants that go into the log right behind the commands of an entry: those of the waiters for whom
+// the entry has a slot or a task. So a hand-over is one commit, not two.
 //
-// The rule is asked about the state with what the entry opens. That may be a wrong guess: every grant is decided again when it is applied,
-// as all are. A waiter whose grant is refused there keeps its place. Whatever the rule does not grant here, and whatever frees a slot in
-// another way, is left to the dispatcher, which looks when the slot is free.
+// The rule is asked about the state with what the entry opens. That may be a wrong guess: every grant is decided again
+// when it is applied, as all are. A waiter whose grant is refused there keeps its place. Whatever the rule does not
+// grant here, and whatever frees a slot in another way, is left to the dispatcher, which looks when the slot is free.
 func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	t := k.tenure.Load()
 	if t == nil || t.over() || !k.gathered(t) || k.queue.Empty() {
@@ -121,8 +123,8 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 	return grants
 }
 
-// grantNext makes the grant of a waiting call, nil for none, if the rule grants it with what is opened and nobody ahead, and
-// the call can still take it. The queue offers no more calls than fit together.
+// grantNext makes the grant of a waiting call, nil for none, if the rule grants it with what is opened and nobody
+// ahead, and the call can still take it. The queue offers no more calls than fit together.
 func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false

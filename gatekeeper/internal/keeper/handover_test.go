@@ -131,8 +131,8 @@ func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
 	})
 }
 
-// A release that does nothing, because its permit cools by then, hands nothing over. Otherwise the first waiter would be refused for the lack
-// of space, and a lighter one behind it granted.
+// A release that does nothing, because its permit cools by then, hands nothing over. Otherwise the first waiter would
+// be refused for the lack of space, and a lighter one behind it granted.
 func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -155,8 +155,9 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 	})
 }
 
-// A grant that was decided before anybody waited may come ahead of a release in its entry, and take a part of what that frees. If the part did
-// not count, the first waiter would be refused for the lack of space, and a lighter one behind it granted.
+// A grant that was decided before anybody waited may come ahead of a release in its entry, and take a part of what that
+// frees. If the part did not count, the first waiter would be refused for the lack of space, and a lighter one behind
+// it granted.
 func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 5 })
@@ -189,7 +190,8 @@ func (w *world) inFlight() {
 	synctest.Wait()
 }
 
-// A release of much is one entry, however many wait for it; whom the entry has no room for is served behind it, in order.
+// A release of much is one entry, however many wait for it; whom the entry has no room for is served behind it, in
+// order.
 func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandOver + 44
@@ -301,7 +303,8 @@ func TestHandOver_NotTheCommonCase_WaiterIsServedAllTheSame(t *testing.T) {
 	})
 }
 
-// What the leader saw no longer holds when the entry is applied: the grant is refused there, and the waiter is none the worse.
+// What the leader saw no longer holds when the entry is applied: the grant is refused there, and the waiter is none the
+// worse.
 func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	t.Run("somebody else has got the room", func(t *testing.T) {
 		inWorld(t, func(w *world) {

@@ -12,8 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// SubmitJob begins the submission of a job. A job of that id that is complete is in the result, with SubmitExists. Errors: *ConflictError if
-// there is no such semaphore, *NoSuchPermitError if the submitter's permit has ended, *WorkLimitError. At of the command is set here.
+// SubmitJob begins the submission of a job. A job of that id that is complete is in the result, with SubmitExists.
+// Errors: *ConflictError if there is no such semaphore, *NoSuchPermitError if the submitter's permit has ended,
+// *WorkLimitError. At of the command is set here.
 func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -30,8 +31,8 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 	}
 }
 
-// SubmitTasks goes on with a submission. Errors: *WorkLimitError, and *SubmissionLostError if the submission is not there any more. At of the
-// command is set here.
+// SubmitTasks goes on with a submission. Errors: *WorkLimitError, and *SubmissionLostError if the submission is not
+// there any more. At of the command is set here.
 func (k *Keeper) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -52,15 +53,16 @@ func submitted(r fsm.SubmitResult, id string) error {
 	}
 }
 
-// DropSubmission removes a submission that nobody goes on with, if it is still there and not complete. It does not wait.
+// DropSubmission removes a submission that nobody goes on with, if it is still there and not complete. It does not
+// wait.
 func (k *Keeper) DropSubmission(number uint64) {
 	if t, err := k.leading(); err == nil {
 		k.cfg.Proposer.Go(fsm.DeleteJob{Job: number, Term: t.term, At: time.Now()}, func(batcher.Outcome) {})
 	}
 }
 
-// CancelJob cancels a job because somebody asks for it. A job that is over, or was cancelled before, is left as it is, and Applied is false.
-// submitted is as in DeleteJob.
+// CancelJob cancels a job because somebody asks for it. A job that is over, or was cancelled before, is left as it is,
+// and Applied is false. submitted is as in DeleteJob.
 func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {
@@ -69,12 +71,12 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
 }
 
-// changeAtOnce is how many tasks one command changes at most. That keeps the state machine for some 20 ms; all of the largest job would keep
-// it for 200.
+// changeAtOnce is how many tasks one command changes at most. That keeps the state machine for some 20 ms; all of the
+// largest job would keep it for 200.
 const changeAtOnce = 10_000
 
-// ChangeTasks hands failed tasks out again, or drops them. Job and At of the command are set here. Of more than changeAtOnce tasks some may have
-// been changed when it returns an error; a repeat changes the rest.
+// ChangeTasks hands failed tasks out again, or drops them. Job and At of the command are set here. Of more than
+// changeAtOnce tasks some may have been changed when it returns an error; a repeat changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
@@ -96,7 +98,8 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 	return all, nil
 }
 
-// parts splits the tasks that a call changes. Without indexes they are all that have failed, and few enough of them stay without.
+// parts splits the tasks that a call changes. Without indexes they are all that have failed, and few enough of them
+// stay without.
 func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32 {
 	if len(indexes) == 0 && int(j.Failed) > most {
 		for t := range state.Tasks(j.Number, 0) {
@@ -111,8 +114,9 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32
 	return slices.Collect(slices.Chunk(indexes, most))
 }
 
-// DeleteJob removes a job that is over; else it returns a *JobNotOverError. Unless submitted is 0, it is the revision of the job's submission: a
-// job that was submitted under the id since is left alone, and the error is a *NoSuchJobError.
+// DeleteJob removes a job that is over; else it returns a *JobNotOverError. Unless submitted is 0, it is the revision
+// of the job's submission: a job that was submitted under the id since is left alone, and the error is a
+// *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {

@@ -115,7 +115,8 @@ func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
 	})
 }
 
-// Workers that stand idle get the first tasks in the entry that ends the submission, and no more of them than there are tasks.
+// Workers that stand idle get the first tasks in the entry that ends the submission, and no more of them than there are
+// tasks.
 func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -538,8 +539,8 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 	})
 }
 
-// A waiter that is woken at the moment at which the leadership ends finds its place gone. A call that is never repeated must not be answered with
-// a request to repeat it. Which of the two a waiter meets first is luck, so there are many.
+// A waiter that is woken at the moment at which the leadership ends finds its place gone. A call that is never repeated
+// must not be answered with a request to repeat it. Which of the two a waiter meets first is luck, so there are many.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)

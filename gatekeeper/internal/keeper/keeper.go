@@ -149,8 +149,9 @@ func New(cfg Config) *Keeper {
 	return k
 }
 
-// Promote begins to lead in that term; it implements consensus.Leading. After Close it does nothing: no room begins an epoch. Subscribing to
-// what is applied and storing the instant from which permits get their full duration are one step: no entry is applied between.
+// Promote begins to lead in that term; it implements consensus.Leading. After Close it does nothing: no room begins an
+// epoch. Subscribing to what is applied and storing the instant from which permits get their full duration are one
+// step: no entry is applied between.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
@@ -229,7 +230,8 @@ func (t *tenure) over() bool {
 	}
 }
 
-// confirm proves that this server led in that tenure at that time or later, and that the tenure is still the current one.
+// confirm proves that this server led in that tenure at that time or later, and that the tenure is still the current
+// one.
 func (k *Keeper) confirm(ctx context.Context, t *tenure, at time.Time) error {
 	return k.confirmed(t, k.cfg.Leadership.Confirm(ctx, t.term, at))
 }

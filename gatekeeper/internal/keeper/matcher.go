@@ -39,8 +39,8 @@ type cordonSet struct {
 type compiledCordon struct {
 	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
-	// broken says why a pattern of it cannot be compiled by this server, so that it catches everybody: whom it was meant for is
-	// not known, and a cordon stands where running does harm.
+	// broken says why a pattern of it cannot be compiled by this server, so that it catches everybody: whom it was
+	// meant for is not known, and a cordon stands where running does harm.
 	broken error
 }
 

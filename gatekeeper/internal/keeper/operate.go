@@ -16,7 +16,8 @@ type Ending struct {
 	Lasts time.Duration
 }
 
-// Validate says what is wrong with an end and a drain, as the change itself would; the error is a *semaphore.FieldError.
+// Validate says what is wrong with an end and a drain, as the change itself would; the error is a
+// *semaphore.FieldError.
 func (e Ending) Validate(drain time.Duration) error {
 	if _, err := e.instant("until", time.Now()); err != nil {
 		return err
@@ -40,9 +41,9 @@ func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	return e.At, nil
 }
 
-// Pause pauses semaphores, all or none; At and Until of the command are set here. A *semaphore.FieldError says what is wrong
-// with end or the drain, a *selector.NoDefinitionError which name is not
-// defined, and a *ConflictError where it did not find what it expects.
+// Pause pauses semaphores, all or none; At and Until of the command are set here. A *semaphore.FieldError says what is
+// wrong with end or the drain, a *selector.NoDefinitionError which name is not defined, and a *ConflictError where it
+// did not find what it expects.
 func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
 	now := time.Now()
 	var err error
@@ -60,8 +61,8 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// Resume ends pauses, all or none, with the errors of Pause. Its revision is 0 when nothing was paused. It may name no semaphore: with a
-// request id that is remembered, so that a repeat does not resume what was paused since.
+// Resume ends pauses, all or none, with the errors of Pause. Its revision is 0 when nothing was paused. It may name no
+// semaphore: with a request id that is remembered, so that a repeat does not resume what was paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
@@ -137,8 +138,9 @@ func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
-// Undo carries out what preview.Undo planned, as one change. What is not as it was then is named in the result, and nothing is done. The
-// rules of definitions are checked as Edit does: an *EditFieldError names what breaks one by now. At of the command is set here.
+// Undo carries out what preview.Undo planned, as one change. What is not as it was then is named in the result, and
+// nothing is done. The rules of definitions are checked as Edit does: an *EditFieldError names what breaks one by now.
+// At of the command is set here.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.UndoResult{}, err
@@ -155,8 +157,8 @@ func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	return do[fsm.UndoResult](ctx, k, cmd)
 }
 
-// Match reports whether a pattern matches the whole of a name, with the patterns that this server has compiled already. A
-// pattern that cannot be compiled matches nothing.
+// Match reports whether a pattern matches the whole of a name, with the patterns that this server has compiled already.
+// A pattern that cannot be compiled matches nothing.
 func (k *Keeper) Match(pattern, name string) bool {
 	return k.patterns.matches("pattern", pattern, name)
 }
@@ -167,8 +169,8 @@ func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Iden
 	return c.catches(id)
 }
 
-// DrainLeft is for how long the refreshes of a permit will go on being granted although its holder is to stop; false when its
-// holder is not to stop, or has no time left.
+// DrainLeft is for how long the refreshes of a permit will go on being granted although its holder is to stop; false
+// when its holder is not to stop, or has no time left.
 func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {
 	if p.State != semaphore.Live {
 		return 0, false
@@ -180,8 +182,8 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 	return k.drainLeft(state, p), true
 }
 
-// defined returns a *selector.NoDefinitionError for a name without a definition, unless the state machine compares the names with what is
-// expected. It cannot as long as a member does not know how: then nothing is expected.
+// defined returns a *selector.NoDefinitionError for a name without a definition, unless the state machine compares the
+// names with what is expected. It cannot as long as a member does not know how: then nothing is expected.
 func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {

@@ -36,8 +36,8 @@ type pending struct {
 	answered bool
 }
 
-// propose attaches to the grant that is being proposed under this key, or proposes cmd and records it. A request without
-// an id is its own record: nothing can attach to it.
+// propose attaches to the grant that is being proposed under this key, or proposes cmd and records it. A request
+// without an id is its own record: nothing can attach to it.
 func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -63,8 +63,9 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	return rec
 }
 
-// entrust records a grant that the caller proposes on behalf of a waiting call, which counts as one of its calls from here on.
-// It returns nil, and nothing is to be proposed, when the call has ended, or a grant of its acquisition is on its way already.
+// entrust records a grant that the caller proposes on behalf of a waiting call, which counts as one of its calls from
+// here on. It returns nil, and nothing is to be proposed, when the call has ended, or a grant of its acquisition is on
+// its way already.
 func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -83,8 +84,8 @@ func (k *Keeper) entrusted(me *waiting) bool {
 	return me.entrusted != nil
 }
 
-// withdraw takes note that a waiting call ends, and that nothing is to be proposed on its behalf any more. It returns false, and
-// the call goes on, when that was done already: the outcome is for the call to hear.
+// withdraw takes note that a waiting call ends, and that nothing is to be proposed on its behalf any more. It returns
+// false, and the call goes on, when that was done already: the outcome is for the call to hear.
 func (k *Keeper) withdraw(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -94,9 +95,9 @@ func (k *Keeper) withdraw(me *waiting) bool {
 
 // giveUp is withdraw for a call that cannot go on. It returns whether a grant was given up with it.
 //
-// Somebody may have received that grant all the same: another call of the identity that found the permit in the state, and is no
-// call of the record. Nothing here knows of it; that the lessor abandons nothing that was renewed is all that keeps such a permit,
-// for a replay renews it before it answers.
+// Somebody may have received that grant all the same: another call of the identity that found the permit in the state,
+// and is no call of the record. Nothing here knows of it; that the lessor abandons nothing that was renewed is all that
+// keeps such a permit, for a replay renews it before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -110,7 +111,8 @@ func (k *Keeper) giveUp(me *waiting) bool {
 	return true
 }
 
-// attach joins the grant that is being proposed for a waiting call, nil for none, or else under this key, if there is one.
+// attach joins the grant that is being proposed for a waiting call, nil for none, or else under this key, if there is
+// one.
 func (k *Keeper) attach(key requestKey, me *waiting) *pending {
 	if key.requestID == "" && me == nil {
 		return nil
@@ -196,15 +198,16 @@ func (k *Keeper) forget(rec *pending) {
 	}
 }
 
-// asks reports whether the proposed grant is what the call asks for: nothing but its client keeps a request id from being
-// used for two different requests.
+// asks reports whether the proposed grant is what the call asks for: nothing but its client keeps a request id from
+// being used for two different requests.
 func (rec *pending) asks(call *AcquireCall) bool {
 	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&
 		(expected == same || expected != nil && same != nil && *expected == *same)
 }
 
-// waited is how long a call had waited when its grant was handed to Raft; false for a call that came later: it is a replay.
+// waited is how long a call had waited when its grant was handed to Raft; false for a call that came later: it is a
+// replay.
 func waited(received time.Time, o *batcher.Outcome) (time.Duration, bool) {
 	d := o.Handed.Sub(received)
 	return d, d >= 0

@@ -73,7 +73,8 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 	})
 }
 
-// endsFirst ends a context before the outcome of a grant is told, and lets the outcome be known before anybody waits for it.
+// endsFirst ends a context before the outcome of a grant is told, and lets the outcome be known before anybody waits
+// for it.
 type endsFirst struct {
 	Proposer
 	end func()
@@ -117,8 +118,8 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 	})
 }
 
-// A process that shares its identity with a waiting call finds the permit that the call was granted, and hears of it: that call's
-// end must not end the permit.
+// A process that shares its identity with a waiting call finds the permit that the call was granted, and hears of it:
+// that call's end must not end the permit.
 func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
 	for name, told := range map[string]bool{"told": true, "told nobody": false} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,8 @@ package keeper
 
 import "time"
 
-// Recovering reports whether nothing is granted yet after a recovery, and for how long still. A server that does not lead names the
-// whole time, which starts over with each leader.
+// Recovering reports whether nothing is granted yet after a recovery, and for how long still. A server that does not
+// lead names the whole time, which starts over with each leader.
 func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	full := k.cfg.Machine.State().Quarantine()
 	if full == 0 {

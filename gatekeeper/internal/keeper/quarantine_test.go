@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// recovered is the machine of a cluster that was recovered without its majority. It had granted "job" to host a, whom nobody could
-// reach to say so.
+// recovered is the machine of a cluster that was recovered without its majority. It had granted "job" to host a, whom
+// nobody could reach to say so.
 func recovered(t *testing.T) func() *fsm.Machine {
 	return func() *fsm.Machine {
 		old := fsm.New("old")

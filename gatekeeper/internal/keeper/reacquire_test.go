@@ -79,7 +79,8 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 	}
 }
 
-// Who was answered the old token may not know yet that it is lost: whatever ends the new one, the slot cools until its deadline.
+// Who was answered the old token may not know yet that it is lost: whatever ends the new one, the slot cools until its
+// deadline.
 func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 	for name, end := range map[string]func(w *world, p *semaphore.Permit){
 		"release": func(w *world, p *semaphore.Permit) { w.release(p.Token) },
@@ -220,7 +221,8 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 	})
 }
 
-// inWorldBetween lets a test do something after a grant was published and before its event is delivered, as the first subscriber can.
+// inWorldBetween lets a test do something after a grant was published and before its event is delivered, as the first
+// subscriber can.
 func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
 	t.Helper()
 	var then func()

@@ -16,7 +16,8 @@ import (
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
 // token, in order. An error says nothing about any of them.
 //
-// owner is whose permits they are. Tokens of others are lost to it, and those of another principal are as if they had never been.
+// owner is whose permits they are. Tokens of others are lost to it, and those of another principal are as if they had
+// never been.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []TokenRefresh) ([]TokenResult, error) {
 	processed := k.lessor.Receive()
 	visible, err := k.visible(owner, tokens)
@@ -51,8 +52,8 @@ type visibleTokens struct {
 	hidden []bool         // by their place in asked
 }
 
-// visible leaves out the tokens of other principals. It needs a state that has all that was ever answered, so it fails where this server does
-// not lead.
+// visible leaves out the tokens of other principals. It needs a state that has all that was ever answered, so it fails
+// where this server does not lead.
 func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
 	if owner.Principal == nil {
 		return visibleTokens{tokens: tokens}, nil
@@ -100,7 +101,8 @@ type renewal struct {
 	seen      lessor.Seen
 }
 
-// renew moves the deadlines. In any case it calls processed, as soon as that is done. Without visible tokens it returns nil.
+// renew moves the deadlines. In any case it calls processed, as soon as that is done. Without visible tokens it returns
+// nil.
 func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func()) (*renewal, error) {
 	defer processed()
 	t, err := k.leading()
@@ -142,8 +144,8 @@ func (r *renewal) results() ([]TokenResult, error) {
 	return results, nil
 }
 
-// result is the answer for one token: refreshed only if its deadline was moved out before Confirm, and it was still live,
-// admitted and not marked after it.
+// result is the answer for one token: refreshed only if its deadline was moved out before Confirm, and it was still
+// live, admitted and not marked after it.
 func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult {
 	r := TokenResult{Token: token, Status: StatusRetry}
 	switch {
@@ -166,7 +168,8 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 	return r
 }
 
-// whyLost says what became of a token that is no live permit's, and which one superseded it if its identity holds the permit under that.
+// whyLost says what became of a token that is no live permit's, and which one superseded it if its identity holds the
+// permit under that.
 func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	if ended := state.EndedPermit(token); ended != nil && ended.Outcome == semaphore.EndSuperseded {
 		if now := state.Own(ended.Semaphore, ended.Identity); now != nil && now.State == semaphore.Live {
@@ -192,12 +195,12 @@ func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	}
 }
 
-// patience is the part of the shortest duration in a frame for which its answer waits for the log at most: a refresh must
-// not come too late because of what it does not need.
+// patience is the part of the shortest duration in a frame for which its answer waits for the log at most: a refresh
+// must not come too late because of what it does not need.
 const patience = 10
 
-// lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed in
-// time is answered with the duration that was in force.
+// lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed
+// in time is answered with the duration that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	if !longer(verdicts) {
 		return

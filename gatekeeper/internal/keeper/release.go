@@ -11,10 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
-// Its Job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch, and for as long as a superseded
-// token of the permit may still be counted on. owner is whose permit it is: one of another principal is as if it had never been. As long as a member
-// may not know what a job is that failed or was cut short it counts as done. At and Cooling of the command are set here.
+// Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it
+// ended. Its Job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch,
+// and for as long as a superseded token of the permit may still be counted on. owner is whose permit it is: one of
+// another principal is as if it had never been. As long as a member may not know what a job is that failed or was cut
+// short it counts as done. At and Cooling of the command are set here.
 func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
 	// First of all: the state of a server that is being promoted may lack what was answered before.
 	if _, err := k.leading(); err != nil {
@@ -54,8 +55,8 @@ func ownerOf(state *fsm.State, token uint64) (sem string, owner semaphore.Identi
 	return "", semaphore.Identity{}, false
 }
 
-// cooling is how long the slot of a live permit stays taken if its holder gives it up now: for what min_hold has left, and for as long as
-// the holders of superseded tokens may still count on it.
+// cooling is how long the slot of a live permit stays taken if its holder gives it up now: for what min_hold has left,
+// and for as long as the holders of superseded tokens may still count on it.
 func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 	left := k.lessor.Owed(p)
 	if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
@@ -64,9 +65,9 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 	return left
 }
 
-// Revoke orders the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that is
-// over. It frees nothing, unless UnsafeNow says so: then the permit ends at once, whatever its holder believes. A permit that is
-// being stopped already, and not later, is left as it is and returned. At of the command is set here.
+// Revoke orders the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that
+// is over. It frees nothing, unless UnsafeNow says so: then the permit ends at once, whatever its holder believes. A
+// permit that is being stopped already, and not later, is left as it is and returned. At of the command is set here.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.PermitResult{}, err
@@ -80,9 +81,9 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 	return r, err
 }
 
-// TakeOver orders the holder of a live permit to stop because another caller judges it dead. It frees nothing. The definition must allow
-// takeovers, and the caller must be one that it lets in. A permit that is being stopped already is left as it is and returned. At of the
-// command is set here.
+// TakeOver orders the holder of a live permit to stop because another caller judges it dead. It frees nothing. The
+// definition must allow takeovers, and the caller must be one that it lets in. A permit that is being stopped already
+// is left as it is and returned. At of the command is set here.
 func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	if _, err := k.leading(); err != nil {
 		return fsm.PermitResult{}, err
@@ -132,11 +133,12 @@ func stateOf(p *semaphore.Permit) string {
 	return fmt.Sprintf("; it is %s", p.State)
 }
 
-// Cancel ends an acquisition by its request id. It leaves the queue; a grant of it is given back, so the caller must have
-// stopped believing in it; and a repeat of the acquire never grants.
+// Cancel ends an acquisition by its request id. It leaves the queue; a grant of it is given back, so the caller must
+// have stopped believing in it; and a repeat of the acquire never grants.
 //
-// A permit that another request of the identity was granted is left alone, also one that has superseded this request's. The firing is not
-// claimed any more, for nothing ran: a holder that has begun releases by token instead. The slot cools as after a release.
+// A permit that another request of the identity was granted is left alone, also one that has superseded this request's.
+// The firing is not claimed any more, for nothing ran: a holder that has begun releases by token instead. The slot
+// cools as after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {
@@ -168,8 +170,8 @@ func cancelled(call *AcquireCall) fsm.Remembered {
 	}
 }
 
-// do proposes a command on a caller's behalf and returns its result. Its error is a *RequestReusedError if the request id of an edit
-// belongs to another edit, and a *RequestTooOldError if the edit may have been made and forgotten.
+// do proposes a command on a caller's behalf and returns its result. Its error is a *RequestReusedError if the request
+// id of an edit belongs to another edit, and a *RequestTooOldError if the edit may have been made and forgotten.
 func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
 	var none R
 	t, err := k.leading()

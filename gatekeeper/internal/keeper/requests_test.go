@@ -126,7 +126,8 @@ func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
 	})
 }
 
-// A call that waits is known not to have been granted: it does not become too old however long it waits, and its repeat says since when.
+// A call that waits is known not to have been granted: it does not become too old however long it waits, and its repeat
+// says since when.
 func TestAcquire_WaitsForLongerThanRequestsAreRemembered_IsGranted(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })

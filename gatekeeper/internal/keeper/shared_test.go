@@ -8,7 +8,8 @@ import (
 )
 
 // Without a holder id two processes of one host share a permit. What one of them states says nothing of what the other
-// counts by, so the replicated duration, which is all that the next leader knows, stays until the other's belief is over.
+// counts by, so the replicated duration, which is all that the next leader knows, stays until the other's belief is
+// over.
 func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger(t *testing.T) {
 	for name, other := range map[string]func(w *world, token uint64){
 		"by a replay": func(w *world, token uint64) {

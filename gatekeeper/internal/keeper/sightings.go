@@ -76,14 +76,16 @@ func (s *sightings) lost(list []fsm.Sighting) {
 	}
 }
 
-// forget makes sure that the next epoch asks the state what was noted: it does not hear the outcomes of proposals from this one.
+// forget makes sure that the next epoch asks the state what was noted: it does not hear the outcomes of proposals from
+// this one.
 func (s *sightings) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renewed = nil
 }
 
-// sight proposes what was seen. Between two sightings of the same caller lie minutes, so that a cluster at rest writes nothing.
+// sight proposes what was seen. Between two sightings of the same caller lie minutes, so that a cluster at rest writes
+// nothing.
 func (k *Keeper) sight(e *epoch.Epoch) {
 	list := k.seen.take()
 	if len(list) == 0 {

@@ -13,7 +13,8 @@ import (
 // trimEvery is how often the leader looks for firings and requests that need not be remembered any longer.
 const trimEvery = time.Minute
 
-// housekeep forgets old firings and requests. It reads an immutable state and holds nothing up. What fails is found again in a minute.
+// housekeep forgets old firings and requests. It reads an immutable state and holds nothing up. What fails is found
+// again in a minute.
 func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	state := k.cfg.Machine.State()
 	e.Propose(nil, trims(e.Term, state, past)...)
@@ -42,14 +43,14 @@ func keeping(state *fsm.State, name string) *semaphore.Definition {
 // maxForgotten bounds one command. What does not fit is found again in a minute.
 const maxForgotten = 4096
 
-// forgettable chooses which firings to forget: those older than the retention, and beyond the limit those that are due the furthest
-// from now, so that due times that nobody meant never push out the firings of today. A firing whose permit takes a slot is never
-// forgotten.
+// forgettable chooses which firings to forget: those older than the retention, and beyond the limit those that are due
+// the furthest from now, so that due times that nobody meant never push out the firings of today. A firing whose permit
+// takes a slot is never forgotten.
 //
-// Firings that were due are forgotten up to one due time, because the low-water mark that refuses their repeats compares due times
-// only. The mark never rises above now. Those due too far ahead to be claimed are forgotten one by one, without the mark. Those
-// between are kept until they were due: nothing would refuse their repeats. The same holds for firings without due time, so none of
-// them is forgotten before all others, unless it is known to be old.
+// Firings that were due are forgotten up to one due time, because the low-water mark that refuses their repeats
+// compares due times only. The mark never rises above now. Those due too far ahead to be claimed are forgotten one by
+// one, without the mark. Those between are kept until they were due: nothing would refuse their repeats. The same holds
+// for firings without due time, so none of them is forgotten before all others, unless it is known to be old.
 func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.Time) (fsm.Forget, bool) {
 	horizon := now.Add(-def.FiringRetention)
 	ahead, bounded := def.MaxAhead()

@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// history is which revision the state had when, by the monotonic clock of this server, in one epoch, the oldest first. The state machine
-// compares no times, so the leader turns the lifetime of requests into a revision.
+// history is which revision the state had when, by the monotonic clock of this server, in one epoch, the oldest first.
+// The state machine compares no times, so the leader turns the lifetime of requests into a revision.
 type history []moment
 
 type moment struct {
@@ -16,8 +16,8 @@ type moment struct {
 	revision uint64
 }
 
-// before takes note of the revision that the state has now, and returns the newest one that it had a lifetime ago or earlier; 0 while this
-// server has not led for that long.
+// before takes note of the revision that the state has now, and returns the newest one that it had a lifetime ago or
+// earlier; 0 while this server has not led for that long.
 func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
 	now := time.Now()
 	*h = append(*h, moment{now, revision})

@@ -13,16 +13,17 @@ import (
 type Verification struct {
 	// Valid: its permit was live, and of the semaphore that was asked for.
 	Valid bool
-	// Permit is as the state has it, but that Stop is set whenever a refresh would be refused. Nil when it has ended or is of
-	// another semaphore.
+	// Permit is as the state has it, but that Stop is set whenever a refresh would be refused. Nil when it has ended or
+	// is of another semaphore.
 	Permit *semaphore.Permit
 	// Message says why it is not valid, or why its holder is to stop; else it is empty.
 	Message  string
 	Revision uint64
 }
 
-// Verify reads whether the permit with this token is live, and of semaphore sem unless that is empty, at a moment after the
-// call began. It moves no deadline. A permit whose holder must stop is valid: nobody else has its slot until it ends.
+// Verify reads whether the permit with this token is live, and of semaphore sem unless that is empty, at a moment after
+// the call began. It moves no deadline. A permit whose holder must stop is valid: nobody else has its slot until it
+// ends.
 func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verification, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -87,7 +88,8 @@ func NeverWas(token uint64) string {
 	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
 }
 
-// endInJournal returns the journal entry that says how the permit with that token ended, or nil. An empty sem means any semaphore.
+// endInJournal returns the journal entry that says how the permit with that token ended, or nil. An empty sem means any
+// semaphore.
 func endInJournal(state *fsm.State, sem string, token uint64) *fsm.JournalEntry {
 	for entry := range state.JournalBackward(sem, 0) {
 		if entry.Permit != nil && entry.Permit.Token == token && entry.Kind.End() != semaphore.NotEnded {

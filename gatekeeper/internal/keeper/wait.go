@@ -23,8 +23,8 @@ type waiting struct {
 	// cancelled: the acquisition was cancelled.
 	cancelled atomic.Bool
 
-	// entrusted is a grant that a hand-over proposed on the call's behalf and of which it has yet to hear. None is any more
-	// when the call has ended. Both are guarded by pendings.mu.
+	// entrusted is a grant that a hand-over proposed on the call's behalf and of which it has yet to hear. None is any
+	// more when the call has ended. Both are guarded by pendings.mu.
 	entrusted *pending
 	ended     bool
 }
@@ -36,12 +36,13 @@ func (w *waiting) poke() {
 	}
 }
 
-// Acquire waits its turn: first come first served within one leadership. progress gets the place at first and whenever it changes, also that of
-// a worker for which there is no task; its error ends the call. A call lasts at most Config.MaxWait; then Answer.Repeat is set, and the same call
-// with the same request id keeps the place if it comes within queue.Linger. When ctx ends first, the place is kept as long.
+// Acquire waits its turn: first come first served within one leadership. progress gets the place at first and whenever
+// it changes, also that of a worker for which there is no task; its error ends the call. A call lasts at most
+// Config.MaxWait; then Answer.Repeat is set, and the same call with the same request id keeps the place if it comes
+// within queue.Linger. When ctx ends first, the place is kept as long.
 //
-// Only a missing free permit is waited for, and the end of a pause, unless LeaveOnPause is set. Any other denial ends the wait, also when
-// an edit brings it about later, and also during a pause.
+// Only a missing free permit is waited for, and the end of a pause, unless LeaveOnPause is set. Any other denial ends
+// the wait, also when an edit brings it about later, and also during a pause.
 func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(Place) error) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {
@@ -78,7 +79,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		replaced.superseded.Store(true)
 		replaced.poke()
 	}
-	// What was decided may be no longer so: an earlier call may have been granted, and have left, before this one stood in line.
+	// What was decided may be no longer so: an earlier call may have been granted, and have left, before this one stood
+	// in line.
 	me.decide.Store(true)
 	me.poke()
 	k.news.touch(call.Semaphore)
@@ -99,8 +101,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	return k.counted(call, r)
 }
 
-// settled reports whether an acquisition is over, by an answer or by an error that every repeat of it would get. After any
-// other error it may be repeated, and finds its place.
+// settled reports whether an acquisition is over, by an answer or by an error that every repeat of it would get. After
+// any other error it may be repeated, and finds its place.
 func settled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
@@ -198,7 +200,8 @@ func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	return sent
 }
 
-// Waiters reads the queues of the semaphores that match, in the order of their names and places, behind a cursor of this leadership.
+// Waiters reads the queues of the semaphores that match, in the order of their names and places, behind a cursor of
+// this leadership.
 func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
 	snapshot := k.queue.Waiters(match, after, limit, k.tasks)
@@ -218,11 +221,12 @@ func (k *Keeper) tasks(sem string) uint64 { return k.cfg.Machine.State().Work(se
 // QueueLength is how many wait for a permit of a semaphore. A worker for which there is no task does not count.
 func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.tasks(sem)) }
 
-// InQueue is how many are in the queue of a semaphore, with workers for which there is no task, and how many of them are workers.
+// InQueue is how many are in the queue of a semaphore, with workers for which there is no task, and how many of them
+// are workers.
 func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
 
-// FirstWorker returns the weight of the first worker in the queue of a semaphore, and how many callers that are not workers are ahead of it.
-// ok is false if there is no worker in the queue.
+// FirstWorker returns the weight of the first worker in the queue of a semaphore, and how many callers that are not
+// workers are ahead of it. ok is false if there is no worker in the queue.
 func (k *Keeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return k.queue.FirstWorker(sem)
 }

@@ -128,7 +128,8 @@ func TestAcquire_NobodySkips_TryAcquireNeither(t *testing.T) {
 	})
 }
 
-// A caller that is denied because somebody waits hears that somebody waits, though the queue may be empty by the time of the answer.
+// A caller that is denied because somebody waits hears that somebody waits, though the queue may be empty by the time
+// of the answer.
 func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })

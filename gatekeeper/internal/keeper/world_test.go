@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is one leader under a virtual clock: the real state machine, batcher, lessor, queue and keeper, over a tape that
-// stands for the replicated log and a leadership that says what the test wants.
+// world is one leader under a virtual clock: the real state machine, batcher, lessor, queue and keeper, over a tape
+// that stands for the replicated log and a leadership that says what the test wants.
 type world struct {
 	*Keeper
 	t       *testing.T

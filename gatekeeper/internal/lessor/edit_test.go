@@ -30,7 +30,8 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 	}
 }
 
-// max_hold is edited under more holders than are handled at once: they are notified, old and new ones, when it has passed.
+// max_hold is edited under more holders than are handled at once: they are notified, old and new ones, when it has
+// passed.
 func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int64

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// brief is a life so short that its lease is made at once after a promotion. The rests between the chunks of all others are no
-	// longer than half of it together, and than longestRest each.
+	// brief is a life so short that its lease is made at once after a promotion. The rests between the chunks of all
+	// others are no longer than half of it together, and than longestRest each.
 	brief       = 20 * time.Second
 	longestRest = 5 * time.Millisecond
 )
@@ -103,14 +103,16 @@ func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Durati
 	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: at}
 }
 
-// propose proposes the ends of permits whose leases are marked, and lifts the mark of each that certainly did not reach the log.
+// propose proposes the ends of permits whose leases are marked, and lifts the mark of each that certainly did not reach
+// the log.
 func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 	e.Propose(func(i int, err error) {
 		le := l.leases[tokens[i]]
 		if le == nil || le.mark == nil {
 			return
 		}
-		// When it was applied and yet the lease is there, the command met a permit that was no longer what it was for. Look again.
+		// When it was applied and yet the lease is there, the command met a permit that was no longer what it was for.
+		// Look again.
 		again := le.next()
 		if errors.Is(err, consensus.ErrNotAppended) {
 			again = l.now().add(epoch.RetryAfter)
@@ -123,17 +125,18 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 	}, ends...)
 }
 
-// adopt makes the leases of the permits that were there at the promotion. It skips those that ended meanwhile: their event
-// either came before, and the newest state lacks them, or comes after and drops the lease.
+// adopt makes the leases of the permits that were there at the promotion. It skips those that ended meanwhile: their
+// event either came before, and the newest state lacks them, or comes after and drops the lease.
 //
-// Permits that live briefly come first. The others have time, and callers that wait for a grant of the new leader do not: so those
-// leases are made with rests between chunks, and in time all the same. Only a holder past max_hold may hear of it later.
+// Permits that live briefly come first. The others have time, and callers that wait for a grant of the new leader do
+// not: so those leases are made with rests between chunks, and in time all the same. Only a holder past max_hold may
+// hear of it later.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()
 		p := now.Permit(old.Token)
-		// What cools only since the promotion gets its lease from the event of its release, which may not have come yet. Counted
-		// from the promotion its cooling might be over by now.
+		// What cools only since the promotion gets its lease from the event of its release, which may not have come
+		// yet. Counted from the promotion its cooling might be over by now.
 		if p == nil || p.State == semaphore.Held || p.State == semaphore.Cooling && old.State != semaphore.Cooling {
 			return
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The state is published before its events are delivered. A deadline that passes in between is that of the live permit, and
-// says nothing of the cooling that has just begun.
+// The state is published before its events are delivered. A deadline that passes in between is that of the live permit,
+// and says nothing of the cooling that has just begun.
 func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)

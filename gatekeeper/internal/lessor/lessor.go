@@ -16,12 +16,14 @@ type Config struct {
 	State func() *fsm.State
 	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Overheld hears of a permit that has been held for longer than its definition's max_hold. It is called without locks.
+	// Overheld hears of a permit that has been held for longer than its definition's max_hold. It is called without
+	// locks.
 	Overheld func(*semaphore.Permit)
 }
 
 // Lessor keeps a deadline for every live and cooling permit of one epoch, and proposes their end. It is safe for
-// concurrent use. While this server does not lead it keeps nothing and ends nothing. See package epoch for Demote and Close.
+// concurrent use. While this server does not lead it keeps nothing and ends nothing. See package epoch for Demote and
+// Close.
 type Lessor struct {
 	*epoch.Room // its lock guards everything from promoted on
 
@@ -30,13 +32,15 @@ type Lessor struct {
 	base   time.Time // see moment
 
 	promoted moment
-	// lastToken is the last one that was given out before the promotion. The time of a permit with a later token began in this epoch.
+	// lastToken is the last one that was given out before the promotion. The time of a permit with a later token began
+	// in this epoch.
 	lastToken uint64
 	// marks counts the ends that were proposed in this epoch; see Unchanged.
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
-	// owed is by token when the last deadline of superseded tokens has passed, of the few permits that have superseded any.
+	// owed is by token when the last deadline of superseded tokens has passed, of the few permits that have superseded
+	// any.
 	owed map[uint64]moment
 }
 
@@ -50,7 +54,8 @@ type lease struct {
 	overAt moment
 	// plain is the last judgement, if nothing spoke against the permit; it stands for as long as its rules do.
 	plain judgement
-	// shortening is the shorter duration that is being committed, or zero. Until its outcome is known no answer says more.
+	// shortening is the shorter duration that is being committed, or zero. Until its outcome is known no answer says
+	// more.
 	shortening time.Duration
 	// stream and received are of the newest frame that renewed it; see durations.
 	stream   uint64
@@ -94,8 +99,8 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops all leases at the end of an epoch. Their marks are resolved afterwards, so that it takes as long with a million leases as
-// with none: nothing reaches a lease any more but the calls that wait for its mark.
+// forget drops all leases at the end of an epoch. Their marks are resolved afterwards, so that it takes as long with a
+// million leases as with none: nothing reaches a lease any more but the calls that wait for its mark.
 func (l *Lessor) forget() {
 	old := l.leases
 	l.leases, l.due, l.owed = nil, nil, nil
@@ -125,7 +130,8 @@ func (l *Lessor) Applied(a fsm.Applied) {
 func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	switch e.Kind {
 	case fsm.Granted:
-		// The lease may be there: a refresh that saw the new state before this event has made it, and its deadline stands.
+		// The lease may be there: a refresh that saw the new state before this event has made it, and its deadline
+		// stands.
 		le := l.lookup(e.Permit, state)
 		le.since = min(le.since, now)
 		le.extend(now.add(lifetime(e.Permit)))
@@ -150,8 +156,8 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	}
 }
 
-// supersede goes on with the lease of a permit under its new token. Nobody who was answered the old one counts on it for longer than the
-// old deadline.
+// supersede goes on with the lease of a permit under its new token. Nobody who was answered the old one counts on it
+// for longer than the old deadline.
 func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 	old, le := l.lookup(e.Superseded, state), l.lookup(e.Permit, state)
 	le.since = old.since
@@ -177,8 +183,9 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 	return le
 }
 
-// lookup returns the lease of a permit, making it if the epoch has none yet. The time of a permit that was there before the epoch began
-// at the promotion. That of a later one begins now: its event is on its way, and can only move its start back.
+// lookup returns the lease of a permit, making it if the epoch has none yet. The time of a permit that was there before
+// the epoch began at the promotion. That of a later one begins now: its event is on its way, and can only move its
+// start back.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// moment is a time by the monotonic clock: nanoseconds since a lessor's base. A lease keeps several, and a leader a million
-// leases. The zero moment is none, and never is "now".
+// moment is a time by the monotonic clock: nanoseconds since a lessor's base. A lease keeps several, and a leader a
+// million leases. The zero moment is none, and never is "now".
 type moment int64
 
-// newBase returns where moments are counted from. It lies before everything that will be counted, so that no time is the zero moment.
+// newBase returns where moments are counted from. It lies before everything that will be counted, so that no time is
+// the zero moment.
 func newBase() time.Time { return time.Now().Add(-time.Second) }
 
 // moment is t in this lessor's count; none for the zero time.

@@ -62,8 +62,8 @@ type Verdict struct {
 // for longer than max_hold. It is called under the lessor's lock: it must not block, nor call the lessor.
 type Admit func(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision
 
-// Receive opens the intake for a frame that was just received. The caller calls processed once the frame's deadlines have
-// been moved by Renew, before it waits for anything: an expiry waits for it.
+// Receive opens the intake for a frame that was just received. The caller calls processed once the frame's deadlines
+// have been moved by Renew, before it waits for anything: an expiry waits for it.
 func (l *Lessor) Receive() (processed func()) {
 	return l.intake.enter()
 }
@@ -71,7 +71,8 @@ func (l *Lessor) Receive() (processed func()) {
 // Seen is the state of things in which Renew judged.
 type Seen struct{ term, index, marks uint64 }
 
-// Renew moves deadlines out: it is the first half of a refresh, before Confirm. It appends one verdict a refresh, in order.
+// Renew moves deadlines out: it is the first half of a refresh, before Confirm. It appends one verdict a refresh, in
+// order.
 func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admit, verdicts []Verdict) ([]Verdict, Seen) {
 	l.Lock()
 	defer l.Unlock()
@@ -92,15 +93,16 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	return verdicts, Seen{term: l.Term(), index: state.Index(), marks: l.marks}
 }
 
-// Unchanged reports whether Check would find what Renew found: no entry was applied and no end proposed since. That leaves what time
-// alone does, a max_hold that runs out between the two; the refresh came before it.
+// Unchanged reports whether Check would find what Renew found: no entry was applied and no end proposed since. That
+// leaves what time alone does, a max_hold that runs out between the two; the refresh came before it.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
 	defer l.Unlock()
 	return l.Current() != nil && seen == Seen{term: l.Term(), index: l.cfg.State().Index(), marks: l.marks}
 }
 
-// Check is the second half of a refresh, after Confirm: it finds whether what Renew found still holds, and moves nothing.
+// Check is the second half of a refresh, after Confirm: it finds whether what Renew found still holds, and moves
+// nothing.
 func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
 	l.Lock()
 	defer l.Unlock()
@@ -174,12 +176,13 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 
 // durations decides which duration the answer to a renewal names, and whether the replicated one is to follow.
 //
-// The replicated duration is the largest one that the holder may still count on, because a new leader starts from it. So
-// a longer one is committed before it is answered. A shorter one is answered at once, and committed only when the holder
-// has said that it counts by it, and nothing longer can have been answered since: on the stream that refreshed this permit
-// before, in no frame older than one that was answered already. From the claim until its outcome is known nothing longer is answered.
-// Without a holder id several processes share a permit, and one of them says nothing for the others: so whatever else was
-// answered, by a replay, on another stream, under the leader before or for a superseded token, must have run out as well.
+// The replicated duration is the largest one that the holder may still count on, because a new leader starts from it.
+// So a longer one is committed before it is answered. A shorter one is answered at once, and committed only when the
+// holder has said that it counts by it, and nothing longer can have been answered since: on the stream that refreshed
+// this permit before, in no frame older than one that was answered already. From the claim until its outcome is known
+// nothing longer is answered. Without a holder id several processes share a permit, and one of them says nothing for
+// the others: so whatever else was answered, by a replay, on another stream, under the leader before or for a
+// superseded token, must have run out as well.
 //
 // A client keeps its side by letting no answer to an earlier frame count for more than what a later frame of it stated.
 func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
@@ -209,8 +212,8 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 	}
 }
 
-// Shortened reports whether the outcome of a claimed shortening is known. While it is unknown the claim stays: the command may
-// still be applied in this epoch.
+// Shortened reports whether the outcome of a claimed shortening is known. While it is unknown the claim stays: the
+// command may still be applied in this epoch.
 func (l *Lessor) Shortened(term, token uint64) {
 	l.Lock()
 	defer l.Unlock()
@@ -219,8 +222,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit that no caller received, unless somebody has renewed it since or its end is proposed already. Somebody may have
-// received a token that it superseded: then the slot cools.
+// Abandon ends a permit that no caller received, unless somebody has renewed it since or its end is proposed already.
+// Somebody may have received a token that it superseded: then the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.Lock()
 	le := l.leases[token]
@@ -249,7 +252,8 @@ func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	return l.now().sub(l.begun(p))
 }
 
-// Owed is how long the slot of a live permit that ends now has to cool, because holders of superseded tokens may still count on it.
+// Owed is how long the slot of a live permit that ends now has to cool, because holders of superseded tokens may still
+// count on it.
 func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	if !p.Owes {
 		return 0
@@ -270,8 +274,8 @@ func (l *Lessor) owing(le *lease) time.Duration {
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 
-// cooling is the duration of a cooling that ends no earlier than so far from now. Its deadline has its own grace, so it is long enough
-// with the longest duration of any permit.
+// cooling is the duration of a cooling that ends no earlier than so far from now. Its deadline has its own grace, so it
+// is long enough with the longest duration of any permit.
 func (l *Lessor) cooling(left time.Duration) time.Duration {
 	return max(0, min(left, l.cfg.State().LargestDuration()))
 }
@@ -282,8 +286,8 @@ func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p) >= sd.Definition.MaxHold
 }
 
-// Remaining is how long a live or cooling permit has until its end is proposed, unless it is refreshed; false while this
-// server does not lead, and for permits that have no deadline.
+// Remaining is how long a live or cooling permit has until its end is proposed, unless it is refreshed; false while
+// this server does not lead, and for permits that have no deadline.
 func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	l.Lock()
 	defer l.Unlock()

@@ -15,9 +15,9 @@ import (
 //	/readyz         200 while ready returns nil, else 503 with its error: calls should go elsewhere
 //	/debug/pprof/   profiles of the process, for go tool pprof
 //
-// A nil function stands for one that returns nil. There is no authentication: anyone who reaches the port can read all of it
-// and take profiles, so bind it where only operators can reach it. The caller sets the timeouts; a profile extends the
-// write timeout of its answer.
+// A nil function stands for one that returns nil. There is no authentication: anyone who reaches the port can read all
+// of it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts; a profile
+// extends the write timeout of its answer.
 func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{EnableOpenMetrics: true}))

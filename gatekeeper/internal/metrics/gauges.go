@@ -14,8 +14,8 @@ type Sources struct {
 	State func() *fsm.State
 	// Leading says whether this server leads. It is asked for every applied entry, which is counted only then.
 	Leading func() bool
-	// Waiters are acquires in the queues, Deadlines permits whose time the leader measures, Watchers open subscriptions, and
-	// Waiting commands that wait for an entry of the log.
+	// Waiters are acquires in the queues, Deadlines permits whose time the leader measures, Watchers open
+	// subscriptions, and Waiting commands that wait for an entry of the log.
 	Waiters, Deadlines, Watchers, Waiting func() int
 	// Recovering is how long nothing is granted yet after a recovery; false when permits are granted.
 	Recovering func() (time.Duration, bool)
@@ -29,8 +29,8 @@ type Sources struct {
 	Certificates func() map[string]time.Time
 	// Insecure: the server was started with --insecure.
 	Insecure bool
-	// AuditLost is how many lines the audit log could not write, and Blocked how many calls were refused because too many wrong tokens came from
-	// their address.
+	// AuditLost is how many lines the audit log could not write, and Blocked how many calls were refused because too
+	// many wrong tokens came from their address.
 	AuditLost, Blocked func() uint64
 	// Admission counts the calls that this server has taken on, and those that it has refused.
 	Admission *admission.Control

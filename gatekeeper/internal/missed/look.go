@@ -74,15 +74,16 @@ func (l *Listener) look(e *epoch.Epoch) {
 		}
 		e.Propose(func(i int, _ error) {
 			if r := l.records[names[i]]; r != nil {
-				// What was applied came as an event before, so noted is right. What was not is proposed again at the next look.
+				// What was applied came as an event before, so noted is right. What was not is proposed again at the
+				// next look.
 				r.noting = false
 			}
 		}, notes...)
 	}
 }
 
-// lookAt judges the records of one chunk whose time has come, and returns what to note of which semaphores, and whether there are more
-// chunks.
+// lookAt judges the records of one chunk whose time has come, and returns what to note of which semaphores, and whether
+// there are more chunks.
 func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
 	now := time.Now()
 	journals := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})

@@ -37,8 +37,8 @@ type Report struct {
 // Kinds is how many kinds of missed work there are, fsm.Heard included: they count from 0.
 const Kinds = int(fsm.HeldLong) + 1
 
-// Listener listens for expected work in one epoch. It is safe for concurrent use. While this server does not lead it knows
-// nothing. See package epoch for Demote and Close.
+// Listener listens for expected work in one epoch. It is safe for concurrent use. While this server does not lead it
+// knows nothing. See package epoch for Demote and Close.
 type Listener struct {
 	*epoch.Room // its lock guards all below but cfg and watched
 

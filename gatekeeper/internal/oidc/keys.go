@@ -27,7 +27,8 @@ const (
 	cooldown = 10 * time.Second
 	// maxWaiting is how many calls may wait for a fetch at once.
 	maxWaiting = 64
-	// maxVerified is how many JWTs of a set of keys are remembered: each call of a stream shows one, and a signature takes time.
+	// maxVerified is how many JWTs of a set of keys are remembered: each call of a stream shows one, and a signature
+	// takes time.
 	maxVerified = 4096
 	// minRSA is the least bits of a key of RSA.
 	minRSA = 2048
@@ -141,8 +142,8 @@ type Verifier struct {
 	running sync.WaitGroup
 }
 
-// New returns a Verifier; Close it. A KeysFile that cannot be used is an error. Keys of the issuer are fetched from then on, whether or not it
-// answers.
+// New returns a Verifier; Close it. A KeysFile that cannot be used is an error. Keys of the issuer are fetched from
+// then on, whether or not it answers.
 func New(cfg Config) (*Verifier, error) {
 	if len(cfg.Claims) == 0 {
 		cfg.Claims = DefaultClaims()
@@ -201,8 +202,8 @@ func (v *Verifier) keep() {
 	}
 }
 
-// begin begins a load, unless one is in work or the last one began less than that long ago. The channel is closed when the load in work is over,
-// or if there is none.
+// begin begins a load, unless one is in work or the last one began less than that long ago. The channel is closed when
+// the load in work is over, or if there is none.
 func (v *Verifier) begin(least time.Duration) (over <-chan struct{}, begun bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -292,7 +293,8 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s of the JWT", quoted(id), quoted(algorithm))
 }
 
-// wait waits for a load that is in work, or that it begins. It begins none if the last one is younger than the cooldown.
+// wait waits for a load that is in work, or that it begins. It begins none if the last one is younger than the
+// cooldown.
 func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
 	over, begun := v.begin(v.cooldown)
 	v.mu.Lock()

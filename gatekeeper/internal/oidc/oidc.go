@@ -18,15 +18,18 @@ import (
 // MaxToken is the most bytes of a JWT. Those of Kubernetes have about 1 KiB; all headers of a call have 16 KiB.
 const MaxToken = 8 << 10
 
-// leeway is how far the clock of the issuer may be ahead of this one. The end of a JWT has none: it can be renewed before.
+// leeway is how far the clock of the issuer may be ahead of this one. The end of a JWT has none: it can be renewed
+// before.
 const leeway = 30 * time.Second
 
-// algorithms are those that a JWT may be signed with: asymmetric ones alone, so that nobody who knows a public key can sign.
+// algorithms are those that a JWT may be signed with: asymmetric ones alone, so that nobody who knows a public key can
+// sign.
 var algorithms = []jose.SignatureAlgorithm{ //nolint:gochecknoglobals // a table, never changed
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// DefaultClaims are the claims that prove subjects, the first one that a binding names decides. An email counts only if it is verified.
+// DefaultClaims are the claims that prove subjects, the first one that a binding names decides. An email counts only if
+// it is verified.
 func DefaultClaims() []string { return []string{"sub", claimEmail, "groups"} }
 
 const claimEmail = "email"
@@ -88,7 +91,8 @@ func (l *Login) Ended(now time.Time) string {
 	return ""
 }
 
-// Verify says what a JWT proves. It may fetch keys, and then waits for them. The error is a *RefusedError, an *UnavailableError, or that of ctx.
+// Verify says what a JWT proves. It may fetch keys, and then waits for them. The error is a *RefusedError, an
+// *UnavailableError, or that of ctx.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	if len(token) > MaxToken {
 		return nil, refused("the JWT has more than %d bytes", MaxToken)

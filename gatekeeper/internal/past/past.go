@@ -18,8 +18,8 @@ type Holding struct {
 	End     semaphore.End
 }
 
-// Holders returns the permits that took slots at an instant, by semaphore and token, from the semaphore of that name on: those that still
-// do, and those that ended later. Instants are those of the leaders' clocks.
+// Holders returns the permits that took slots at an instant, by semaphore and token, from the semaphore of that name
+// on: those that still do, and those that ended later. Instants are those of the leaders' clocks.
 func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {
@@ -86,7 +86,8 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalBegins is from when on the journal of a semaphore is whole, apart from what a recovery lost; zero when it is whole from the beginning.
+// journalBegins is from when on the journal of a semaphore is whole, apart from what a recovery lost; zero when it is
+// whole from the beginning.
 func journalBegins(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
 		return forgotten

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// Recently is for how long a caller counts as one that asks: a change that lets in nobody of them any more needs a confirmation.
+	// Recently is for how long a caller counts as one that asks: a change that lets in nobody of them any more needs a
+	// confirmation.
 	Recently = 7 * 24 * time.Hour
 	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
 	MaxUnconfirmed = 20
@@ -45,11 +46,12 @@ func (c *Change) since() time.Time {
 	return c.Now.Add(-Recently)
 }
 
-// Confirm returns why a person must agree to a change with these effects, which Preview returned for the same state. It returns
-// nothing for a change that a script may make without asking.
+// Confirm returns why a person must agree to a change with these effects, which Preview returned for the same state. It
+// returns nothing for a change that a script may make without asking.
 //
-// Sightings tell that a caller asks somewhere in the cluster, not for which semaphore. So "asked there" means: the rule let the
-// caller in before the change, and the caller was seen asking. A plain pause shuts nobody out, because its callers wait.
+// Sightings tell that a caller asks somewhere in the cluster, not for which semaphore. So "asked there" means: the rule
+// let the caller in before the change, and the caller was seen asking. A plain pause shuts nobody out, because its
+// callers wait.
 func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
 	var reasons []Confirmation
 	add := func(kind ConfirmationKind, format string, args ...any) {
@@ -152,7 +154,8 @@ func (e *Effect) closes() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
-// leavesNobody reports whether a cordon catches every caller that asked recently and that no other cordon catches, and at least one.
+// leavesNobody reports whether a cordon catches every caller that asked recently and that no other cordon catches, and
+// at least one.
 func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
 	catches := false
 	for s := range state.Sightings() {

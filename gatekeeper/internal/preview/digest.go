@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Digest stands for what a change would do at a revision. Changes of the same targets have the same digest, but for the revision.
+// Digest stands for what a change would do at a revision. Changes of the same targets have the same digest, but for the
+// revision.
 type Digest struct {
 	Revision uint64
 	sum      string
@@ -87,7 +88,8 @@ const maxChangedSince = 100
 // Changed is a definition that was edited, and who did it last.
 type Changed struct{ Semaphore, Author string }
 
-// ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far as the journal goes back.
+// ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far
+// as the journal goes back.
 func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 	seen := make(map[string]bool)
 	for entry := range state.JournalBackward("", 0) {
@@ -129,8 +131,8 @@ func (e *ChangedError) Error() string {
 	return "nothing was changed: edited since the dry run: " + strings.Join(what, ", ")
 }
 
-// asShown returns a *ChangedError if a change would not be about the targets that its caller was shown; shown is nil if the caller accepts
-// any.
+// asShown returns a *ChangedError if a change would not be about the targets that its caller was shown; shown is nil if
+// the caller accepts any.
 func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	if shown == nil || shown.Same(DigestOf(0, targets)) {
 		return nil
@@ -138,8 +140,8 @@ func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	return &ChangedError{ChangedSince(state, shown.Revision)}
 }
 
-// PausesAsShown returns what a pause or a resume of these definitions expects to find, nil if its caller accepts anything. It returns a
-// *ChangedError if that is not what the caller was shown.
+// PausesAsShown returns what a pause or a resume of these definitions expects to find, nil if its caller accepts
+// anything. It returns a *ChangedError if that is not what the caller was shown.
 func PausesAsShown(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {
 		return nil, nil

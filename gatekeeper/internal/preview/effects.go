@@ -17,8 +17,8 @@ import (
 type Patterns interface {
 	// Match reports whether a pattern matches the whole of a name. One that cannot be compiled matches nothing.
 	Match(pattern, name string) bool
-	// Catches reports whether a cordon of these patterns catches a caller. Either may be empty, and then catches nobody; one that
-	// cannot be compiled catches everybody.
+	// Catches reports whether a cordon of these patterns catches a caller. Either may be empty, and then catches
+	// nobody; one that cannot be compiled catches everybody.
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
@@ -47,33 +47,35 @@ type Effect struct {
 	Semaphore string
 	// Before and After are its definition; nil when there is none. Equal for a pause and for a cordon.
 	Before, After *semaphore.Definition
-	// Stopped are live permits whose holders would have to stop, by token. Those that must stop already count only when the change
-	// leaves them less time.
+	// Stopped are live permits whose holders would have to stop, by token. Those that must stop already count only when
+	// the change leaves them less time.
 	Stopped []Stopped
 	// Held are permits that expired and are held for an operator, by token: their slots stay taken, whatever changes.
 	Held []*semaphore.Permit
 	// Unaffected counts the live permits that go on.
 	Unaffected int
-	// Admitted are known callers that the patterns let in after the edit and not before it; ShutOut the reverse. At most
-	// MaxCallers each, by group and acquirer; the counts count all.
+	// Admitted are known callers that the patterns let in after the edit and not before it; ShutOut the reverse. At
+	// most MaxCallers each, by group and acquirer; the counts count all.
 	Admitted, ShutOut           []fsm.Sighting
 	AdmittedCount, ShutOutCount int
 	// Eligible counts the known callers whom the patterns let in after the edit.
 	Eligible int
-	// TasksRun says which workers may take the tasks that wait after the change, or that none may. Empty when none waits.
+	// TasksRun says which workers may take the tasks that wait after the change, or that none may. Empty when none
+	// waits.
 	TasksRun string
 	// Warnings are for a person.
 	Warnings []string
 
-	// deserted: the rule let in callers who asked recently, and would let in none of them, and nobody else who asked recently.
+	// deserted: the rule let in callers who asked recently, and would let in none of them, and nobody else who asked
+	// recently.
 	deserted bool
 }
 
 // Stopped is a holder that would have to stop.
 type Stopped struct {
 	Permit *semaphore.Permit
-	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader or on_expiry holds the permit: its
-	// drain, then what it may still count on, then what its slot cools.
+	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader or on_expiry holds the
+	// permit: its drain, then what it may still count on, then what its slot cools.
 	FreeWithin time.Duration
 	// DrainLeft is above 0 when the holder must stop already: for how long it could go on still, without the change.
 	DrainLeft time.Duration
@@ -82,15 +84,16 @@ type Stopped struct {
 const (
 	// MaxCallers is how many callers an effect names.
 	MaxCallers = 100
-	// maxNamed is how many callers all effects of a preview name, and maxStopped how many holders: a person reads no more.
+	// maxNamed is how many callers all effects of a preview name, and maxStopped how many holders: a person reads no
+	// more.
 	maxNamed   = 20_000
 	maxStopped = 100_000
 	// maxHeld is how many held permits an effect names.
 	maxHeld = 100
 )
 
-// Conflict says which of a batch of edits is not made from what is there, and why the batch would be refused; nil when it would
-// not be.
+// Conflict says which of a batch of edits is not made from what is there, and why the batch would be refused; nil when
+// it would not be.
 func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	for i, edit := range edits {
 		current := state.Definition(edit.Name)
@@ -112,8 +115,8 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	return nil
 }
 
-// Effects says what a change would do: to each semaphore for which anything would change, in the order of their names, and
-// for a person to the whole.
+// Effects says what a change would do: to each semaphore for which anything would change, in the order of their names,
+// and for a person to the whole.
 func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
 	now := newWorld(state, leader)
 	now.known.since = c.since()
@@ -269,8 +272,8 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	return effects, warnings
 }
 
-// previewCordon looks at every permit, because a cordon stands in front of all semaphores, and at tasks that other workers
-// would get. A cordon of the same id gives way.
+// previewCordon looks at every permit, because a cordon stands in front of all semaphores, and at tasks that other
+// workers would get. A cordon of the same id gives way.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	effect := func(name string) *Effect {
@@ -309,7 +312,8 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 	return effects, w.cordonWarnings(c, caught)
 }
 
-// stop finds the holders of a semaphore that go on now and would have to stop then, and those that would have less time for it.
+// stop finds the holders of a semaphore that go on now and would have to stop then, and those that would have less time
+// for it.
 func (w *world) stop(e *Effect, then rule) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
@@ -344,7 +348,8 @@ func (w *world) stop(e *Effect, then rule) {
 	e.TasksRun = w.tasksRun(e.Semaphore, then)
 }
 
-// tasksRun says which workers may take the waiting tasks of a semaphore under a rule: those of the groups that were seen asking.
+// tasksRun says which workers may take the waiting tasks of a semaphore under a rule: those of the groups that were
+// seen asking.
 func (w *world) tasksRun(name string, then rule) string {
 	if w.state.Work(name).Waiting == 0 {
 		return ""

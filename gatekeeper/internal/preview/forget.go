@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxForgotten is the most firings that one step forgets. The journal entry holds them whole, and clients accept messages of 4 MiB.
+// MaxForgotten is the most firings that one step forgets. The journal entry holds them whole, and clients accept
+// messages of 4 MiB.
 const MaxForgotten = 1000
 
 // NoFiringError says that a semaphore does not remember a firing.
@@ -34,7 +35,8 @@ func (e *FiringConflictError) Error() string {
 	return fmt.Sprintf("nothing of semaphore %q was forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
 }
 
-// Forgetting says which firings of a semaphore to forget: those that are named or, with After or Ahead, those that are due later.
+// Forgetting says which firings of a semaphore to forget: those that are named or, with After or Ahead, those that are
+// due later.
 type Forgetting struct {
 	Semaphore string
 	Firings   []semaphore.Firing
@@ -46,15 +48,16 @@ type Forgetting struct {
 
 // ForgetPlan is what forgets firings.
 type ForgetPlan struct {
-	// Command does it. The caller adds who asks, why and when. It names the tokens of the claims, so it is refused if one of them changes.
+	// Command does it. The caller adds who asks, why and when. It names the tokens of the claims, so it is refused if
+	// one of them changes.
 	Command fsm.ForgetFirings
 	ID      string
 	Change  *fsm.FiringsChange
 	Confirm []Confirmation
 }
 
-// PlanForget decides which firings are forgotten, with now as the time of the leader's clock. The error is a *selector.NoDefinitionError, a
-// *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
+// PlanForget decides which firings are forgotten, with now as the time of the leader's clock. The error is a
+// *selector.NoDefinitionError, a *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
 func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, error) {
 	if err := Remembers(state, f.Semaphore); err != nil {
 		return nil, err

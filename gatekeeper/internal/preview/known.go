@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// known is who was seen asking, and whom pairs of patterns let in. Many definitions share a pair, and a move of hundreds of
-// them asks about two.
+// known is who was seen asking, and whom pairs of patterns let in. Many definitions share a pair, and a move of
+// hundreds of them asks about two.
 type known struct {
 	state    *fsm.State
 	patterns Patterns
@@ -99,8 +99,8 @@ func (w *world) callers(e *Effect) {
 	}
 }
 
-// gain returns the known callers that the patterns of to let in and those of from do not. It names at most MaxCallers of them, and
-// counts all.
+// gain returns the known callers that the patterns of to let in and those of from do not. It names at most MaxCallers
+// of them, and counts all.
 func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
 	was, will := pairOf(from), pairOf(to)
 	key := [4]string{was[0], was[1], will[0], will[1]}
@@ -122,8 +122,8 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 	return named, g.count
 }
 
-// Deserted says that the patterns of a definition let in none of the callers that were seen asking, and why. It is empty when one of
-// them is let in, and when nobody was seen yet.
+// Deserted says that the patterns of a definition let in none of the callers that were seen asking, and why. It is
+// empty when one of them is let in, and when nobody was seen yet.
 func Deserted(state *fsm.State, patterns Patterns, d *semaphore.Definition) string {
 	seen := false
 	for s := range state.Sightings() {

@@ -19,9 +19,9 @@ const (
 	formerPatterns = 1000
 )
 
-// MoveMistake distinguishes a move that was made already from a typo, when there is nothing to move. It returns the empty
-// string when some of the chosen definitions admit the new group, or all of them everybody, and the old group is known. Otherwise it says,
-// for a person, which word is likely wrong.
+// MoveMistake distinguishes a move that was made already from a typo, when there is nothing to move. It returns the
+// empty string when some of the chosen definitions admit the new group, or all of them everybody, and the old group is
+// known. Otherwise it says, for a person, which word is likely wrong.
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {
@@ -51,8 +51,8 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 	return fmt.Sprintf("%s, and none of them names the group %q or %q: is that the right choice?", what, from, to)
 }
 
-// knownGroups are the groups that definitions name or named, and those of callers who were seen; and the given group, when a pattern that
-// does not let in everybody admits it.
+// knownGroups are the groups that definitions name or named, and those of callers who were seen; and the given group,
+// when a pattern that does not let in everybody admits it.
 func knownGroups(state *fsm.State, patterns Patterns, group string) map[string]bool {
 	groups := make(map[string]bool)
 	add := func(pattern string) {

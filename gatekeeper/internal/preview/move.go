@@ -58,7 +58,8 @@ type MovePlan struct {
 // maxMoved is the most definitions of one move: as many as one batch edits.
 const maxMoved = 10_000
 
-// PlanMove decides what a move does to a state. It fails as Selector.Names does. A *ChangedError says that it is not what the caller was shown.
+// PlanMove decides what a move does to a state. It fails as Selector.Names does. A *ChangedError says that it is not
+// what the caller was shown.
 func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
 	chosen, err := m.Chosen.Names(state)
 	if err != nil {
@@ -84,9 +85,9 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	return plan, nil
 }
 
-// Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let in as
-// before. Definitions that do not admit from, or admit to already, are passed over without a word unless named says that somebody
-// named them.
+// Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let
+// in as before. Definitions that do not admit from, or admit to already, are passed over without a word unless named
+// says that somebody named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {
@@ -124,8 +125,9 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 	return m
 }
 
-// MoveDoubts says, for a person, why a move with these effects is likely a mistake: nobody was ever seen asking in the new group, or a
-// task would let in nobody who was ever seen asking. That definitions name the group is no sign that anybody runs there.
+// MoveDoubts says, for a person, why a move with these effects is likely a mistake: nobody was ever seen asking in the
+// new group, or a task would let in nobody who was ever seen asking. That definitions name the group is no sign that
+// anybody runs there.
 func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(effects) == 0 {
 		return nil
@@ -160,8 +162,8 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	return []string{fmt.Sprintf("nobody who was ever seen asking would be let in to %s", phrase.Names(deserted))}
 }
 
-// exchange puts one group for another into a pattern that is a plain list of groups: "a", or "a|b|c", or that in parentheses.
-// The others stay as they are written.
+// exchange puts one group for another into a pattern that is a plain list of groups: "a", or "a|b|c", or that in
+// parentheses. The others stay as they are written.
 func exchange(pattern, from, to string) (string, bool) {
 	list, open, closing := pattern, "", ""
 	for _, prefix := range []string{"(?:", "("} {

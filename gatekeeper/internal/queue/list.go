@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Place is the position of w in its line, 1 being the first, and the line's length, when so many tasks wait. Absent waiters count, and idle
-// workers do not. The place is 0 for an idle worker, and when w has left.
+// Place is the position of w in its line, 1 being the first, and the line's length, when so many tasks wait. Absent
+// waiters count, and idle workers do not. The place is 0 for an idle worker, and when w has left.
 func (q *Queue[C]) Place(w *Waiter[C], tasks uint64) (place, length int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -25,7 +25,8 @@ func (q *Queue[C]) Has(w *Waiter[C]) bool {
 	return w.line != nil
 }
 
-// Len is how many are in the line of one semaphore, absent waiters and idle workers included, and how many of them are workers.
+// Len is how many are in the line of one semaphore, absent waiters and idle workers included, and how many of them are
+// workers.
 func (q *Queue[C]) Len(sem string) (all, workers int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -35,8 +36,8 @@ func (q *Queue[C]) Len(sem string) (all, workers int) {
 	return 0, 0
 }
 
-// FirstWorker returns the weight of the first worker in the line of one semaphore, and how many callers that are not workers are ahead of it,
-// absent ones included. ok is false if there is no worker in the line.
+// FirstWorker returns the weight of the first worker in the line of one semaphore, and how many callers that are not
+// workers are ahead of it, absent ones included. ok is false if there is no worker in the line.
 func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,9 +125,10 @@ type Cursor struct {
 	Seq       uint64
 }
 
-// Waiters lists who waits for the semaphores whose names match, by name and in order, at most limit of them, and only those behind
-// the cursor; the zero Cursor is ahead of all. tasks is how many wait for workers of a semaphore. Each line is as it was at one moment, but not all at the same one: the queue is not
-// held up for longer than one line takes.
+// Waiters lists who waits for the semaphores whose names match, by name and in order, at most limit of them, and only
+// those behind the cursor; the zero Cursor is ahead of all. tasks is how many wait for workers of a semaphore. Each
+// line is as it was at one moment, but not all at the same one: the queue is not held up for longer than one line
+// takes.
 func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int, tasks func(sem string) uint64) []Snapshot {
 	var out []Snapshot
 	names := q.Semaphores()

@@ -1,8 +1,9 @@
 package queue
 
 // Offer marks and returns, from the front, who can be granted: as many as fit into what is free once everybody who is
-// being proposed already has got its part, and as many workers as tasks wait. The first who does not fit ends it; who is
-// absent is passed over, as is a worker for whom there is no task. Each of them must later Leave or be given to Return.
+// being proposed already has got its part, and as many workers as tasks wait. The first who does not fit ends it; who
+// is absent is passed over, as is a worker for whom there is no task. Each of them must later Leave or be given to
+// Return.
 //
 // Offer again after a waiter left or was returned: until then it was counted, also when the state counted it as well.
 func (q *Queue[C]) Offer(sem string, free, tasks uint64) []*Waiter[C] {
@@ -41,8 +42,8 @@ func (l *line[C]) settle(w *Waiter[C]) {
 	}
 }
 
-// Return puts a waiter whose grant was refused back to its place, where it can be offered again. If it has been absent for
-// longer than Linger by now, the next Expire drops it.
+// Return puts a waiter whose grant was refused back to its place, where it can be offered again. If it has been absent
+// for longer than Linger by now, the next Expire drops it.
 func (q *Queue[C]) Return(w *Waiter[C]) {
 	var none C
 	q.mu.Lock()
@@ -65,9 +66,9 @@ func (q *Queue[C]) Offered(w *Waiter[C]) bool {
 	return w.offered
 }
 
-// Ahead reports whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed included;
-// for nil, and for a key that does not wait, whether anybody is in line at all. Workers count only while tasks wait, or one
-// of them is being proposed. Expire first, so that nobody whose place is no longer kept is counted.
+// Ahead reports whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed
+// included; for nil, and for a key that does not wait, whether anybody is in line at all. Workers count only while
+// tasks wait, or one of them is being proposed. Expire first, so that nobody whose place is no longer kept is counted.
 func (q *Queue[C]) Ahead(sem string, k *Key, tasks uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

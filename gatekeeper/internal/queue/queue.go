@@ -49,8 +49,8 @@ type Waiter[C comparable] struct {
 	line    *line[C] // nil when it has left
 }
 
-// Queue is the waiting acquirers of one leader. C is a call that waits, usually a pointer; its zero value is no call. The
-// methods may be called from any goroutine, and those that take a Waiter ignore one that has left.
+// Queue is the waiting acquirers of one leader. C is a call that waits, usually a pointer; its zero value is no call.
+// The methods may be called from any goroutine, and those that take a Waiter ignore one that has left.
 type Queue[C comparable] struct {
 	mu      sync.Mutex // guards everything below and the waiters' changing fields
 	waiters map[Key]*Waiter[C]
@@ -93,9 +93,9 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 	return now.Before(q.gather)
 }
 
-// Join attaches call to the waiter of that key. A waiter that is known keeps its place, its request and its metadata, and
-// replaced is the call that was attached before, or the zero C; it must hear that it no longer waits. A new one goes to
-// the end of its line, or, while the lines gather, behind everybody who claims to have waited as long.
+// Join attaches call to the waiter of that key. A waiter that is known keeps its place, its request and its metadata,
+// and replaced is the call that was attached before, or the zero C; it must hear that it no longer waits. A new one
+// goes to the end of its line, or, while the lines gather, behind everybody who claims to have waited as long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -178,8 +178,8 @@ func (q *Queue[C]) Call(w *Waiter[C]) C {
 }
 
 // Leave takes the waiter of that key out of its line: it was granted, denied or cancelled. It returns the call that was
-// attached at that moment, the zero C when the waiter was absent, and whether there was such a waiter. No call is attached
-// to it any more; a later Join of the same key is a new waiter.
+// attached at that moment, the zero C when the waiter was absent, and whether there was such a waiter. No call is
+// attached to it any more; a later Join of the same key is a new waiter.
 func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,7 +191,8 @@ func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 	return w.call, true
 }
 
-// Expire drops the absent waiters whose places were kept long enough, and returns them. It costs nothing when there are none.
+// Expire drops the absent waiters whose places were kept long enough, and returns them. It costs nothing when there are
+// none.
 func (q *Queue[C]) Expire(now time.Time) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -41,8 +41,8 @@ func (s Globs) Match(name string) bool {
 }
 
 // glob is a compiled name pattern of the kind that shells have: * is any run of characters, ? any one, [abc], [a-z] and
-// [^a-z] (or [!a-z]) one of a set. Everything else stands for itself, the slash too. There is no escape: semaphore names
-// contain none of *?[].
+// [^a-z] (or [!a-z]) one of a set. Everything else stands for itself, the slash too. There is no escape: semaphore
+// names contain none of *?[].
 type glob struct{ steps []globStep }
 
 // plain reports whether a text is a name and not a glob.
@@ -102,8 +102,8 @@ func compileGlob(text string) (g *glob, broken string) {
 	return g, ""
 }
 
-// compileClass reads a set from behind its [ and returns what stands behind its ]. A ] that comes first is the end, and a -
-// that is first or last stands for itself.
+// compileClass reads a set from behind its [ and returns what stands behind its ]. A ] that comes first is the end, and
+// a - that is first or last stands for itself.
 func compileClass(text string) (step globStep, rest, broken string) {
 	body, rest, closed := strings.Cut(text, "]")
 	if !closed {
@@ -131,8 +131,8 @@ func compileClass(text string) (step globStep, rest, broken string) {
 	return step, rest, ""
 }
 
-// match says whether the whole name fits. It takes len(steps) * len(name) steps at most: when something does not fit, only the
-// last run is made one character longer, because an earlier one could not reach further than it did.
+// match says whether the whole name fits. It takes len(steps) * len(name) steps at most: when something does not fit,
+// only the last run is made one character longer, because an earlier one could not reach further than it did.
 func (g *glob) match(name string) bool {
 	step, rest := 0, name
 	run, runRest := -1, "" // the last run seen, and what is left of the name behind what it has taken

@@ -37,8 +37,8 @@ func (s labels) match(of semaphore.Labels) bool {
 	return true
 }
 
-// matchOf reports whether the semaphore of that name has a definition with such labels. Without requirements a name is selected too
-// whose definition was deleted.
+// matchOf reports whether the semaphore of that name has a definition with such labels. Without requirements a name is
+// selected too whose definition was deleted.
 func (s labels) matchOf(state *fsm.State, name string) bool {
 	if len(s) == 0 {
 		return true
@@ -89,8 +89,8 @@ func quoted(value string) string {
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy
 //
-// A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, where \" and \\ stand for those
-// characters.
+// A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, where \" and \\ stand
+// for those characters.
 func parseLabels(field, text string) (labels, error) {
 	if len(text) > maxLabels {
 		return nil, semaphore.Invalid(field, text, "must be at most "+strconv.Itoa(maxLabels)+" bytes, not "+strconv.Itoa(len(text)))
@@ -202,7 +202,8 @@ func (p *labelsParser) plain() string {
 	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
 }
 
-// until reads up to the first character that ends it, and passes over spaces. What it returns does not end with a space.
+// until reads up to the first character that ends it, and passes over spaces. What it returns does not end with a
+// space.
 func (p *labelsParser) until(ends func(rune) bool) string {
 	if p.broken != "" {
 		return ""

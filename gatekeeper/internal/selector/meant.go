@@ -15,9 +15,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The errors of this file say which definition was likely meant. Each search looks at all definitions, which takes some 10 ms for 100,000 of
-// them, so only what operators call suggests a name: edits, pauses, previews, lists, Explain, and GetDefinition while there are few
-// definitions. A denial does not: a misspelled job may call TryAcquire very often, from many hosts.
+// The errors of this file say which definition was likely meant. Each search looks at all definitions, which takes some
+// 10 ms for 100,000 of them, so only what operators call suggests a name: edits, pauses, previews, lists, Explain, and
+// GetDefinition while there are few definitions. A denial does not: a misspelled job may call TryAcquire very often,
+// from many hosts.
 
 // NoDefinitionError says that there is no definition of a name.
 type NoDefinitionError struct {
@@ -30,8 +31,8 @@ func (e *NoDefinitionError) Error() string {
 	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
 }
 
-// Meant is the name of the definition that was likely meant by a name without one, among those of which sees holds; nil: all. It is empty when
-// none is near.
+// Meant is the name of the definition that was likely meant by a name without one, among those of which sees holds;
+// nil: all. It is empty when none is near.
 func Meant(state *fsm.State, name string, sees func(state *fsm.State, name string) bool) string {
 	return nearest.Among(name, names(state, sees))
 }
@@ -46,8 +47,8 @@ func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter
 	}
 }
 
-// NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches nothing is probably a
-// typo, and a script must not take it for done.
+// NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches
+// nothing is probably a typo, and a script must not take it for done.
 type NothingChosenError struct {
 	// Chosen are the names and globs of the selector, Labels its requirements.
 	Chosen []string
@@ -93,7 +94,8 @@ func (s *Selector) nothing(state *fsm.State) error {
 	return e
 }
 
-// nearestGlob is the glob with another beginning, one that a known name has; empty when none is near, or when the glob has no beginning.
+// nearestGlob is the glob with another beginning, one that a known name has; empty when none is near, or when the glob
+// has no beginning.
 func nearestGlob(glob string, known iter.Seq[string]) string {
 	n := strings.IndexAny(glob, "*?[")
 	if n <= 0 {
@@ -117,8 +119,9 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 	return meant + glob[n:]
 }
 
-// nearestLabels are the requirements with one value replaced, so that they select a definition: the nearest label of those that meet all the
-// others. It is empty when none is near. Only a requirement that demands one value is replaced: any other has no nearest label.
+// nearestLabels are the requirements with one value replaced, so that they select a definition: the nearest label of
+// those that meet all the others. It is empty when none is near. Only a requirement that demands one value is replaced:
+// any other has no nearest label.
 func (s *Selector) nearestLabels(state *fsm.State) string {
 	for i, r := range s.labels[:min(len(s.labels), maxQuoted)] {
 		if r.not || len(r.values) != 1 {

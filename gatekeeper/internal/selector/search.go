@@ -26,7 +26,8 @@ func ParseSearch(field, text string) (Search, error) {
 	return strings.Fields(strings.ToLower(text)), nil
 }
 
-// Match reports whether each word occurs in the name, the description, or a label written key=value, in upper or lower case.
+// Match reports whether each word occurs in the name, the description, or a label written key=value, in upper or lower
+// case.
 func (s Search) Match(d *semaphore.Definition) bool {
 	for _, word := range s {
 		in := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }

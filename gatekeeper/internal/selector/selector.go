@@ -22,7 +22,8 @@ type Selector struct {
 	within func(state *fsm.State, name string) bool
 }
 
-// Within bounds the selection to the semaphores of which sees holds; nil: it stays as it is. What it leaves out is as if it were not there.
+// Within bounds the selection to the semaphores of which sees holds; nil: it stays as it is. What it leaves out is as
+// if it were not there.
 func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Selector {
 	if sees == nil {
 		return s
@@ -80,13 +81,14 @@ func (s *Selector) Match(d *semaphore.Definition) bool {
 // MatchLabels reports whether something with these labels is selected by them.
 func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(l) }
 
-// MatchNow reports whether the semaphore of that name is selected. Without requirements on labels it needs no definition.
+// MatchNow reports whether the semaphore of that name is selected. Without requirements on labels it needs no
+// definition.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
 	return s.names.Match(name) && s.labels.matchOf(state, name) && s.Sees(state, name)
 }
 
-// MatchEntry reports whether a journal entry is about a semaphore that is selected now, or was before or after the entry. An entry about
-// a cordon is only selected by the empty selector.
+// MatchEntry reports whether a journal entry is about a semaphore that is selected now, or was before or after the
+// entry. An entry about a cordon is only selected by the empty selector.
 func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 	if e.Semaphore != "" && !s.Sees(state, e.Semaphore) {
 		return false
@@ -98,8 +100,8 @@ func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 		e.Before != nil && s.labels.match(e.Before.Labels) || e.After != nil && s.labels.match(e.After.Labels))
 }
 
-// MatchEvent reports whether an event is about a semaphore that is selected before or after it. An event about a permit has no
-// definition: the one in the state counts. A cordon concerns every semaphore.
+// MatchEvent reports whether an event is about a semaphore that is selected before or after it. An event about a permit
+// has no definition: the one in the state counts. A cordon concerns every semaphore.
 func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 	switch {
 	case e.Semaphore == "":
@@ -141,8 +143,8 @@ func (s *Selector) Absent(state *fsm.State) error {
 	return nil
 }
 
-// Names returns the names of the selected definitions, in their order. It fails with a *NoDefinitionError if one that was named does not
-// exist, with a *NothingChosenError if there are none, and for more than one change may be about.
+// Names returns the names of the selected definitions, in their order. It fails with a *NoDefinitionError if one that
+// was named does not exist, with a *NothingChosenError if there are none, and for more than one change may be about.
 func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	if err := s.Absent(state); err != nil {
 		return nil, err
@@ -171,8 +173,8 @@ func (s *Selector) MustMatch(state *fsm.State) error {
 	return s.nothing(state)
 }
 
-// Definitions are the selected ones from a name on, in the order of their names. Plain names are looked up, so that a page that watches
-// thirty of 100,000 definitions costs no more than thirty.
+// Definitions are the selected ones from a name on, in the order of their names. Plain names are looked up, so that a
+// page that watches thirty of 100,000 definitions costs no more than thirty.
 func (s *Selector) Definitions(state *fsm.State, from string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
 		candidates := state.Definitions(from)
@@ -197,7 +199,8 @@ func (s *Selector) lookUp(state *fsm.State, from string) iter.Seq[*fsm.StoredDef
 	}
 }
 
-// Holders are the permits of the selected semaphores, in the order of (semaphore, token), from one of them on. Plain names are looked up.
+// Holders are the permits of the selected semaphores, in the order of (semaphore, token), from one of them on. Plain
+// names are looked up.
 func (s *Selector) Holders(state *fsm.State, from string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		if len(s.plain) == 0 {

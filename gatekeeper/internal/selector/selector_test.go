@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Plain names are looked up, and globs are matched with every name. Both must choose the same, from any place on and within any bound.
+// Plain names are looked up, and globs are matched with every name. Both must choose the same, from any place on and
+// within any bound.
 func TestDefinitionsAndHolders_PlainNames_AreThoseThatAGlobWouldMatch(t *testing.T) {
 	t.Parallel()
 	c := statetest.New(t)

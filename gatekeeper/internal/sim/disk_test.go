@@ -7,7 +7,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk is a member's log, votes and snapshots. It can be stalled, outlives its server, and remembers when each entry was written first.
+// disk is a member's log, votes and snapshots. It can be stalled, outlives its server, and remembers when each entry
+// was written first.
 type disk struct {
 	*raft.InmemStore
 
@@ -99,7 +100,8 @@ func (d *disk) SetUint64(key []byte, value uint64) error {
 	return d.InmemStore.SetUint64(key, value)
 }
 
-// entry is what the member has at an index, or had there before its own snapshot covered it. It has no entry that came to it in a snapshot.
+// entry is what the member has at an index, or had there before its own snapshot covered it. It has no entry that came
+// to it in a snapshot.
 func (d *disk) entry(index uint64) (l raft.Log, ok bool) {
 	if d.InmemStore.GetLog(index, &l) == nil {
 		return l, true

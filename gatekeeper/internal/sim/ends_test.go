@@ -75,7 +75,8 @@ func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck
 	})
 }
 
-// judges has holders judged dead of whom the judge knows little: some have ended long ago, some are of semaphores that do not allow it.
+// judges has holders judged dead of whom the judge knows little: some have ended long ago, some are of semaphores that
+// do not allow it.
 func (w *world) judges(end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, "judge")
 	for {
@@ -121,8 +122,8 @@ func (p *process) lostClaim(w wish, token uint64, luck *rand.Rand) {
 	}
 }
 
-// awaits follows a claim that another holder has, until its end or that of the run. Most are followed by a process that outlives every
-// fault: it must learn each end.
+// awaits follows a claim that another holder has, until its end or that of the run. Most are followed by a process that
+// outlives every fault: it must learn each end.
 func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *rand.Rand) {
 	w := p.world
 	if luck.IntN(3) > 0 {

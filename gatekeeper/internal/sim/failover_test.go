@@ -15,9 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lostInFailover kills the leader under a permit of that duration and reports why the permit's context ended; nil if it did not. The phase moves
-// the death against the refreshes. reset: connections break at once, as when a process dies; otherwise nobody hears of it, as when a
-// host does.
+// lostInFailover kills the leader under a permit of that duration and reports why the permit's context ended; nil if it
+// did not. The phase moves the death against the refreshes. reset: connections break at once, as when a process dies;
+// otherwise nobody hears of it, as when a host does.
 func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{seed: uint64(phase), members: 3, profile: profile, rates: []float64{1, 1, 1, 1}})
@@ -64,7 +64,8 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 	}
 }
 
-// A server that cannot end because its disk hangs may still write to its folder. No other starts there until it has ended.
+// A server that cannot end because its disk hangs may still write to its folder. No other starts there until it has
+// ended.
 func TestCrash_WhileTheDiskHangs_LeavesTheFolderLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})

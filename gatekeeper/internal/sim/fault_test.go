@@ -135,7 +135,8 @@ func (w *world) hang(m *member) {
 	w.must(m.start())
 }
 
-// ways are those between a member and the others, and the clients too, in the directions in which it hears and in which it is heard.
+// ways are those between a member and the others, and the clients too, in the directions in which it hears and in which
+// it is heard.
 func (w *world) ways(m *member, clients, hears, heard bool) (ways []way) {
 	add := func(other string) {
 		if hears {

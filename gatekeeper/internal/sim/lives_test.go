@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// selves are the identities that a job uses again and again, also after a crash of its process, while calls of the earlier process
-// are on their way.
+// selves are the identities that a job uses again and again, also after a crash of its process, while calls of the
+// earlier process are on their way.
 type selves struct {
 	// own has a holder id, nameless has none, and shared is that of a job on another machine too.
 	own, nameless, shared history.Identity
@@ -37,8 +37,8 @@ func selvesOf(machineIndex, job int) selves {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// lives makes several acquisitions under one identity, one after the other. Calls of an earlier one may still be on their way, and
-// its holder may still believe.
+// lives makes several acquisitions under one identity, one after the other. Calls of an earlier one may still be on
+// their way, and its holder may still believe.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.guise = false
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
@@ -62,8 +62,8 @@ func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	}
 }
 
-// insist runs under the client library. When the outcome of a request is unknown, it asks again at once: with the same request, or with
-// another one of the same identity while the cancel of the first is on its way.
+// insist runs under the client library. When the outcome of a request is unknown, it asks again at once: with the same
+// request, or with another one of the same identity while the cancel of the first is on its way.
 func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 	for range 4 {
@@ -119,8 +119,8 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 	now.giveBack(w, last.token)
 }
 
-// ignore acquires and does not hear what becomes of its permit. It believes to the deadline, or releases the permit or cancels the
-// request at some moment, early or late.
+// ignore acquires and does not hear what becomes of its permit. It believes to the deadline, or releases the permit or
+// cancels the request at some moment, early or late.
 func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	request := fmt.Sprintf("r%x", luck.Uint64())
 	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)

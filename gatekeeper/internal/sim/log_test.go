@@ -101,7 +101,8 @@ func (w *world) replay(h *history.History) []string {
 	return tr.broken
 }
 
-// commonLog is every entry up to an index, and finds those in which members differ. None has to have all of them: a snapshot takes their place.
+// commonLog is every entry up to an index, and finds those in which members differ. None has to have all of them: a
+// snapshot takes their place.
 func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 	for index := uint64(1); index <= upTo; index++ {
 		var of *member
@@ -177,8 +178,8 @@ func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
 	tr.admitted(p, l)
 }
 
-// freed returns how the slot of a token was freed, or began to cool by the rules of its definition. The slot of a superseded token
-// passes to its successor, and is not free while it cools.
+// freed returns how the slot of a token was freed, or began to cool by the rules of its definition. The slot of a
+// superseded token passes to its successor, and is not free while it cools.
 func (tr *truth) freed(token uint64) (end ending, freed bool) {
 	end, freed = tr.ended[token]
 	if !freed || end.by == 0 {
@@ -208,7 +209,8 @@ func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	}
 }
 
-// compare finds answers to callers that the log does not have, and slots that were freed while their holder believed in them.
+// compare finds answers to callers that the log does not have, and slots that were freed while their holder believed in
+// them.
 func (tr *truth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
 		end, ended := tr.freed(b.Token)

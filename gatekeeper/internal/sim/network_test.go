@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// network joins hosts in memory, on the bubble's time. As on a real network nobody notices when it carries nothing: what is sent
-// meanwhile arrives when it carries again, unless its sender has given up by then.
+// network joins hosts in memory, on the bubble's time. As on a real network nobody notices when it carries nothing:
+// what is sent meanwhile arrives when it carries again, unless its sender has given up by then.
 type network struct {
 	mu      sync.Mutex // guards everything below, and every host and conn
 	doors   map[string]*door
@@ -119,8 +119,8 @@ func (n *network) pause(h *host) (resume func()) {
 	}
 }
 
-// kill ends a host's life. Its peers are notified, as by the system of a machine whose process has died, or not, as when the machine lost its
-// power.
+// kill ends a host's life. Its peers are notified, as by the system of a machine whose process has died, or not, as
+// when the machine lost its power.
 func (n *network) kill(h *host, told bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The semaphores of every seed. The model knows all that is done to those that are plain; pauses, cordons and edits that end by
-// themselves are done to the rest only, for which the other checks are enough.
+// The semaphores of every seed. The model knows all that is done to those that are plain; pauses, cordons and edits
+// that end by themselves are done to the rest only, for which the other checks are enough.
 const (
 	single   = "single"   // one permit, edited in every way
 	several  = "several"  // three permits, taken by weight

@@ -196,7 +196,8 @@ func (p *paths) entry(entries []raft.Log, i int, w *world) {
 	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
 		return
 	}
-	// The last entry of a leadership: was it committed by the next one? Nobody but its own leader has written it early, if it was not.
+	// The last entry of a leadership: was it committed by the next one? Nobody but its own leader has written it early,
+	// if it was not.
 	commands, err := fsm.Decode(l.Data)
 	if err != nil || !expires(commands) {
 		return

@@ -124,8 +124,8 @@ func (p *process) states(duration time.Duration, tokens ...uint64) {
 	}
 }
 
-// countedAtMost is until when the process counted on a token at most when it lost it: a frame since the belief was read may have stated a
-// shorter duration.
+// countedAtMost is until when the process counted on a token at most when it lost it: a frame since the belief was read
+// may have stated a shorter duration.
 func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -246,7 +246,8 @@ func (p *process) setLast(w wish, token uint64) {
 	p.last[place{w.semaphore, w.identity}] = token
 }
 
-// takeBack cancels an acquisition of which nobody knows how it ended. The client does so only for requests that it names itself.
+// takeBack cancels an acquisition of which nobody knows how it ended. The client does so only for requests that it
+// names itself.
 func (p *process) takeBack(asked history.Request) {
 	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: asked.Semaphore, Identity: asked.Identity, RequestID: asked.RequestID})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -266,8 +267,8 @@ func (p *process) believes(permit *client.Permit) time.Duration {
 	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
 }
 
-// ownDeadline is what the client says when nobody has told it that a permit is lost. It can be before it last counted on: a refresh may
-// bring a shorter duration.
+// ownDeadline is what the client says when nobody has told it that a permit is lost. It can be before it last counted
+// on: a refresh may bring a shorter duration.
 const ownDeadline = "its deadline passed"
 
 // hold does the job of a permit, notes for how long it was believed in, and releases it.

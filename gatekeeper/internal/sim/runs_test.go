@@ -35,7 +35,8 @@ func (r *run) turn(state semaphore.ClaimState) {
 	r.were = append(r.were, state)
 }
 
-// asIfNever says that the firing was given back without an attempt: it is as if it had never been claimed, and no server remembers the claim.
+// asIfNever says that the firing was given back without an attempt: it is as if it had never been claimed, and no
+// server remembers the claim.
 func (r *run) asIfNever() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
 func newRuns(tr *truth) *runs {

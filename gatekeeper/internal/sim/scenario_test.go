@@ -12,7 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// The scenarios are directed ways into the dangers that the protocol rules out. Each is what a mutant in .ci/mutants needs to break a promise.
+// The scenarios are directed ways into the dangers that the protocol rules out. Each is what a mutant in .ci/mutants
+// needs to break a promise.
 
 func TestDeposedLeader_HearsLate_StopsAnswering(t *testing.T)     { scenario(t, 12, deposed) }
 func TestRelease_AfterThePermitsEnd_FreesNothing(t *testing.T)    { scenario(t, 1, lateRelease) }
@@ -28,8 +29,8 @@ func TestRelease_OfASupersededToken_FreesNothing(t *testing.T)    { scenario(t, 
 func TestSupersededHolder_NeverHears_SlotStaysTaken(t *testing.T) { scenario(t, 1, unheardSuccessor) }
 func TestSlowClock_CountsNoLongerThanTheServer(t *testing.T)      { scenario(t, 1, slowClock) }
 
-// scenario plays each phase, which moves one thing against the others, and demands that no promise is broken. Chance has its part in when
-// clients ask: -repeat plays all phases more often, until a promise is broken.
+// scenario plays each phase, which moves one thing against the others, and demands that no promise is broken. Chance
+// has its part in when clients ask: -repeat plays all phases more often, until a promise is broken.
 func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	t.Parallel()
 	for round := range option[int](t, "repeat") {
@@ -127,8 +128,8 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
 
-// deposed: everything that the leader hears from the others is late. A transfer deposes it, of which it hears late too, while a holder that
-// reaches nobody else refreshes.
+// deposed: everything that the leader hears from the others is late. A transfer deposes it, of which it hears late too,
+// while a holder that reaches nobody else refreshes.
 func deposed(s *stage, phase int) {
 	leader := s.lead()
 	defer s.only(s.a.acquirer, leader)()
@@ -171,8 +172,8 @@ func lateRelease(s *stage, _ int) {
 	)
 }
 
-// diesAnswering: the leader dies when it has answered a grant and before the others have heard that it is committed. The next one has it in
-// its log, not in its state, and its disk stalls as it is elected.
+// diesAnswering: the leader dies when it has answered a grant and before the others have heard that it is committed.
+// The next one has it in its log, not in its state, and its disk stalls as it is elected.
 func diesAnswering(s *stage, phase int) {
 	leader := s.lead()
 	long := definition(single)
@@ -203,8 +204,8 @@ func diesAnswering(s *stage, phase int) {
 	)
 }
 
-// lateExpiry: a leader is deposed by a transfer of which it does not hear. Its own clock says that a permit is over, which the next leader has
-// refreshed; what it proposes is appended when it leads again.
+// lateExpiry: a leader is deposed by a transfer of which it does not hear. Its own clock says that a permit is over,
+// which the next leader has refreshed; what it proposes is appended when it leads again.
 func lateExpiry(s *stage, phase int) {
 	leader := s.lead()
 	s.together(
@@ -257,7 +258,8 @@ func lateAnswer(s *stage, _ int) {
 	)
 }
 
-// shortenedUnheard: a definition's duration is shortened, the holder's next frame arrives and its answer does not; then another leads.
+// shortenedUnheard: a definition's duration is shortened, the holder's next frame arrives and its answer does not; then
+// another leads.
 func shortenedUnheard(s *stage, _ int) {
 	leader := s.lead()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -344,7 +346,8 @@ func answeredCall(s *stage, _ int) {
 	)
 }
 
-// lateCancel: an application retries under new request ids, and takes the former ones back when the last was answered. The first never arrived.
+// lateCancel: an application retries under new request ids, and takes the former ones back when the last was answered.
+// The first never arrived.
 func lateCancel(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -362,7 +365,8 @@ func lateCancel(s *stage, _ int) {
 	)
 }
 
-// overtakenRelease: a process is restarted under its identity and acquires while its former life's release is on its way.
+// overtakenRelease: a process is restarted under its identity and acquires while its former life's release is on its
+// way.
 func overtakenRelease(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -379,7 +383,8 @@ func overtakenRelease(s *stage, _ int) {
 	)
 }
 
-// unheardSuccessor: of two processes of one identity the first counts on its permit, while the second has superseded it and gives it back.
+// unheardSuccessor: of two processes of one identity the first counts on its permit, while the second has superseded it
+// and gives it back.
 func unheardSuccessor(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -396,7 +401,8 @@ func unheardSuccessor(s *stage, _ int) {
 	)
 }
 
-// slowClock: a holder is cut off whose clock runs at 0.98 of the servers'. That is as far as they may differ, one of each being 1 % off.
+// slowClock: a holder is cut off whose clock runs at 0.98 of the servers'. That is as far as they may differ, one of
+// each being 1 % off.
 func slowClock(s *stage, _ int) {
 	slow := s.process(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

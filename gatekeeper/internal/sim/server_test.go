@@ -22,7 +22,8 @@ type member struct {
 	disk   *disk
 	memory *consensus.Memory
 
-	// changing holds a token while nobody starts or ends the server. Not a mutex: who waits for one stops the bubble's clock.
+	// changing holds a token while nobody starts or ends the server. Not a mutex: who waits for one stops the bubble's
+	// clock.
 	changing chan struct{}
 
 	mu     sync.Mutex // guards what follows
@@ -61,8 +62,8 @@ func (m *member) change() (done func()) {
 	return func() { m.changing <- struct{}{} }
 }
 
-// start begins a new life of the machine, once the disk has finished the writes of the earlier one. It does nothing while a server
-// runs.
+// start begins a new life of the machine, once the disk has finished the writes of the earlier one. It does nothing
+// while a server runs.
 func (m *member) start() error {
 	defer m.change()()
 	if m.running() != nil {
@@ -110,8 +111,8 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. The disk still
-// finishes the writes that it was given.
+// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. The disk
+// still finishes the writes that it was given.
 func (m *member) crash(told bool) {
 	defer m.change()()
 	if m.running() == nil {

@@ -112,7 +112,8 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 }
 
-// unanswered is where a goroutine waits that asked Raft something just before it shut down: some of its futures are never answered.
+// unanswered is where a goroutine waits that asked Raft something just before it shut down: some of its futures are
+// never answered.
 const unanswered = "github.com/hashicorp/raft.(*deferError).Error"
 
 // inBubble is synctest.Test, but for goroutines that wait for such a future: they stay behind.

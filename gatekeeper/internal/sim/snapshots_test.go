@@ -20,7 +20,8 @@ type snapshot struct {
 // keptSnapshots is how many stay, as on a real disk.
 const keptSnapshots = 2
 
-// Create begins a snapshot: the member's own, of a log that it has, or one that a leader sends for a log that it has not.
+// Create begins a snapshot: the member's own, of a log that it has, or one that a leader sends for a log that it has
+// not.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	d.wait()
 	return &snapshot{disk: d, meta: raft.SnapshotMeta{

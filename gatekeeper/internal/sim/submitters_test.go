@@ -247,7 +247,8 @@ func (p *process) changesJob(id string, luck *rand.Rand) {
 	}
 }
 
-// changesTasks retries or drops failed tasks, often only those that had failed when it looked, and then again: the repeat must change nothing.
+// changesTasks retries or drops failed tasks, often only those that had failed when it looked, and then again: the
+// repeat must change nothing.
 func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, luck *rand.Rand) {
 	asOf := uint64(0)
 	if luck.IntN(3) > 0 {
@@ -302,8 +303,8 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	}
 }
 
-// submissionOf draws which submission of an id shall be deleted: any of them, which is 0, or the one that is there, or, as a late call would, the one
-// that was there before it.
+// submissionOf draws which submission of an id shall be deleted: any of them, which is 0, or the one that is there, or,
+// as a late call would, the one that was there before it.
 func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceClient, id string, luck *rand.Rand) (revision uint64, before bool) {
 	draw := luck.IntN(3)
 	if draw == 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// shared is the tasks that the log makes, held beside what was seen of them. What is broken by what callers saw alone is for package check.
+// shared is the tasks that the log makes, held beside what was seen of them. What is broken by what callers saw alone
+// is for package check.
 type shared struct {
 	*truth
 	holder   map[work.Ref]uint64
@@ -290,7 +291,8 @@ func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// runs says why a worker may still be running a task, if it may: its permit is live, or it was lost and its slot is kept.
+// runs says why a worker may still be running a task, if it may: its permit is live, or it was lost and its slot is
+// kept.
 func (s *shared) runs(state *fsm.State, token uint64) string {
 	switch p := state.Permit(token); {
 	case p == nil:

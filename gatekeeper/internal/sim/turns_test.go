@@ -44,8 +44,9 @@ func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	}
 }
 
-// entry finds waiters that were overtaken: an entry frees a permit and hands it over, that is too little for the first waiter, and a lighter one behind it
-// gets it. A grant that was decided before the entry was made is none of a hand-over: its caller may not be in the queue yet.
+// entry finds waiters that were overtaken: an entry frees a permit and hands it over, that is too little for the first
+// waiter, and a lighter one behind it gets it. A grant that was decided before the entry was made is none of a
+// hand-over: its caller may not be in the queue yet.
 func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
 	refused := make(map[string]*fsm.Grant) // the last waiter for which too little was free

@@ -72,7 +72,8 @@ func (w *world) toldLost(token uint64) {
 // now is the run's clock.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// wrong notes what must not happen, whatever the faults. The bubble's test does not fail of it: the history is kept first.
+// wrong notes what must not happen, whatever the faults. The bubble's test does not fail of it: the history is kept
+// first.
 func (w *world) wrong(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -295,8 +296,8 @@ func (w *world) wish(luck *rand.Rand) wish {
 	return got
 }
 
-// guise draws an identity of a worker: the one under which it offers to work, or the one of its last task, which no other caller may have before the task
-// has ended. It is empty when no task was handed out yet.
+// guise draws an identity of a worker: the one under which it offers to work, or the one of its last task, which no
+// other caller may have before the task has ended. It is empty when no task was handed out yet.
 func (w *world) guise(luck *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()

@@ -58,7 +58,8 @@ func (c *Cluster) Do(cmd fsm.Command) uint64 {
 	return c.State().Revision()
 }
 
-// Define creates a definition with 10 permits that admits everybody, or replaces the one that is there, after set has changed it.
+// Define creates a definition with 10 permits that admits everybody, or replaces the one that is there, after set has
+// changed it.
 func (c *Cluster) Define(name string, set func(*semaphore.Definition)) uint64 {
 	c.T.Helper()
 	return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change(name, set)}, Author: "alice"})

@@ -10,9 +10,9 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an instant. A job that is
-// retried after it was over has its timeout in full again. An unfinished submission is known by the number of its tasks: the revision of its job
-// also changes when its submitter acquires again.
+// ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an
+// instant. A job that is retried after it was over has its timeout in full again. An unfinished submission is known by
+// the number of its tasks: the revision of its job also changes when its submitter acquires again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:

@@ -33,8 +33,8 @@ type Config struct {
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 }
 
-// Timers know what ends when, in one epoch, and propose it. They are safe for concurrent use. While this server does not
-// lead they keep nothing and end nothing. See package epoch for Demote and Close.
+// Timers know what ends when, in one epoch, and propose it. They are safe for concurrent use. While this server does
+// not lead they keep nothing and end nothing. See package epoch for Demote and Close.
 type Timers struct {
 	*epoch.Room // its lock guards all below but cfg
 
@@ -46,8 +46,8 @@ type Timers struct {
 	known map[end]time.Time
 	spans epoch.Heap[planned] // on the monotonic clock
 	dates epoch.Heap[planned] // on the wall clock
-	// sweepAt is how many known ends are too many to keep without a look: what was replaced or ended by hand stands here until
-	// it is due, which may be never.
+	// sweepAt is how many known ends are too many to keep without a look: what was replaced or ended by hand stands
+	// here until it is due, which may be never.
 	sweepAt int
 }
 
@@ -185,8 +185,8 @@ func (t *Timers) note(e end, at, date time.Time) {
 	}
 }
 
-// SemaphoreDrain is how much is left of the drain that an edit or a pause of that revision began. full is its whole length, and the
-// answer when nothing is known yet.
+// SemaphoreDrain is how much is left of the drain that an edit or a pause of that revision began. full is its whole
+// length, and the answer when nothing is known yet.
 func (t *Timers) SemaphoreDrain(name string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: drainEnd, change: change, name: name}, full)
 }

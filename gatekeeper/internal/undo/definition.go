@@ -29,8 +29,8 @@ func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
 }
 
-// recreated reports whether the definition that the change was made to was deleted since, and another of that name was created,
-// possibly an equal one. A definition that an undo restored is the one that was deleted.
+// recreated reports whether the definition that the change was made to was deleted since, and another of that name was
+// created, possibly an equal one. A definition that an undo restored is the one that was deleted.
 func (p *planner) recreated(name string) bool {
 	created := p.definition(name).CreatedRevision
 	for created > p.change {
@@ -56,7 +56,8 @@ func (p *planner) deletionUndone(name string, created uint64) uint64 {
 	return 0
 }
 
-// createdBefore is the change that created what was there of a name until that change; 0 when the journal does not go back so far.
+// createdBefore is the change that created what was there of a name until that change; 0 when the journal does not go
+// back so far.
 func (p *planner) createdBefore(name string, change uint64) uint64 {
 	for entry := range p.state.JournalBackward(name, change) {
 		if entry.Kind == fsm.Created {
@@ -126,8 +127,9 @@ func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	p.edit(e)
 }
 
-// setAgain names those of the fields that somebody has set after the change, and the first who did: also to a value that they had
-// before, for that is somebody else's will. What was undone counts for nothing, nor does its undo, nor what was set for a time that is over.
+// setAgain names those of the fields that somebody has set after the change, and the first who did: also to a value
+// that they had before, for that is somebody else's will. What was undone counts for nothing, nor does its undo, nor
+// what was set for a time that is over.
 func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
 	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
 		more := later.Details()

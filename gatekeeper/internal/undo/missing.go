@@ -106,8 +106,8 @@ func undosOf(state *fsm.State) undos {
 	return all
 }
 
-// UndoneBy reads the journal of a state once. The function that it returns says which change undid an entry; 0: none did, or that
-// one was undone too.
+// UndoneBy reads the journal of a state once. The function that it returns says which change undid an entry; 0: none
+// did, or that one was undone too.
 func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	all := undosOf(state)
 	return func(e *fsm.JournalEntry) uint64 {
@@ -119,8 +119,8 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	}
 }
 
-// of returns the undo that took back what a change did to something, unless it was undone itself; nil: none did. Those that without names are
-// taken for ones that there are not.
+// of returns the undo that took back what a change did to something, unless it was undone itself; nil: none did. Those
+// that without names are taken for ones that there are not.
 func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
 		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {

@@ -45,7 +45,8 @@ func permits(n uint32) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.Permits = n }
 }
 
-// The journal keeps 100 entries of each semaphore. A hundred runs of a task must not make an undo of its move impossible.
+// The journal keeps 100 entries of each semaphore. A hundred runs of a task must not make an undo of its move
+// impossible.
 func TestUndo_OfAMove_AfterManyRuns_IsWhole(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))

@@ -13,8 +13,8 @@ import (
 
 // Plan is what takes changes back.
 type Plan struct {
-	// Command does it, as one change, with what it expects to find. The caller adds who asks, why and when. It is nil when there is nothing
-	// to do.
+	// Command does it, as one change, with what it expects to find. The caller adds who asks, why and when. It is nil
+	// when there is nothing to do.
 	Command *fsm.Undo
 	// UndoneBy is the change that took all of them back already; 0: none did.
 	UndoneBy uint64
@@ -24,7 +24,8 @@ type Plan struct {
 	Conflicts []string
 	// Skipped are the conflicts that are passed over: what they name stays as it is.
 	Skipped []string
-	// Missing is what the journal has forgotten of the changes. With any of it the plan must not be carried out, unless it may be partial.
+	// Missing is what the journal has forgotten of the changes. With any of it the plan must not be carried out, unless
+	// it may be partial.
 	Missing []*Missing
 
 	request Request
@@ -54,10 +55,11 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
 }
 
-// NewPlan plans to take changes back as of now, the newest first, as one change: an edit field by field, where nothing else has set the field
-// since; a pause, a resume, a cordon or its end whole, where it still is what the change made it. What came before comes back as it stood,
-// or would stand by now: a pause or a cordon that was replaced, the pause and the edits that end of what was deleted. What was undone already
-// needs nothing, so that an undoing that is repeated does nothing: it never undoes itself. The error is a *NoSuchChangeError.
+// NewPlan plans to take changes back as of now, the newest first, as one change: an edit field by field, where nothing
+// else has set the field since; a pause, a resume, a cordon or its end whole, where it still is what the change made
+// it. What came before comes back as it stood, or would stand by now: a pause or a cordon that was replaced, the pause
+// and the edits that end of what was deleted. What was undone already needs nothing, so that an undoing that is
+// repeated does nothing: it never undoes itself. The error is a *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
@@ -131,7 +133,8 @@ type planner struct {
 	now    time.Time
 	undos  undos
 	taken  map[taken]bool // what is taken back by this plan so far
-	// semaphores and cordons are as the plan leaves them, of those that it changes; order and cordonOrder say in which order it came upon them.
+	// semaphores and cordons are as the plan leaves them, of those that it changes; order and cordonOrder say in which
+	// order it came upon them.
 	semaphores         map[string]*undoSemaphore
 	cordons            map[string]*fsm.Cordon
 	order, cordonOrder []string
@@ -182,7 +185,8 @@ func (p *planner) missing() *Missing {
 	return m
 }
 
-// takeAll takes the entries of one change back, but for what was undone already. If all of it was, it returns the undo that did.
+// takeAll takes the entries of one change back, but for what was undone already. If all of it was, it returns the undo
+// that did.
 func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string

@@ -191,7 +191,8 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 	}
 }
 
-// What somebody else created since under the same name is not what the change was made to, even if it is the same by chance.
+// What somebody else created since under the same name is not what the change was made to, even if it is the same by
+// chance.
 func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }

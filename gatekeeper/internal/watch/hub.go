@@ -14,8 +14,8 @@ const DefaultCapacity = 16384
 // Hub remembers the latest events and wakes those who wait for more. Its methods may be called from any goroutine.
 type Hub struct {
 	mu sync.RWMutex // guards what follows; held for writing by the applying goroutine only, and never for long
-	// ring holds the entries [head, head+count), by rising revision. It has a place for as many entries as events may be
-	// remembered: none is without events.
+	// ring holds the entries [head, head+count), by rising revision. It has a place for as many entries as events may
+	// be remembered: none is without events.
 	ring        []entry
 	head, count int
 	events      int // in all entries of the ring; at most len(ring)
@@ -45,8 +45,8 @@ func New(capacity int) *Hub {
 	return &Hub{ring: make([]entry, capacity), news: make(chan struct{})}
 }
 
-// Applied gives the Hub what a log entry did. It must be subscribed to the state machine before the first entry is applied:
-// what came before is unknown to it. It never waits for a watcher.
+// Applied gives the Hub what a log entry did. It must be subscribed to the state machine before the first entry is
+// applied: what came before is unknown to it. It never waits for a watcher.
 func (h *Hub) Applied(a fsm.Applied) { h.add(a.State.Revision(), a.Events, a.Restored) }
 
 // Revision is the latest revision that the Hub has got.

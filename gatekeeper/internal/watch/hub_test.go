@@ -221,7 +221,8 @@ func TestClose_EndsNextAndIsCounted(t *testing.T) {
 	})
 }
 
-// Whatever is put and read in whatever order: a watcher sees every event once and in order, or hears that it missed some.
+// Whatever is put and read in whatever order: a watcher sees every event once and in order, or hears that it missed
+// some.
 func TestNext_AnyUse_NothingIsLostOrToldTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
@@ -312,7 +313,8 @@ func TestSubscribe_AfterZero_BeginsAtTheVeryFirst(t *testing.T) {
 	wantBatch(t, s, 2, 1, 2)
 }
 
-// A new cluster's first entry may raise the feature level: that has a revision, and no event that anybody could have missed.
+// A new cluster's first entry may raise the feature level: that has a revision, and no event that anybody could have
+// missed.
 func TestSubscribe_FirstEntryHasNoEvents_NothingIsMissed(t *testing.T) {
 	h := New(0)
 	h.add(1, nil, false)

@@ -13,13 +13,13 @@ var ErrClosed = errors.New("watch: the subscription is closed")
 
 // Batch is what one log entry did, or what a watcher has to know instead.
 type Batch struct {
-	// Events are all events above the revision of the last batch, up to Revision, in order. They may be none: then only the revision
-	// has moved. They are shared and must not be changed.
+	// Events are all events above the revision of the last batch, up to Revision, in order. They may be none: then only
+	// the revision has moved. They are shared and must not be changed.
 	Events []fsm.Event
 	// Revision is the one to resume from: this batch ends there.
 	Revision uint64
-	// Missed: events were lost to this watcher, and there are none in this batch. It must read the state again, which must be
-	// no older than Revision; what follows comes after Revision.
+	// Missed: events were lost to this watcher, and there are none in this batch. It must read the state again, which
+	// must be no older than Revision; what follows comes after Revision.
 	Missed bool
 }
 
@@ -31,8 +31,8 @@ type Subscription struct {
 	closed    chan struct{}
 }
 
-// Subscribe begins to watch after a revision: that of the last batch that was read, here or on another server; that of the
-// Hub, to begin now; or 0, to begin at the very first. A revision that lies ahead of this server is waited for. The
+// Subscribe begins to watch after a revision: that of the last batch that was read, here or on another server; that of
+// the Hub, to begin now; or 0, to begin at the very first. A revision that lies ahead of this server is waited for. The
 // subscription must be closed.
 func (h *Hub) Subscribe(after uint64) *Subscription {
 	h.watchers.Add(1)

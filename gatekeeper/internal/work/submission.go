@@ -42,7 +42,8 @@ type Submission struct {
 	repeated bool
 }
 
-// NewSubmission begins a submission. Nothing is written before the first tasks are known. submitter is as in fsm.SubmitJob.
+// NewSubmission begins a submission. Nothing is written before the first tasks are known. submitter is as in
+// fsm.SubmitJob.
 func NewSubmission(to Submitter, spec *work.Spec, submitter uint64) *Submission {
 	s := &Submission{to: to, spec: spec, submitter: submitter, content: sha256.New()}
 	s.hash(spec.Semaphore)
@@ -94,7 +95,8 @@ func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 // perTask is what a task without payload counts in an entry.
 const perTask = 16
 
-// Finish says that there are no more tasks, and returns the job once it is committed. repeated: it was submitted before.
+// Finish says that there are no more tasks, and returns the job once it is committed. repeated: it was submitted
+// before.
 func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, err error) {
 	digest := string(s.content.Sum(nil))
 	if !s.repeated {
@@ -108,7 +110,8 @@ func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, 
 	return s.job, s.repeated, nil
 }
 
-// Abort drops what was written. After Finish it does nothing. A job that was there before is another's, who may still be submitting it.
+// Abort drops what was written. After Finish it does nothing. A job that was there before is another's, who may still
+// be submitting it.
 func (s *Submission) Abort() {
 	if s.job != nil && !s.repeated && s.job.State == work.Receiving {
 		s.to.DropSubmission(s.job.Number)

@@ -482,8 +482,8 @@ func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *te
 	})
 }
 
-// A worker with many slots sends hundreds of frames while the entry of a grant is committed. The grant is counted from a frame that came before
-// the entry, all the same.
+// A worker with many slots sends hundreds of frames while the entry of a grant is committed. The grant is counted from
+// a frame that came before the entry, all the same.
 func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewRoom(&leader{}).Open(t.Context(), offer())

@@ -25,8 +25,9 @@ const MaxHolderID = 200
 const (
 	// askAgain is how long a worker that was denied waits at least before it asks again, and half of the most.
 	askAgain = 500 * time.Millisecond
-	// keptFrames is how many frames of a stream are known by the time at which they came, and frameGap the least time between two of them.
-	// A busy worker sends one for each task. Together they go back 5 s, longer than a grant takes to be committed on any disk that is of use.
+	// keptFrames is how many frames of a stream are known by the time at which they came, and frameGap the least time
+	// between two of them. A busy worker sends one for each task. Together they go back 5 s, longer than a grant takes
+	// to be committed on any disk that is of use.
 	keptFrames = 256
 	frameGap   = 20 * time.Millisecond
 )
@@ -122,8 +123,8 @@ func (w *Worker) Failed() <-chan error { return w.failed }
 // Settled waits until all ends that were taken in are answered and no task is being taken.
 func (w *Worker) Settled() { w.calls.Wait() }
 
-// Received notes that a frame has come. Call it first. One that comes shortly after another is passed over: a grant is then counted from the
-// other one, and ends that much earlier for the worker.
+// Received notes that a frame has come. Call it first. One that comes shortly after another is passed over: a grant is
+// then counted from the other one, and ends that much earlier for the worker.
 func (w *Worker) Received(number uint64, at time.Time) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -157,8 +158,9 @@ func (w *Worker) fits(n int) error {
 	return nil
 }
 
-// open opens a slot, which calls placed when it stands in the queue, or takes no task. withdraw ends the slot, and returns when it has ended; a
-// task that it got meanwhile goes back. The caller of open holds the lock, that of withdraw does not.
+// open opens a slot, which calls placed when it stands in the queue, or takes no task. withdraw ends the slot, and
+// returns when it has ended; a task that it got meanwhile goes back. The caller of open holds the lock, that of
+// withdraw does not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -280,8 +282,8 @@ func (w *Worker) admitted() {
 	w.denied = semaphore.NoReason
 }
 
-// granted hands a task to the worker. One that is not sent goes back: the stream has ended, or the slot of ctx was withdrawn. From here on the
-// slot counts as that task.
+// granted hands a task to the worker. One that is not sent goes back: the stream has ended, or the slot of ctx was
+// withdrawn. From here on the slot counts as that task.
 func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
 	w.room.mu.Lock()
@@ -321,8 +323,9 @@ func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task, and answers when that is done. With next it takes another task: its slot is placed before the release
-// is, so that both go into one log entry. If the end is refused, nothing has happened: the worker keeps the task and takes no other.
+// End releases the permit of a task, and answers when that is done. With next it takes another task: its slot is placed
+// before the release is, so that both go into one log entry. If the end is refused, nothing has happened: the worker
+// keeps the task and takes no other.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
 	placed := make(chan struct{})
 	place := sync.OnceFunc(func() { close(placed) })
@@ -376,7 +379,8 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	}, nil
 }
 
-// run runs f, for which Close waits. Once the stream has ended it does nothing: messages that had come may still be taken in.
+// run runs f, for which Close waits. Once the stream has ended it does nothing: messages that had come may still be
+// taken in.
 func (w *Worker) run(f func()) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()

@@ -97,8 +97,8 @@ type AccessGrant struct {
 	// Globs of semaphore names, and a selector of labels of their definitions.
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	Labels     string   `protobuf:"bytes,3,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Patterns. To acquire, an identity must match both; to revoke or clear a permit, its identity must. To set a cordon, and to edit or
-	// pause a definition, the pattern there must be text that matches, or the same pattern.
+	// Patterns. To acquire, an identity must match both; to revoke or clear a permit, its identity must. To set a cordon,
+	// and to edit or pause a definition, the pattern there must be text that matches, or the same pattern.
 	Group         string `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer      string `protobuf:"bytes,5,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	unknownFields protoimpl.UnknownFields

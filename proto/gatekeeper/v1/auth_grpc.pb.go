@@ -41,9 +41,9 @@ type AuthServiceClient interface {
 	CanI(ctx context.Context, in *CanIRequest, opts ...grpc.CallOption) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(ctx context.Context, in *ListBindingsRequest, opts ...grpc.CallOption) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is not at the expected
-	// revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects; FAILED_PRECONDITION, with LAST_ADMIN, if
-	// nobody would administer the cluster any more.
+	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is
+	// not at the expected revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects;
+	// FAILED_PRECONDITION, with LAST_ADMIN, if nobody would administer the cluster any more.
 	SetBinding(ctx context.Context, in *SetBindingRequest, opts ...grpc.CallOption) (*SetBindingResponse, error)
 	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
 	RemoveBinding(ctx context.Context, in *RemoveBindingRequest, opts ...grpc.CallOption) (*RemoveBindingResponse, error)
@@ -51,8 +51,8 @@ type AuthServiceClient interface {
 	CreateToken(ctx context.Context, in *CreateTokenRequest, opts ...grpc.CallOption) (*CreateTokenResponse, error)
 	// RevokeToken takes a bearer token away. Streams that it opened end within a second.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
-	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members alone call it, for what
-	// gatekeeperd bind-admin has left in their folder.
+	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members
+	// alone call it, for what gatekeeperd bind-admin has left in their folder.
 	BindAdministrator(ctx context.Context, in *BindAdministratorRequest, opts ...grpc.CallOption) (*BindAdministratorResponse, error)
 }
 
@@ -156,9 +156,9 @@ type AuthServiceServer interface {
 	CanI(context.Context, *CanIRequest) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(context.Context, *ListBindingsRequest) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is not at the expected
-	// revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects; FAILED_PRECONDITION, with LAST_ADMIN, if
-	// nobody would administer the cluster any more.
+	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is
+	// not at the expected revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects;
+	// FAILED_PRECONDITION, with LAST_ADMIN, if nobody would administer the cluster any more.
 	SetBinding(context.Context, *SetBindingRequest) (*SetBindingResponse, error)
 	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
 	RemoveBinding(context.Context, *RemoveBindingRequest) (*RemoveBindingResponse, error)
@@ -166,8 +166,8 @@ type AuthServiceServer interface {
 	CreateToken(context.Context, *CreateTokenRequest) (*CreateTokenResponse, error)
 	// RevokeToken takes a bearer token away. Streams that it opened end within a second.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
-	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members alone call it, for what
-	// gatekeeperd bind-admin has left in their folder.
+	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members
+	// alone call it, for what gatekeeperd bind-admin has left in their folder.
 	BindAdministrator(context.Context, *BindAdministratorRequest) (*BindAdministratorResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
 }

@@ -129,15 +129,17 @@ func (CertificatePort) EnumDescriptor() ([]byte, []int) {
 // Settings are bounds that all members share.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The longest duration, min_hold and loss_delay that a definition may have; 1h at first. Definitions with a longer one keep it until
-	// they are edited. Raising it lengthens, for good, how long a recovered cluster grants nothing.
+	// The longest duration, min_hold and loss_delay that a definition may have; 1h at first. Definitions with a longer
+	// one keep it until they are edited. Raising it lengthens, for good, how long a recovered cluster grants nothing.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
-	// How many edits the journal keeps of each semaphore, 100 at first, and in all, 100 000 at first; and as many ends of permits.
+	// How many edits the journal keeps of each semaphore, 100 at first, and in all, 100 000 at first; and as many ends of
+	// permits.
 	JournalPerSemaphore *uint32 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3,oneof" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        *uint32 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3,oneof" json:"journal_total,omitempty"`
 	// How long the journal keeps an entry. 366 days at first.
 	JournalLifetime *durationpb.Duration `protobuf:"bytes,4,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
-	// How many deleted definitions keep their version, so that a new definition of the same name continues it. 100 000 at first.
+	// How many deleted definitions keep their version, so that a new definition of the same name continues it. 100 000 at
+	// first.
 	RememberedDeletions *uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3,oneof" json:"remembered_deletions,omitempty"`
 	// How long a request is remembered at least, while there is room for it. 10 minutes at first.
 	RequestLifetime *durationpb.Duration `protobuf:"bytes,6,opt,name=request_lifetime,json=requestLifetime,proto3" json:"request_lifetime,omitempty"`
@@ -146,8 +148,8 @@ type Settings struct {
 	// The most memory for requests and for edits: estimated bytes, 2 048 or more. 64 MiB and 16 MiB at first.
 	RequestBytes *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
 	EditBytes    *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
-	// What jobs may store, in bytes. A submission beyond a limit is refused; nothing that is stored is removed when a limit falls.
-	// The most of a payload, and of a result: 1 to 512 KiB, 64 KiB at first.
+	// What jobs may store, in bytes. A submission beyond a limit is refused; nothing that is stored is removed when a
+	// limit falls. The most of a payload, and of a result: 1 to 512 KiB, 64 KiB at first.
 	MaxTaskBytes *uint64 `protobuf:"varint,10,opt,name=max_task_bytes,json=maxTaskBytes,proto3,oneof" json:"max_task_bytes,omitempty"`
 	// The most of the payloads of a job together: 64 MiB at first.
 	MaxJobBytes *uint64 `protobuf:"varint,11,opt,name=max_job_bytes,json=maxJobBytes,proto3,oneof" json:"max_job_bytes,omitempty"`
@@ -385,8 +387,8 @@ type SetSettingsRequest struct {
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Answer what would change, and change nothing.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The settings of before, as a dry run answered them. If they are others by now, the call fails with ABORTED and reason CHANGED_SINCE.
-	// Absent: whatever they are.
+	// The settings of before, as a dry run answered them. If they are others by now, the call fails with ABORTED and
+	// reason CHANGED_SINCE. Absent: whatever they are.
 	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -459,7 +461,8 @@ func (x *SetSettingsRequest) GetExpected() *Settings {
 
 type SetSettingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id; 0 for a dry run, and when nothing changed. Undo does not take settings back: set the earlier values again.
+	// The change id; 0 for a dry run, and when nothing changed. Undo does not take settings back: set the earlier values
+	// again.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Before   *Settings `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
 	After    *Settings `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
@@ -682,17 +685,19 @@ type GetStatusResponse struct {
 	StateHashIndex uint64 `protobuf:"varint,17,opt,name=state_hash_index,json=stateHashIndex,proto3" json:"state_hash_index,omitempty"`
 	// Waiting acquires, without idle workers; only the leader has any.
 	Waiters uint32 `protobuf:"varint,18,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// How long nothing is granted yet after a recovery, as the leader measures it; others say the whole time. Absent when permits are
-	// granted.
+	// How long nothing is granted yet after a recovery, as the leader measures it; others say the whole time. Absent when
+	// permits are granted.
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
-	// Callers whose wall clocks differ from the leader's by more than 5 minutes, by group and acquirer, as their last acquire showed; at
-	// most 1 000. Only the leader knows. Nothing is decided by it, but firings that such hosts name are due at other times than those of others.
+	// Callers whose wall clocks differ from the leader's by more than 5 minutes, by group and acquirer, as their last
+	// acquire showed; at most 1 000. Only the leader knows. Nothing is decided by it, but firings that such hosts name
+	// are due at other times than those of others.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
-	// Members whose wall clocks differ from the median of all members by more than half of the smallest firing_max_ahead, 5 minutes at most, as they
-	// said within the last minute. Only the leader knows. It hands leadership over when it is one of them and another voter is not.
+	// Members whose wall clocks differ from the median of all members by more than half of the smallest firing_max_ahead,
+	// 5 minutes at most, as they said within the last minute. Only the leader knows. It hands leadership over when it is
+	// one of them and another voter is not.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
-	// How many semaphores, defined or not, are asked for in vain: every caller that was denied lately for a reason that waiting does not cure
-	// still would be, and nobody else was let in. Paused ones do not count. Only the leader knows.
+	// How many semaphores, defined or not, are asked for in vain: every caller that was denied lately for a reason that
+	// waiting does not cure still would be, and nobody else was let in. Paused ones do not count. Only the leader knows.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
 	// One caller of each such semaphore, most recently denied first; at most 10.
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
@@ -1069,7 +1074,8 @@ type MemberStatus struct {
 	Status *GetStatusResponse `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	// Why it did not answer, for a person. Empty when it did.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	// How many entries it has yet to apply of those that the leader has committed. Absent when it or the leader did not answer.
+	// How many entries it has yet to apply of those that the leader has committed. Absent when it or the leader did not
+	// answer.
 	Lag           *uint64 `protobuf:"varint,4,opt,name=lag,proto3,oneof" json:"lag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1343,7 +1349,8 @@ type Certificate struct {
 	Port     CertificatePort        `protobuf:"varint,1,opt,name=port,proto3,enum=gatekeeper.v1.CertificatePort" json:"port,omitempty"`
 	Subject  string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	NotAfter *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
-	// Why the files cannot be used now, for a person: the server goes on with those that it read last. Subject and not_after are empty.
+	// Why the files cannot be used now, for a person: the server goes on with those that it read last. Subject and
+	// not_after are empty.
 	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1538,8 +1545,8 @@ type AddMemberRequest struct {
 	PeerAddress string                 `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
 	// Leave it a non-voter. FAILED_PRECONDITION, with the ErrorInfo reason HAS_VOTE, when it is a voter.
 	NonVoter bool `protobuf:"varint,3,opt,name=non_voter,json=nonVoter,proto3" json:"non_voter,omitempty"`
-	// The server itself asks to join, and no leader has accepted it yet. FAILED_PRECONDITION, with the reason ADDED_WITHOUT_VOTE, when
-	// an operator added it as a non-voter and non_voter is not set.
+	// The server itself asks to join, and no leader has accepted it yet. FAILED_PRECONDITION, with the reason
+	// ADDED_WITHOUT_VOTE, when an operator added it as a non-voter and non_voter is not set.
 	Joining       bool `protobuf:"varint,4,opt,name=joining,proto3" json:"joining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1837,7 +1844,8 @@ func (x *TransferLeadershipRequest) GetId() string {
 
 type TransferLeadershipResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server that was named, or else the one that leads as far as the answering server knows: the new leader, or still the old one.
+	// The server that was named, or else the one that leads as far as the answering server knows: the new leader, or
+	// still the old one.
 	LeaderId      string `protobuf:"bytes,1,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -42,8 +42,8 @@ type ClusterServiceClient interface {
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
-	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason WOULD_LOSE_QUORUM,
-	// when fewer voters that answer would be left than a majority.
+	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason
+	// WOULD_LOSE_QUORUM, when fewer voters that answer would be left than a majority.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
 	// TransferLeadership hands leadership to a voter.
 	TransferLeadership(ctx context.Context, in *TransferLeadershipRequest, opts ...grpc.CallOption) (*TransferLeadershipResponse, error)
@@ -51,8 +51,8 @@ type ClusterServiceClient interface {
 	GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error)
 	// SetSettings changes some of them, in one step that the journal records.
 	SetSettings(ctx context.Context, in *SetSettingsRequest, opts ...grpc.CallOption) (*SetSettingsResponse, error)
-	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It holds all that was
-	// answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
+	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It
+	// holds all that was answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
 	SaveSnapshot(ctx context.Context, in *SaveSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SaveSnapshotResponse], error)
 }
 
@@ -166,8 +166,8 @@ type ClusterServiceServer interface {
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
-	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason WOULD_LOSE_QUORUM,
-	// when fewer voters that answer would be left than a majority.
+	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason
+	// WOULD_LOSE_QUORUM, when fewer voters that answer would be left than a majority.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
 	// TransferLeadership hands leadership to a voter.
 	TransferLeadership(context.Context, *TransferLeadershipRequest) (*TransferLeadershipResponse, error)
@@ -175,8 +175,8 @@ type ClusterServiceServer interface {
 	GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error)
 	// SetSettings changes some of them, in one step that the journal records.
 	SetSettings(context.Context, *SetSettingsRequest) (*SetSettingsResponse, error)
-	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It holds all that was
-	// answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
+	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It
+	// holds all that was answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
 	SaveSnapshot(*SaveSnapshotRequest, grpc.ServerStreamingServer[SaveSnapshotResponse]) error
 	mustEmbedUnimplementedClusterServiceServer()
 }

@@ -186,8 +186,8 @@ func (Misfire) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
-// DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED, DENIED and
-// CORDONED.
+// DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED,
+// DENIED and CORDONED.
 type DefinitionState int32
 
 const (
@@ -371,7 +371,8 @@ const (
 	EventKind_EVENT_KIND_FIRINGS_FORGOTTEN EventKind = 27
 	// An undo brought firings back that had been forgotten.
 	EventKind_EVENT_KIND_FIRINGS_REMEMBERED EventKind = 28
-	// A binding was added, replaced or removed, or a token of it created or revoked; only in the journal, and for administrators.
+	// A binding was added, replaced or removed, or a token of it created or revoked; only in the journal, and for
+	// administrators.
 	EventKind_EVENT_KIND_BINDING_CHANGED EventKind = 35
 )
 
@@ -481,17 +482,20 @@ type Definition struct {
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
 	// Labels to select by: at most 64, keys and values at most 256 bytes.
 	Labels map[string]string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// RE2 pattern that the caller's whole group must match. Default ".*"; an explicit empty pattern is refused; at most 512 bytes.
+	// RE2 pattern that the caller's whole group must match. Default ".*"; an explicit empty pattern is refused; at most
+	// 512 bytes.
 	GroupPattern *string `protobuf:"bytes,4,opt,name=group_pattern,json=groupPattern,proto3,oneof" json:"group_pattern,omitempty"`
 	// RE2 pattern that the caller's whole acquirer name must match, as group_pattern.
 	AcquirerPattern *string `protobuf:"bytes,5,opt,name=acquirer_pattern,json=acquirerPattern,proto3,oneof" json:"acquirer_pattern,omitempty"`
 	// How much weight may be held at once, 0 to 1 000 000, default 1. 0 admits nobody.
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
-	// How long a permit lives without a refresh, 100 ms to the cluster's max_duration, default 1 m. It only bounds recovery after a crash.
+	// How long a permit lives without a refresh, 100 ms to the cluster's max_duration, default 1 m. It only bounds
+	// recovery after a crash.
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
 	// A job that holds longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
 	MaxHold *durationpb.Duration `protobuf:"bytes,8,opt,name=max_hold,json=maxHold,proto3" json:"max_hold,omitempty"`
-	// The slot stays taken at least this long after a grant, also when the job ends earlier. At most the cluster's max_duration.
+	// The slot stays taken at least this long after a grant, also when the job ends earlier. At most the cluster's
+	// max_duration.
 	MinHold *durationpb.Duration `protobuf:"bytes,9,opt,name=min_hold,json=minHold,proto3" json:"min_hold,omitempty"`
 	// After an unclean loss the slot stays taken this much longer. At most the cluster's max_duration.
 	LossDelay *durationpb.Duration `protobuf:"bytes,10,opt,name=loss_delay,json=lossDelay,proto3" json:"loss_delay,omitempty"`
@@ -507,11 +511,12 @@ type Definition struct {
 	FiringRetention *durationpb.Duration `protobuf:"bytes,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
 	// How many firings are remembered at most, default 1000, 1 to 100 000.
 	FiringLimit *uint32 `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3,oneof" json:"firing_limit,omitempty"`
-	// How far ahead of the leader's clock a firing may be due; one that is due later is denied as FIRING_TOO_FAR_AHEAD. Default 10 m, at
-	// least 1 s. 0 accepts every due time, for firings that are named by a business date.
+	// How far ahead of the leader's clock a firing may be due; one that is due later is denied as FIRING_TOO_FAR_AHEAD.
+	// Default 10 m, at least 1 s. 0 accepts every due time, for firings that are named by a business date.
 	FiringMaxAhead *durationpb.Duration `protobuf:"bytes,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
-	// How many holders may attempt a firing, if each is lost or stops before the job's end and the firing is handed over; 0: any number.
-	// A firing whose last attempt is lost ends as spent. At most 1 000. Feature level 4, as the fields that follow.
+	// How many holders may attempt a firing, if each is lost or stops before the job's end and the firing is handed over;
+	// 0: any number. A firing whose last attempt is lost ends as spent. At most 1 000. Feature level 4, as the fields
+	// that follow.
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	// What becomes of firings that nobody claimed when they were due, for example because no host was up. Clients
 	// ask for them by CatchUp.
@@ -703,11 +708,13 @@ type DefinitionRecord struct {
 	Reason    string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Present while the semaphore is paused.
 	Pause *Pause `protobuf:"bytes,6,opt,name=pause,proto3" json:"pause,omitempty"`
-	// The revision of the last grant, release, expiry or end of cooling; at least the one that created the definition (feature level 3).
+	// The revision of the last grant, release, expiry or end of cooling; at least the one that created the definition
+	// (feature level 3).
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
 	// The sum of the weights that take slots now: live, held and cooling permits.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`
-	// Why this definition admits nobody although it is stored, for example a pattern that this server cannot compile; else empty.
+	// Why this definition admits nobody although it is stored, for example a pattern that this server cannot compile;
+	// else empty.
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
 	// How many permits take those slots.
@@ -1025,14 +1032,15 @@ type CreateDefinitionRequest struct {
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
 	Author     string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason     string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Equal in all retries of this edit. Optional, at most 128 bytes. A repeat changes nothing and is answered with the first outcome, also
-	// after others have edited the same definition. A different edit with the same id fails with INVALID_ARGUMENT and reason
-	// REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons, firings, undos) for 10 minutes, the newest 1 000 of all for longer,
-	// within 16 MiB; these are settings.
+	// Equal in all retries of this edit. Optional, at most 128 bytes. A repeat changes nothing and is answered with the
+	// first outcome, also after others have edited the same definition. A different edit with the same id fails with
+	// INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons, firings,
+	// undos) for 10 minutes, the newest 1 000 of all for longer, within 16 MiB; these are settings.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen before it drew the request id; 0 if it has seen none. With it, a
-	// repeat that comes after the edit was forgotten is not made again: it fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The
-	// error's metadata has the current "revision", to be sent with a new request id.
+	// With request_id: a revision of the cluster that the caller had seen before it drew the request id; 0 if it has seen
+	// none. With it, a repeat that comes after the edit was forgotten is not made again: it fails with
+	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The error's metadata has the current "revision", to be sent with a
+	// new request id.
 	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1103,8 +1111,8 @@ func (x *CreateDefinitionRequest) GetRequestRevision() uint64 {
 	return 0
 }
 
-// CreateDefinitionResponse has the definition as this edit left it: version, author and time are those of the edit, also in the answer to
-// a repeat. What the record says of permits, missed work and edits that end is as of the answer.
+// CreateDefinitionResponse has the definition as this edit left it: version, author and time are those of the edit,
+// also in the answer to a repeat. What the record says of permits, missed work and edits that end is as of the answer.
 type CreateDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -1271,11 +1279,11 @@ type ListDefinitionsRequest struct {
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
 	// Only definitions in one of these states; none means all.
 	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// Answer with an error, as a change of the same names and labels would, if they match no definition (NOTHING_CHOSEN), or if a name that is
-	// not a glob has none (NO_SUCH_DEFINITION). The error says what was likely meant.
+	// Answer with an error, as a change of the same names and labels would, if they match no definition (NOTHING_CHOSEN),
+	// or if a name that is not a glob has none (NO_SUCH_DEFINITION). The error says what was likely meant.
 	MustMatch bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
-	// Only definitions in whose name, description or labels, written key=value, each of these words occurs, in upper or lower case. At most
-	// 256 bytes; empty means all.
+	// Only definitions in whose name, description or labels, written key=value, each of these words occurs, in upper or
+	// lower case. At most 256 bytes; empty means all.
 	Search string `protobuf:"bytes,9,opt,name=search,proto3" json:"search,omitempty"`
 	// Begin behind this many of the definitions that match. Not with a page token.
 	Skip          uint32 `protobuf:"varint,10,opt,name=skip,proto3" json:"skip,omitempty"`
@@ -2169,11 +2177,11 @@ type BatchEditRequest struct {
 	Reason string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once. An edit that ends begins as long a
-	// drain when it does.
+	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once.
+	// An edit that ends begins as long a drain when it does.
 	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
-	// When the fields that these edits replace get their old values back: at an instant, or after a time by the leader's clock. Only for batches of
-	// replacements.
+	// When the fields that these edits replace get their old values back: at an instant, or after a time by the leader's
+	// clock. Only for batches of replacements.
 	//
 	// Types that are valid to be assigned to End:
 	//
@@ -2447,14 +2455,14 @@ type ExplainResponse struct {
 	// One sentence for a person.
 	Summary  string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// For how long nothing is granted yet, because a recovery of the cluster is being waited out: what would be granted is answered
-	// UNAVAILABLE until then. Absent when nothing is waited for.
+	// For how long nothing is granted yet, because a recovery of the cluster is being waited out: what would be granted
+	// is answered UNAVAILABLE until then. Absent when nothing is waited for.
 	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
 	// Who takes the slots when there is no room: at most as many as a denial names, of holder_count.
 	Holders     []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// Both lists of the semaphore: callers and workers that are in its queue, idle ones included, and jobs with tasks that wait for a worker.
-	// At most 10 of each, in their order, and how many waiters and tasks there are.
+	// Both lists of the semaphore: callers and workers that are in its queue, idle ones included, and jobs with tasks
+	// that wait for a worker. At most 10 of each, in their order, and how many waiters and tasks there are.
 	Waiters     []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	WaiterCount uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
 	Tasks       []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`

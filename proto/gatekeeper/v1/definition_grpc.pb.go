@@ -37,21 +37,24 @@ const (
 //
 // Every edit is all or nothing, names the version that it expects, and goes to the journal with its author and reason.
 type DefinitionServiceClient interface {
-	// CreateDefinition adds a definition. ALREADY_EXISTS when the name is taken. A name that was deleted may be created again.
+	// CreateDefinition adds a definition. ALREADY_EXISTS when the name is taken. A name that was deleted may be created
+	// again.
 	CreateDefinition(ctx context.Context, in *CreateDefinitionRequest, opts ...grpc.CallOption) (*CreateDefinitionResponse, error)
 	// GetDefinition reads one definition. NOT_FOUND when there is none of that name.
 	GetDefinition(ctx context.Context, in *GetDefinitionRequest, opts ...grpc.CallOption) (*GetDefinitionResponse, error)
 	// ListDefinitions reads definitions in the order of their names, a page at a time.
 	ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error)
-	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. An answer may be as old as 1 s, or 20 times
-	// what it took to count, if that is longer.
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. An answer may be as old
+	// as 1 s, or 20 times what it took to count, if that is longer.
 	SummarizeDefinitions(ctx context.Context, in *SummarizeDefinitionsRequest, opts ...grpc.CallOption) (*SummarizeDefinitionsResponse, error)
-	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the current one.
+	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the
+	// current one.
 	ReplaceDefinition(ctx context.Context, in *ReplaceDefinitionRequest, opts ...grpc.CallOption) (*ReplaceDefinitionResponse, error)
-	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or expire, also under a new
-	// definition of that name.
+	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or
+	// expire, also under a new definition of that name.
 	DeleteDefinition(ctx context.Context, in *DeleteDefinitionRequest, opts ...grpc.CallOption) (*DeleteDefinitionResponse, error)
-	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at fault.
+	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at
+	// fault.
 	BatchEdit(ctx context.Context, in *BatchEditRequest, opts ...grpc.CallOption) (*BatchEditResponse, error)
 	// Explain replays the decision for a caller, changes nothing, and returns each step.
 	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error)
@@ -153,21 +156,24 @@ func (c *definitionServiceClient) Explain(ctx context.Context, in *ExplainReques
 //
 // Every edit is all or nothing, names the version that it expects, and goes to the journal with its author and reason.
 type DefinitionServiceServer interface {
-	// CreateDefinition adds a definition. ALREADY_EXISTS when the name is taken. A name that was deleted may be created again.
+	// CreateDefinition adds a definition. ALREADY_EXISTS when the name is taken. A name that was deleted may be created
+	// again.
 	CreateDefinition(context.Context, *CreateDefinitionRequest) (*CreateDefinitionResponse, error)
 	// GetDefinition reads one definition. NOT_FOUND when there is none of that name.
 	GetDefinition(context.Context, *GetDefinitionRequest) (*GetDefinitionResponse, error)
 	// ListDefinitions reads definitions in the order of their names, a page at a time.
 	ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error)
-	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. An answer may be as old as 1 s, or 20 times
-	// what it took to count, if that is longer.
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. An answer may be as old
+	// as 1 s, or 20 times what it took to count, if that is longer.
 	SummarizeDefinitions(context.Context, *SummarizeDefinitionsRequest) (*SummarizeDefinitionsResponse, error)
-	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the current one.
+	// ReplaceDefinition sets a whole definition. ABORTED when its version is not the expected one; the error names the
+	// current one.
 	ReplaceDefinition(context.Context, *ReplaceDefinitionRequest) (*ReplaceDefinitionResponse, error)
-	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or expire, also under a new
-	// definition of that name.
+	// DeleteDefinition removes a definition. Its holders must stop. Their permits take slots until they are released or
+	// expire, also under a new definition of that name.
 	DeleteDefinition(context.Context, *DeleteDefinitionRequest) (*DeleteDefinitionResponse, error)
-	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at fault.
+	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at
+	// fault.
 	BatchEdit(context.Context, *BatchEditRequest) (*BatchEditResponse, error)
 	// Explain replays the decision for a caller, changes nothing, and returns each step.
 	Explain(context.Context, *ExplainRequest) (*ExplainResponse, error)

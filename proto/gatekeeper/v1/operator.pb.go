@@ -29,7 +29,8 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
 	// Holders must stop, or have less time for it.
 	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
-	// Callers whom the rule let in, and who asked within 7 days, are shut out, and the new rule lets in nobody who asked within 7 days.
+	// Callers whom the rule let in, and who asked within 7 days, are shut out, and the new rule lets in nobody who asked
+	// within 7 days.
 	ConfirmationKind_CONFIRMATION_KIND_SHUTS_OUT_CALLERS ConfirmationKind = 2
 	// An existing definition gets 0 permits.
 	ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS ConfirmationKind = 3
@@ -94,8 +95,8 @@ func (ConfirmationKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{0}
 }
 
-// Selector chooses definitions. Names and labels both have to match; one of names, labels and all must be given. A change for which no
-// definition matches is refused with NOTHING_CHOSEN, except that to resume all needs no definition.
+// Selector chooses definitions. Names and labels both have to match; one of names, labels and all must be given. A
+// change for which no definition matches is refused with NOTHING_CHOSEN, except that to resume all needs no definition.
 type Selector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names or globs. A name without *?[ that has no definition is refused with NO_SUCH_DEFINITION.
@@ -283,7 +284,8 @@ type PreviewResponse struct {
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Why a person must agree before the change is made; empty when nobody has to. gkctl asks, or demands --yes.
 	Confirm []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// Of a pause or a resume: see PauseRequest.expected. Edits name the versions that they expect, and a cordon chooses no definitions.
+	// Of a pause or a resume: see PauseRequest.expected. Edits name the versions that they expect, and a cordon chooses
+	// no definitions.
 	Digest        string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -428,15 +430,17 @@ type Effect struct {
 	Warnings []string `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Known callers that would be admitted after the change, and whether any are known at all.
 	Eligible uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
-	// Permits that expired and are held for an operator (on_expiry): their slots stay taken until each is cleared, whatever changes.
+	// Permits that expired and are held for an operator (on_expiry): their slots stay taken until each is cleared,
+	// whatever changes.
 	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
-	// Callers and workers in its queue, how many of them are workers, idle ones included, and tasks that wait for a worker. A change of the
-	// definition never removes tasks. It ends the wait of callers that it shuts out, with a denial; a worker that it shuts out asks again.
+	// Callers and workers in its queue, how many of them are workers, idle ones included, and tasks that wait for a
+	// worker. A change of the definition never removes tasks. It ends the wait of callers that it shuts out, with a
+	// denial; a worker that it shuts out asks again.
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
-	// Which workers may take the waiting tasks after the change, or that none may: a sentence for a person, without its full stop. Empty when
-	// none waits.
+	// Which workers may take the waiting tasks after the change, or that none may: a sentence for a person, without its
+	// full stop. Empty when none waits.
 	TasksRun      string `protobuf:"bytes,16,opt,name=tasks_run,json=tasksRun,proto3" json:"tasks_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -724,8 +728,9 @@ type MoveRequest struct {
 	RequestRevision uint64 `protobuf:"varint,8,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Answer what would be done, and change nothing.
 	DryRun bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The digest of the answer to a dry run. If the move would not do the same to the same definitions at the same versions, it fails
-	// with ABORTED and reason CHANGED_SINCE, and names what was edited since. Empty: whatever it moves now.
+	// The digest of the answer to a dry run. If the move would not do the same to the same definitions at the same
+	// versions, it fails with ABORTED and reason CHANGED_SINCE, and names what was edited since. Empty: whatever it moves
+	// now.
 	Expected      string `protobuf:"bytes,10,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -844,10 +849,11 @@ type MoveResponse struct {
 	Warnings []string    `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// As in PreviewResponse.
 	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// Why the move is likely a mistake, for a person: nobody was ever seen asking in the new group, or a task would let in nobody who was ever
-	// seen asking. gkctl makes such a move only with --force. Empty when nothing looks wrong.
+	// Why the move is likely a mistake, for a person: nobody was ever seen asking in the new group, or a task would let
+	// in nobody who was ever seen asking. gkctl makes such a move only with --force. Empty when nothing looks wrong.
 	Doubts []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
-	// When there is nothing to move, and it was not moved before: which word of the request is likely wrong, for a person.
+	// When there is nothing to move, and it was not moved before: which word of the request is likely wrong, for a
+	// person.
 	Mistake string `protobuf:"bytes,8,opt,name=mistake,proto3" json:"mistake,omitempty"`
 	// How many definitions the selector chose.
 	Chosen uint32 `protobuf:"varint,9,opt,name=chosen,proto3" json:"chosen,omitempty"`
@@ -1115,15 +1121,16 @@ type PauseRequest struct {
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
 	// With stop: for how long holders may go on. Absent or 0: their refreshes are refused at once.
 	Drain *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Equal in all retries. A repeat does nothing and is answered with the first outcome, as described at CreateDefinitionRequest; its
-	// selector is not evaluated again. Without an id, a repeat would replace the pause that it set.
+	// Equal in all retries. A repeat does nothing and is answered with the first outcome, as described at
+	// CreateDefinitionRequest; its selector is not evaluated again. Without an id, a repeat would replace the pause that
+	// it set.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Leave what is paused already as it is. Without it, the new pause replaces any earlier one, also when it ends.
 	KeepPaused bool `protobuf:"varint,10,opt,name=keep_paused,json=keepPaused,proto3" json:"keep_paused,omitempty"`
-	// The digest of a preview. If the selector does not choose the same definitions at the same versions with the same pauses, the call fails
-	// with ABORTED and reason CHANGED_SINCE. Empty: whatever it chooses now.
+	// The digest of a preview. If the selector does not choose the same definitions at the same versions with the same
+	// pauses, the call fails with ABORTED and reason CHANGED_SINCE. Empty: whatever it chooses now.
 	Expected      string `protobuf:"bytes,11,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1322,7 +1329,8 @@ type ResumeRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// As in PauseRequest. A resume that found nothing paused is remembered too: its repeat does not lift a pause that was set since.
+	// As in PauseRequest. A resume that found nothing paused is remembered too: its repeat does not lift a pause that was
+	// set since.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Only pauses that this change set: those of others stay. 0: whichever.
 	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
@@ -1893,7 +1901,8 @@ type ListHistoryRequest struct {
 	PageSize  uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	Stale     bool   `protobuf:"varint,8,opt,name=stale,proto3" json:"stale,omitempty"`
-	// As in ListDefinitions: only semaphores whose definitions have these labels now, or had them before or after the entry.
+	// As in ListDefinitions: only semaphores whose definitions have these labels now, or had them before or after the
+	// entry.
 	Labels        string `protobuf:"bytes,9,opt,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2069,7 +2078,8 @@ type MissingEntries struct {
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	// How many entries of cordons are missing.
 	Cordons uint32 `protobuf:"varint,3,opt,name=cordons,proto3" json:"cordons,omitempty"`
-	// Entries are missing, or may be, and the journal does not tell of what: the change was made below feature level 3, or all of it is forgotten.
+	// Entries are missing, or may be, and the journal does not tell of what: the change was made below feature level 3,
+	// or all of it is forgotten.
 	Unknown       bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2813,18 +2823,21 @@ type UndoRequest struct {
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// For how long holders that this shuts out may go on; it also takes the place of the drain with which a pause or a cordon comes back.
+	// For how long holders that this shuts out may go on; it also takes the place of the drain with which a pause or a
+	// cordon comes back.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Answer what it would do, and do nothing.
 	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// As in PauseRequest. A repeat is answered with the revision of the first one only.
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// That of an earlier answer: do what that one said, or refuse with FAILED_PRECONDITION when it would be something else by now. Empty: whatever it is.
+	// That of an earlier answer: do what that one said, or refuse with FAILED_PRECONDITION when it would be something
+	// else by now. Empty: whatever it is.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
 	// Other changes to take back in the same step; at most 1000 in all.
 	Also []uint64 `protobuf:"varint,8,rep,packed,name=also,proto3" json:"also,omitempty"`
-	// Take back what the journal still knows of the changes. Without it, a change of which entries are missing is refused with FAILED_PRECONDITION
-	// (UNDO_INCOMPLETE), and nothing is done. From feature level 3 on, as also and skip_conflicts.
+	// Take back what the journal still knows of the changes. Without it, a change of which entries are missing is refused
+	// with FAILED_PRECONDITION (UNDO_INCOMPLETE), and nothing is done. From feature level 3 on, as also and
+	// skip_conflicts.
 	Partial bool `protobuf:"varint,9,opt,name=partial,proto3" json:"partial,omitempty"`
 	// Leave semaphores as they are where something stands in the way. Without it, everything is refused then.
 	SkipConflicts bool `protobuf:"varint,10,opt,name=skip_conflicts,json=skipConflicts,proto3" json:"skip_conflicts,omitempty"`
@@ -3263,8 +3276,8 @@ type ListDeniedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By semaphore; of one semaphore, the most recently denied first.
 	Callers []*DeniedCaller `protobuf:"bytes,1,rep,name=callers,proto3" json:"callers,omitempty"`
-	// On the first page, when names is one plain name of a definition: callers that ask for a name that is not defined and that looks like a
-	// misspelling of it.
+	// On the first page, when names is one plain name of a definition: callers that ask for a name that is not defined
+	// and that looks like a misspelling of it.
 	Misspelled []*DeniedCaller `protobuf:"bytes,2,rep,name=misspelled,proto3" json:"misspelled,omitempty"`
 	// When the leader began to remember, by its clock.
 	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`

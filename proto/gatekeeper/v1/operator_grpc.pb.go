@@ -40,15 +40,17 @@ const (
 //
 // OperatorService moves, pauses and cordons work, shows beforehand what an edit would do, and looks back and undoes.
 //
-// Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its revision: the
-// change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until its deadline.
+// Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its
+// revision: the change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until
+// its deadline.
 type OperatorServiceClient interface {
 	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(ctx context.Context, in *PreviewRequest, opts ...grpc.CallOption) (*PreviewResponse, error)
-	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that would do. Who else
-	// is let in stays as it is.
+	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that
+	// would do. Who else is let in stays as it is.
 	Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error)
-	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
+	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings
+	// that back.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
@@ -74,8 +76,8 @@ type OperatorServiceClient interface {
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
-	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers them in
-	// memory, for 7 days and only so many: a new leader begins with none.
+	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers
+	// them in memory, for 7 days and only so many: a new leader begins with none.
 	ListDenied(ctx context.Context, in *ListDeniedRequest, opts ...grpc.CallOption) (*ListDeniedResponse, error)
 }
 
@@ -223,15 +225,17 @@ func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRe
 //
 // OperatorService moves, pauses and cordons work, shows beforehand what an edit would do, and looks back and undoes.
 //
-// Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its revision: the
-// change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until its deadline.
+// Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its
+// revision: the change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until
+// its deadline.
 type OperatorServiceServer interface {
 	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
-	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that would do. Who else
-	// is let in stays as it is.
+	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that
+	// would do. Who else is let in stays as it is.
 	Move(context.Context, *MoveRequest) (*MoveResponse, error)
-	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
+	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings
+	// that back.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
@@ -257,8 +261,8 @@ type OperatorServiceServer interface {
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)
-	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers them in
-	// memory, for 7 days and only so many: a new leader begins with none.
+	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers
+	// them in memory, for 7 days and only so many: a new leader begins with none.
 	ListDenied(context.Context, *ListDeniedRequest) (*ListDeniedResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
 }

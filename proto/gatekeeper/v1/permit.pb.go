@@ -239,8 +239,8 @@ const (
 	Reason_REASON_FIRING_CLAIMED         Reason = 10
 	Reason_REASON_FIRING_DONE            Reason = 11
 	Reason_REASON_NO_FREE_PERMIT         Reason = 12
-	// The firing is due further ahead of the leader's clock than firing_max_ahead allows. The due time, the caller's clock or the leader's
-	// clock is wrong; see Denial.leader_clock.
+	// The firing is due further ahead of the leader's clock than firing_max_ahead allows. The due time, the caller's
+	// clock or the leader's clock is wrong; see Denial.leader_clock.
 	Reason_REASON_FIRING_TOO_FAR_AHEAD Reason = 13
 	// The firing is so old that it is not remembered. Whether it ran is not known. It does not run now.
 	Reason_REASON_FIRING_FORGOTTEN Reason = 14
@@ -396,8 +396,8 @@ const (
 	RefreshStatus_REFRESH_STATUS_REFRESHED   RefreshStatus = 1
 	// Refused: stop the job. Belief runs to its deadline, no longer.
 	RefreshStatus_REFRESH_STATUS_STOPPING RefreshStatus = 2
-	// There is no such live permit: it was released, expired, superseded or never granted, or it belongs to another identity than the
-	// one that the call names.
+	// There is no such live permit: it was released, expired, superseded or never granted, or it belongs to another
+	// identity than the one that the call names.
 	RefreshStatus_REFRESH_STATUS_LOST RefreshStatus = 3
 	// Not known now; ask again until the local deadline.
 	RefreshStatus_REFRESH_STATUS_RETRY RefreshStatus = 4
@@ -456,11 +456,11 @@ const (
 	ReleaseOutcome_RELEASE_OUTCOME_DONE        ReleaseOutcome = 1
 	// The job did not run: the firing may be claimed again.
 	ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN ReleaseOutcome = 2
-	// The job was stopped before its end: its firing is treated as after a loss, by firing_on_loss. A cluster below feature level 2
-	// treats it as RELEASE_OUTCOME_DONE.
+	// The job was stopped before its end: its firing is treated as after a loss, by firing_on_loss. A cluster below
+	// feature level 2 treats it as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
-	// The job ran to its end, and that was an error. Its firing does not run again. A cluster below feature level 4 treats it as
-	// RELEASE_OUTCOME_DONE.
+	// The job ran to its end, and that was an error. Its firing does not run again. A cluster below feature level 4
+	// treats it as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_FAILED ReleaseOutcome = 4
 )
 
@@ -519,8 +519,9 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 //   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as FIRING_CLAIMED.
 //   - A different weight or firing is denied as ALREADY_HELD.
 //
-// A holder that was superseded may not know it yet. So while it may still believe in its permit, a release or a cancel of the new
-// token leaves the slot taken (cooling) until that time is over, unless the new acquire named the old token in replaces_token.
+// A holder that was superseded may not know it yet. So while it may still believe in its permit, a release or a cancel
+// of the new token leaves the slot taken (cooling) until that time is over, unless the new acquire named the old token
+// in replaces_token.
 type Identity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the caller runs; "default" when empty. 1 to 256 bytes.
@@ -658,7 +659,8 @@ type Permit struct {
 	// By the granting leader's clock; for people only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	Metadata  map[string]string      `protobuf:"bytes,12,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// When the leader will expire it unless it is refreshed, counted from the answer; only in answers of ListHolders and Verify by the leader.
+	// When the leader will expire it unless it is refreshed, counted from the answer; only in answers of ListHolders and
+	// Verify by the leader.
 	ExpiresIn *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
 	// For how long its refreshes will still be granted although the holder is to stop; only in answers of the leader.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,14,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
@@ -1025,8 +1027,9 @@ type TryAcquireRequest struct {
 	// 1 to 1 000 000; 0 means 1.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// Equal in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without one, a retry cannot be
-	// told from a new acquisition: if the identity holds a permit already, each call supersedes the token of the call before it.
+	// Equal in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without one, a
+	// retry cannot be told from a new acquisition: if the identity holds a permit already, each call supersedes the token
+	// of the call before it.
 	//
 	// A request id of an identity and a semaphore never gets a second permit while the cluster remembers that it had one:
 	//   - It always remembers while the permit lives.
@@ -1034,27 +1037,31 @@ type TryAcquireRequest struct {
 	//     each existing semaphore for longer. Both are settings.
 	//   - Beyond a total size (64 MiB, a setting) the semaphore with the most remembered requests forgets its oldest one.
 	//
-	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the request ended. A repeat
-	// with another weight or firing fails with INVALID_ARGUMENT and reason REQUEST_REUSED, or is denied as ALREADY_HELD while the permit
-	// lives. A caller that also sends request_revision never gets a second permit, however late its repeat arrives.
+	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the
+	// request ended. A repeat with another weight or firing fails with INVALID_ARGUMENT and reason REQUEST_REUSED, or is
+	// denied as ALREADY_HELD while the permit lives. A caller that also sends request_revision never gets a second
+	// permit, however late its repeat arrives.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// When present, refused with ABORTED unless the semaphore's permit revision is this one: the optimistic replace.
 	ExpectedRevision *uint64 `protobuf:"varint,6,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
 	// Shown to people beside the permit: at most 16 entries, keys at most 64 and values at most 256 bytes.
 	Metadata map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// A token of this identity that the caller no longer counts on. If this call supersedes that token, a later release frees the slot
-	// at once, because nobody else can still believe in it. 0 if there is none, or if another process may still count on it.
+	// A token of this identity that the caller no longer counts on. If this call supersedes that token, a later release
+	// frees the slot at once, because nobody else can still believe in it. 0 if there is none, or if another process may
+	// still count on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen before it drew the request id, from any answer; or a later one
-	// of which it knows that this request had no permit yet (Place.revision). 0 if it has seen none. All retries may send the same one.
+	// With request_id: a revision of the cluster that the caller had seen before it drew the request id, from any answer;
+	// or a later one of which it knows that this request had no permit yet (Place.revision). 0 if it has seen none. All
+	// retries may send the same one.
 	//
-	// It makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was forgotten, fails with
-	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD, and is not granted. The error's metadata has the current "revision". After a first
-	// attempt, draw a new request id and send it with that revision. After a retry, an earlier attempt may have had a permit; if so, that
-	// permit has ended. Never send a revision that was learned after the request id was drawn, except that of Place.
+	// It makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was
+	// forgotten, fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD, and is not granted. The error's metadata has
+	// the current "revision". After a first attempt, draw a new request id and send it with that revision. After a retry,
+	// an earlier attempt may have had a permit; if so, that permit has ended. Never send a revision that was learned
+	// after the request id was drawn, except that of Place.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// What the caller's wall clock shows when it sends this attempt. Optional. It decides nothing: the leader compares it with its own clock,
-	// names it in a denial as FIRING_TOO_FAR_AHEAD, and reports hosts whose clocks are off.
+	// What the caller's wall clock shows when it sends this attempt. Optional. It decides nothing: the leader compares it
+	// with its own clock, names it in a denial as FIRING_TOO_FAR_AHEAD, and reports hosts whose clocks are off.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1242,7 +1249,8 @@ func (*TryAcquireResponse_Grant) isTryAcquireResponse_Outcome() {}
 
 func (*TryAcquireResponse_Denial) isTryAcquireResponse_Outcome() {}
 
-// Grant is a permit that the caller may count on: from the send time of this attempt plus waited, for the permit's duration less the margin.
+// Grant is a permit that the caller may count on: from the send time of this attempt plus waited, for the permit's
+// duration less the margin.
 type Grant struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
@@ -1323,7 +1331,8 @@ type Denial struct {
 	// Who takes the slots, at most 16.
 	Holders     []*Permit `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,4,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// How many wait; all of them are ahead of a TryAcquire. A worker that no task waits for is ahead of nobody, and does not count.
+	// How many wait; all of them are ahead of a TryAcquire. A worker that no task waits for is ahead of nobody, and does
+	// not count.
 	QueueLength uint32 `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The earliest time at which a retry can help, counted from the answer; absent when waiting alone cannot help.
 	RetryAfter *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
@@ -1332,7 +1341,8 @@ type Denial struct {
 	Stop           StopCause    `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Pause          *Pause       `protobuf:"bytes,9,opt,name=pause,proto3" json:"pause,omitempty"`
 	PermitRevision uint64       `protobuf:"varint,10,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// Of FIRING_TOO_FAR_AHEAD: what the leader's wall clock showed, and what the caller's showed at that time if sent_at was set.
+	// Of FIRING_TOO_FAR_AHEAD: what the leader's wall clock showed, and what the caller's showed at that time if sent_at
+	// was set.
 	LeaderClock   *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=leader_clock,json=leaderClock,proto3" json:"leader_clock,omitempty"`
 	CallerClock   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=caller_clock,json=callerClock,proto3" json:"caller_clock,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1472,8 +1482,8 @@ type DeniedCaller struct {
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
 	// The same request would not be denied for such a reason now. The caller has not asked since, or was let in.
 	Cured bool `protobuf:"varint,10,opt,name=cured,proto3" json:"cured,omitempty"`
-	// Somebody else holds a permit of the semaphore, or has held one since the first of these denials: absent when nobody has.
-	// The caller may be a standby, which is denied by design.
+	// Somebody else holds a permit of the semaphore, or has held one since the first of these denials: absent when nobody
+	// has. The caller may be a standby, which is denied by design.
 	LetIn *Identity `protobuf:"bytes,11,opt,name=let_in,json=letIn,proto3" json:"let_in,omitempty"`
 	// All of this for a person, in a line.
 	Text string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
@@ -1710,7 +1720,8 @@ type AcquireRequest struct {
 	// As in TryAcquire, and required here: it keeps the place when the call is repeated.
 	RequestId string            `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata  map[string]string `protobuf:"bytes,6,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How long this acquisition has waited already, over all its calls; a capped hint that orders the queue after a fail-over.
+	// How long this acquisition has waited already, over all its calls; a capped hint that orders the queue after a
+	// fail-over.
 	WaitedBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
 	// As in TryAcquire.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
@@ -1718,8 +1729,9 @@ type AcquireRequest struct {
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, also when the pause begins later.
 	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
-	// Do not wait while another acquire of the same semaphore, group and acquirer waits, neither of them with a firing: the call is denied, as
-	// by TryAcquire. So a timetable that starts a run each minute does not pile up runs on each host while the semaphore is paused or held.
+	// Do not wait while another acquire of the same semaphore, group and acquirer waits, neither of them with a firing:
+	// the call is denied, as by TryAcquire. So a timetable that starts a run each minute does not pile up runs on each
+	// host while the semaphore is paused or held.
 	OnePerAcquirer bool `protobuf:"varint,12,opt,name=one_per_acquirer,json=onePerAcquirer,proto3" json:"one_per_acquirer,omitempty"`
 	// As in TryAcquire.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
@@ -1947,9 +1959,11 @@ type Place struct {
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The call ends now; repeat it with the same request id to keep the place.
 	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
-	// Present while the semaphore is paused: why, and until when. Nobody in the queue is granted a permit before the pause ends.
+	// Present while the semaphore is paused: why, and until when. Nobody in the queue is granted a permit before the
+	// pause ends.
 	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3" json:"pause,omitempty"`
-	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send it with the repeat.
+	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send
+	// it with the repeat.
 	Revision      uint64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2093,11 +2107,11 @@ type TokenResult struct {
 	// Why to stop, or how it ended.
 	Stop    StopCause `protobuf:"varint,4,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Message string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
-	// The holder is to stop, but its refreshes go on being granted for this long, counted from the answer: a drain. With REFRESHED in results, and with
-	// STOPPING in notices.
+	// The holder is to stop, but its refreshes go on being granted for this long, counted from the answer: a drain. With
+	// REFRESHED in results, and with STOPPING in notices.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
-	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if it ended in another way, or if
-	// the newer permit has ended too.
+	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if it ended in
+	// another way, or if the newer permit has ended too.
 	SupersededBy  uint64 `protobuf:"varint,7,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2287,8 +2301,8 @@ type KeepAliveRequest struct {
 	Tokens []*TokenRefresh `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	// Tokens of which this stream wants no more notices.
 	Forget []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
-	// More permits to keep alive, those whose jobs report no progress. Only on a stream on which `refreshed` has come: an older
-	// server does not see them.
+	// More permits to keep alive, those whose jobs report no progress. Only on a stream on which `refreshed` has come: an
+	// older server does not see them.
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// This client reads KeepAliveResponse.refreshed.
 	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
@@ -2373,7 +2387,8 @@ func (x *KeepAliveRequest) GetIdentity() *Identity {
 // TokenGroup is permits of one duration: as a TokenRefresh or a TokenResult for each, in a fraction of the bytes.
 type TokenGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In a request the duration that the client counts by from here on; in an answer the one to count by, from the send time of the frame.
+	// In a request the duration that the client counts by from here on; in an answer the one to count by, from the send
+	// time of the frame.
 	Duration      *durationpb.Duration `protobuf:"bytes,1,opt,name=duration,proto3" json:"duration,omitempty"`
 	Tokens        []uint64             `protobuf:"varint,2,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2431,8 +2446,8 @@ type KeepAliveResponse struct {
 	Results []*TokenResult `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
 	// Tokens to stop, or lost, without having been asked for. A notice never says REFRESHED.
 	Notices []*TokenResult `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"`
-	// Tokens that were refreshed, and of which there is nothing else to say; only in answer to a frame that said `grouped`, and then
-	// they are not in results.
+	// Tokens that were refreshed, and of which there is nothing else to say; only in answer to a frame that said
+	// `grouped`, and then they are not in results.
 	Refreshed     []*TokenGroup `protobuf:"bytes,4,rep,name=refreshed,proto3" json:"refreshed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2501,7 +2516,8 @@ type ReleaseRequest struct {
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// What became of the permit's firing; ignored without one.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and changes nothing.
+	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and
+	// changes nothing.
 	Identity *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
 	// With RELEASE_OUTCOME_FAILED: why, for people. At most 256 bytes; a longer one is cut.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
@@ -2585,8 +2601,8 @@ type ReleaseResponse struct {
 	// The same for a person, when it had ended before.
 	Message  string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The end of the permit's task that this call reports is recorded, by this call or, when it is a repeat, by the first one. Without a meaning
-	// if the permit carried no task.
+	// The end of the permit's task that this call reports is recorded, by this call or, when it is a repeat, by the first
+	// one. Without a meaning if the permit carried no task.
 	Recorded      bool `protobuf:"varint,5,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2747,7 +2763,8 @@ func (x *BatchTryAcquireResponse) GetResults() []*TryAcquireResult {
 	return nil
 }
 
-// TryAcquireResult is what a batch says of one request. If nothing is set, the batch has not answered it: ask TryAcquire.
+// TryAcquireResult is what a batch says of one request. If nothing is set, the batch has not answered it: ask
+// TryAcquire.
 type TryAcquireResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Result:
@@ -2898,8 +2915,8 @@ type RevokeRequest struct {
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// For how long its refreshes go on being granted. Absent or 0: not at all.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Free the slot at once. The holder may still believe in its permit: two may then run at the same time, and only the fencing token keeps
-	// the older one from writing. Journaled.
+	// Free the slot at once. The holder may still believe in its permit: two may then run at the same time, and only the
+	// fencing token keeps the older one from writing. Journaled.
 	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3252,7 +3269,8 @@ type CatchUpRequest struct {
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The name of the firings.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// When they were due, in rising order: the newest ones after since that the schedule has, at most 1 000. Empty to learn since.
+	// When they were due, in rising order: the newest ones after since that the schedule has, at most 1 000. Empty to
+	// learn since.
 	Due           []*timestamppb.Timestamp `protobuf:"bytes,4,rep,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3318,11 +3336,11 @@ func (x *CatchUpRequest) GetDue() []*timestamppb.Timestamp {
 
 type CatchUpResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The firings to run now, by their due times, in that order. Those of due that have been claimed are left out, but for those
-	// that are open again.
+	// The firings to run now, by their due times, in that order. Those of due that have been claimed are left out, but
+	// for those that are open again.
 	Run []*timestamppb.Timestamp `protobuf:"bytes,1,rep,name=run,proto3" json:"run,omitempty"`
-	// Firings that were due at this time or before do not run any more. Absent when none is to run, whatever due holds: misfire is skip, the
-	// caller is not admitted, or there is no such definition.
+	// Firings that were due at this time or before do not run any more. Absent when none is to run, whatever due holds:
+	// misfire is skip, the caller is not admitted, or there is no such definition.
 	Since         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3653,10 +3671,11 @@ func (x *VerifyRequest) GetToken() uint64 {
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The permit is live and of the semaphore that was asked for. A permit whose holder must stop is still valid, for its
-	// slot is its own until it ends; see permit.stop. One that is held for an operator or cooling has no holder and is not.
+	// slot is its own until it ends; see permit.stop. One that is held for an operator or cooling has no holder and is
+	// not.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
-	// The permit as it is, also while it is held or cooling. Its stop cause is what a refresh would be refused for, whether
-	// or not its holder has heard of it. Absent when it has ended, or is of another semaphore.
+	// The permit as it is, also while it is held or cooling. Its stop cause is what a refresh would be refused for,
+	// whether or not its holder has heard of it. Absent when it has ended, or is of another semaphore.
 	Permit *Permit `protobuf:"bytes,2,opt,name=permit,proto3" json:"permit,omitempty"`
 	// Why it is not valid, or why its holder is to stop, for a person; empty when there is nothing to say.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
@@ -3986,8 +4005,8 @@ type Waiter struct {
 	Place     uint32               `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
 	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// It is one of a worker's slots. Each task that waits for a worker has one slot wait for it, from the front of the queue. The other slots
-	// are idle: they stand in nobody's way, have no place, and count in no length of the queue.
+	// It is one of a worker's slots. Each task that waits for a worker has one slot wait for it, from the front of the
+	// queue. The other slots are idle: they stand in nobody's way, have no place, and count in no length of the queue.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4145,8 +4164,8 @@ type ListWaitersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Waiters       []*Waiter              `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The other list: jobs with tasks that wait, by semaphore and in the order in which their tasks are handed out. At most 1000, on the first
-	// page only, and only for requests without a group.
+	// The other list: jobs with tasks that wait, by semaphore and in the order in which their tasks are handed out. At
+	// most 1000, on the first page only, and only for requests without a group.
 	Tasks         []*WaitingTasks `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

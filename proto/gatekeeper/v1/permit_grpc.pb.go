@@ -48,41 +48,48 @@ const (
 type PermitServiceClient interface {
 	// TryAcquire asks once and is answered at once.
 	TryAcquire(ctx context.Context, in *TryAcquireRequest, opts ...grpc.CallOption) (*TryAcquireResponse, error)
-	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that waiting
-	// cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place.
-	// A pause does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause ends.
+	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that
+	// waiting cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place. A pause
+	// does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause
+	// ends.
 	Acquire(ctx context.Context, in *AcquireRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AcquireResponse], error)
 	// Refresh keeps permits alive, many at once; each token has its own result.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
 	// KeepAlive carries refreshes up, and results and notices of stopping and loss down.
 	KeepAlive(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[KeepAliveRequest, KeepAliveResponse], error)
-	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and changes nothing.
+	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and
+	// changes nothing.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
-	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose answer changes
-	// nothing: denials and errors. It leaves every other one open, which its caller must then ask for by TryAcquire, so no caller of a batch
-	// waits for the log. A batch changes nothing: it may be repeated, and when it fails the outcome of no call is unknown.
+	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose
+	// answer changes nothing: denials and errors. It leaves every other one open, which its caller must then ask for by
+	// TryAcquire, so no caller of a batch waits for the log. A batch changes nothing: it may be repeated, and when it
+	// fails the outcome of no call is unknown.
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
 	// Revoke orders a holder to stop: its refreshes are refused from now on. It frees no slot.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
-	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as after a revoke without
-	// a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline. The firing of a holder that is lost then
-	// may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
+	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as
+	// after a revoke without a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline.
+	// The firing of a holder that is lost then may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION
+	// unless the definition allows takeovers and admits the caller.
 	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
-	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that lost a claim learns
-	// without polling whether the winner finished, failed, or was lost, and whether it may claim the firing now (OPEN).
+	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that
+	// lost a claim learns without polling whether the winner finished, failed, or was lost, and whether it may claim the
+	// firing now (OPEN).
 	AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error)
-	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires with each firing, in
-	// order, and another caller may have claimed it first.
+	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires
+	// with each firing, in order, and another caller may have claimed it first.
 	CatchUp(ctx context.Context, in *CatchUpRequest, opts ...grpc.CallOption) (*CatchUpResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
-	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
-	// later repeat never grants. It does not touch a permit that another request of the identity was granted, not even one that
-	// superseded this request's. The slot stays taken (cooling) for what is left of min_hold, as after a release.
+	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is
+	// given back, and a later repeat never grants. It does not touch a permit that another request of the identity was
+	// granted, not even one that superseded this request's. The slot stays taken (cooling) for what is left of min_hold,
+	// as after a release.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
-	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the call and the
-	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
-	// or while the write goes on that follows it: only a resource that compares tokens in the write itself knows that.
+	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the
+	// call and the answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when
+	// the answer arrives, or while the write goes on that follows it: only a resource that compares tokens in the write
+	// itself knows that.
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
 	// ListHolders reads the permits that take slots.
 	ListHolders(ctx context.Context, in *ListHoldersRequest, opts ...grpc.CallOption) (*ListHoldersResponse, error)
@@ -281,41 +288,48 @@ func (c *permitServiceClient) ListWaiters(ctx context.Context, in *ListWaitersRe
 type PermitServiceServer interface {
 	// TryAcquire asks once and is answered at once.
 	TryAcquire(context.Context, *TryAcquireRequest) (*TryAcquireResponse, error)
-	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that waiting
-	// cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place.
-	// A pause does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause ends.
+	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that
+	// waiting cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place. A pause
+	// does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause
+	// ends.
 	Acquire(*AcquireRequest, grpc.ServerStreamingServer[AcquireResponse]) error
 	// Refresh keeps permits alive, many at once; each token has its own result.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
 	// KeepAlive carries refreshes up, and results and notices of stopping and loss down.
 	KeepAlive(grpc.BidiStreamingServer[KeepAliveRequest, KeepAliveResponse]) error
-	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and changes nothing.
+	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and
+	// changes nothing.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
-	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose answer changes
-	// nothing: denials and errors. It leaves every other one open, which its caller must then ask for by TryAcquire, so no caller of a batch
-	// waits for the log. A batch changes nothing: it may be repeated, and when it fails the outcome of no call is unknown.
+	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose
+	// answer changes nothing: denials and errors. It leaves every other one open, which its caller must then ask for by
+	// TryAcquire, so no caller of a batch waits for the log. A batch changes nothing: it may be repeated, and when it
+	// fails the outcome of no call is unknown.
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
 	// Revoke orders a holder to stop: its refreshes are refused from now on. It frees no slot.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
-	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as after a revoke without
-	// a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline. The firing of a holder that is lost then
-	// may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
+	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as
+	// after a revoke without a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline.
+	// The firing of a holder that is lost then may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION
+	// unless the definition allows takeovers and admits the caller.
 	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
-	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that lost a claim learns
-	// without polling whether the winner finished, failed, or was lost, and whether it may claim the firing now (OPEN).
+	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that
+	// lost a claim learns without polling whether the winner finished, failed, or was lost, and whether it may claim the
+	// firing now (OPEN).
 	AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error
-	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires with each firing, in
-	// order, and another caller may have claimed it first.
+	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires
+	// with each firing, in order, and another caller may have claimed it first.
 	CatchUp(context.Context, *CatchUpRequest) (*CatchUpResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
-	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
-	// later repeat never grants. It does not touch a permit that another request of the identity was granted, not even one that
-	// superseded this request's. The slot stays taken (cooling) for what is left of min_hold, as after a release.
+	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is
+	// given back, and a later repeat never grants. It does not touch a permit that another request of the identity was
+	// granted, not even one that superseded this request's. The slot stays taken (cooling) for what is left of min_hold,
+	// as after a release.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
-	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the call and the
-	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
-	// or while the write goes on that follows it: only a resource that compares tokens in the write itself knows that.
+	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the
+	// call and the answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when
+	// the answer arrives, or while the write goes on that follows it: only a resource that compares tokens in the write
+	// itself knows that.
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
 	// ListHolders reads the permits that take slots.
 	ListHolders(context.Context, *ListHoldersRequest) (*ListHoldersResponse, error)

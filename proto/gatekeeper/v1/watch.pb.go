@@ -32,12 +32,13 @@ type WatchRequest struct {
 	Permits bool `protobuf:"varint,3,opt,name=permits,proto3" json:"permits,omitempty"`
 	// As in ListDefinitions: only semaphores with these labels, before or after the event.
 	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Also report who waits and when permits expire, at once and then this often: 1 s to 1 min. Absent: never. Such a report covers at
-	// most 1 000 semaphores, by name; of more than that, names or labels must choose.
+	// Also report who waits and when permits expire, at once and then this often: 1 s to 1 min. Absent: never. Such a
+	// report covers at most 1 000 semaphores, by name; of more than that, names or labels must choose.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
-	// Instead of events, send the records of the semaphores that they are about, for pages that show how things are. They are collected over a
-	// tenth of a second, and over a second while they keep coming. An event about many semaphores, such as a cordon, is sent as missed.
-	// With live_every, the records of semaphores whose denials have changed come too.
+	// Instead of events, send the records of the semaphores that they are about, for pages that show how things are. They
+	// are collected over a tenth of a second, and over a second while they keep coming. An event about many semaphores,
+	// such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have changed come
+	// too.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -124,7 +125,8 @@ type WatchResponse struct {
 	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
 	// With live_every, from the leader only: the message has no events, and the revision is that of the message before.
 	Live *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
-	// With records, the semaphores that have changed, as they are when the message is sent. Those with more than 1 000 permits are left out.
+	// With records, the semaphores that have changed, as they are when the message is sent. Those with more than 1 000
+	// permits are left out.
 	Records []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
 	// With records, the names of those that have changed and have no definition.
 	Undefined     []string `protobuf:"bytes,6,rep,name=undefined,proto3" json:"undefined,omitempty"`
@@ -389,8 +391,8 @@ type Event struct {
 	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	// Of DRAINED and REVERTED: the change whose drain or time is over.
 	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
-	// How the holder's permit ended, of every kind that ends one. A slot that is held or cools outlives its holder: HELD comes with EXPIRED,
-	// COOLING with either, and the later CLEARED or COOLING_ENDED has none.
+	// How the holder's permit ended, of every kind that ends one. A slot that is held or cools outlives its holder: HELD
+	// comes with EXPIRED, COOLING with either, and the later CLEARED or COOLING_ENDED has none.
 	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -214,19 +214,22 @@ type JobSpec struct {
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	// Jobs of a semaphore are handed out in the order of their priorities, higher first, then as they were submitted.
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
-	// How many workers a task is handed to; then it has failed. 0 means 3. A worker that returns a task unfinished does not count.
+	// How many workers a task is handed to; then it has failed. 0 means 3. A worker that returns a task unfinished does
+	// not count.
 	MaxAttempts uint32 `protobuf:"varint,6,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// The most bytes of a task's result. That much is reserved from the submission on, and at least the 256 bytes that a failure may have. Absent
-	// means 1 KiB.
+	// The most bytes of a task's result. That much is reserved from the submission on, and at least the 256 bytes that a
+	// failure may have. Absent means 1 KiB.
 	MaxResult *uint32 `protobuf:"varint,7,opt,name=max_result,json=maxResult,proto3,oneof" json:"max_result,omitempty"`
-	// Hand out a task whose worker reported an error again, while it has attempts left. Otherwise the error is its result.
+	// Hand out a task whose worker reported an error again, while it has attempts left. Otherwise the error is its
+	// result.
 	RetryFailed bool `protobuf:"varint,8,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	// How long the job may take from its submission on; then it is cancelled. Absent or 0: as long as it needs. A change of leader starts it
-	// again in full. What one attempt may take is max_hold of the semaphore.
+	// How long the job may take from its submission on; then it is cancelled. Absent or 0: as long as it needs. A change
+	// of leader starts it again in full. What one attempt may take is max_hold of the semaphore.
 	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// How long the job is kept after its end. Absent or 0 means 24 hours.
 	Retention *durationpb.Duration `protobuf:"bytes,10,opt,name=retention,proto3" json:"retention,omitempty"`
-	// The token of a live permit, of another semaphore: when that has ended, the job is cancelled. 0: the job outlives its submitter.
+	// The token of a live permit, of another semaphore: when that has ended, the job is cancelled. 0: the job outlives
+	// its submitter.
 	SubmitterToken uint64 `protobuf:"varint,11,opt,name=submitter_token,json=submitterToken,proto3" json:"submitter_token,omitempty"`
 	// The semaphore of that permit was made for this job, and is deleted when the job is over.
 	OwnSemaphore  string `protobuf:"bytes,12,opt,name=own_semaphore,json=ownSemaphore,proto3" json:"own_semaphore,omitempty"`
@@ -559,7 +562,8 @@ type Task struct {
 	Payload []byte `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
 	// Only where asked for.
 	Result []byte `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`
-	// What was said of the last attempt that failed or went back, also while the next one runs. Of a CANCELLED task, why its job was cancelled.
+	// What was said of the last attempt that failed or went back, also while the next one runs. Of a CANCELLED task, why
+	// its job was cancelled.
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
 	// What its worker reported last; only in answers of the leader.
 	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
@@ -1477,8 +1481,8 @@ type RetryTasksRequest struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Empty: all that have failed.
 	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
-	// Only tasks that had failed by this revision: that of a Job which the caller has seen. A repeat then changes nothing more, however late it
-	// comes. 0: tasks that have failed when the call is carried out.
+	// Only tasks that had failed by this revision: that of a Job which the caller has seen. A repeat then changes nothing
+	// more, however late it comes. 0: tasks that have failed when the call is carried out.
 	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1800,8 +1804,8 @@ func (x *DeleteJobResponse) GetRevision() uint64 {
 	return 0
 }
 
-// WorkRequest is one frame of a worker. A frame with only its number shows that the worker is there; send one at least every
-// 10 s, because what a worker may count on is measured from its frames.
+// WorkRequest is one frame of a worker. A frame with only its number shows that the worker is there; send one at least
+// every 10 s, because what a worker may count on is measured from its frames.
 type WorkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -1931,7 +1935,8 @@ type WorkRequest_Take struct {
 }
 
 type WorkRequest_Drain struct {
-	// Hand out no more tasks. The stream ends once the caller has closed its side and all ends that it sent are answered.
+	// Hand out no more tasks. The stream ends once the caller has closed its side and all ends that it sent are
+	// answered.
 	Drain *WorkDrain `protobuf:"bytes,5,opt,name=drain,proto3,oneof"`
 }
 
@@ -1949,7 +1954,8 @@ func (*WorkRequest_Drain) isWorkRequest_Kind() {}
 type WorkOffer struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Each task is held under this identity, with a part behind the holder id that is drawn for it. At most 200 bytes of holder id.
+	// Each task is held under this identity, with a part behind the holder id that is drawn for it. At most 200 bytes of
+	// holder id.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// How many tasks the worker can have now, 0 to 1 000. Each task uses one up; take asks for more.
 	Slots uint32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
@@ -2111,10 +2117,11 @@ type TaskEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of the task's permit.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// UNSPECIFIED and DONE: result is the result. FAILED: it has ended with an error, failure says which. NOT_RUN and CUT_SHORT: it goes back,
-	// and the attempt is not counted; failure may say why.
+	// UNSPECIFIED and DONE: result is the result. FAILED: it has ended with an error, failure says which. NOT_RUN and
+	// CUT_SHORT: it goes back, and the attempt is not counted; failure may say why.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// At most max_result bytes. With FAILED it is kept if it fits with the failure into max_result, or into 256 bytes if that is more.
+	// At most max_result bytes. With FAILED it is kept if it fits with the failure into max_result, or into 256 bytes if
+	// that is more.
 	Result []byte `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
 	// At most 256 bytes; a longer one is cut.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
@@ -2332,8 +2339,8 @@ type WorkResponse_Ended struct {
 }
 
 type WorkResponse_Denial struct {
-	// The semaphore does not let this worker in, or is paused. It is asked again when something changes; the message comes once for each reason,
-	// and for each pause.
+	// The semaphore does not let this worker in, or is paused. It is asked again when something changes; the message
+	// comes once for each reason, and for each pause.
 	Denial *Denial `protobuf:"bytes,3,opt,name=denial,proto3,oneof"`
 }
 
@@ -2345,8 +2352,8 @@ func (*WorkResponse_Denial) isWorkResponse_Kind() {}
 
 type TaskGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its permit. The caller may count on it from the time at which it sent that frame plus grant.waited, for the permit's duration less the
-	// margin.
+	// Its permit. The caller may count on it from the time at which it sent that frame plus grant.waited, for the
+	// permit's duration less the margin.
 	Grant         *Grant   `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
 	Frame         uint64   `protobuf:"varint,2,opt,name=frame,proto3" json:"frame,omitempty"`
 	Task          *Task    `protobuf:"bytes,3,opt,name=task,proto3" json:"task,omitempty"`
@@ -2416,15 +2423,15 @@ func (x *TaskGrant) GetJob() *JobSpec {
 type TaskEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// The report is recorded, by this end or, when it is a repeat, by the first one: as the end of the task, or as Task.failure of a task that
-	// waits for its next attempt, if the job has retry_failed. Nothing is recorded of NOT_RUN and CUT_SHORT. After another worker got
-	// the task, a caller that states two different ends of one token can be answered true for the second one, and false for a repeat of one that
-	// came late, when the permit had expired.
+	// The report is recorded, by this end or, when it is a repeat, by the first one: as the end of the task, or as
+	// Task.failure of a task that waits for its next attempt, if the job has retry_failed. Nothing is recorded of NOT_RUN
+	// and CUT_SHORT. After another worker got the task, a caller that states two different ends of one token can be
+	// answered true for the second one, and false for a repeat of one that came late, when the permit had expired.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	// Why not, for people: another worker has the task, or its job is over or was deleted, or see refused.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The end was refused, because its result is too large, for example. Nothing happened, and the permit is still the caller's: send another
-	// end.
+	// The end was refused, because its result is too large, for example. Nothing happened, and the permit is still the
+	// caller's: send another end.
 	Refused       bool `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2536,7 +2543,8 @@ func (x *ListWorkersRequest) GetSemaphore() string {
 type ListWorkersResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Workers []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
-	// Workers without a stream to the leader that still hold tasks: they were lost, or will come back. away of each is set.
+	// Workers without a stream to the leader that still hold tasks: they were lost, or will come back. away of each is
+	// set.
 	Away          []*Worker `protobuf:"bytes,2,rep,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2702,8 +2710,8 @@ type HeldTask struct {
 	Attempts uint32 `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// When it was handed over, by the leader's clock: for people only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
-	// Of its permit. HELD: the worker was lost, and an operator must clear the slot before another one gets the task. COOLING: the worker was
-	// lost, and another one gets the task when expires_in has passed.
+	// Of its permit. HELD: the worker was lost, and an operator must clear the slot before another one gets the task.
+	// COOLING: the worker was lost, and another one gets the task when expires_in has passed.
 	State PermitState `protobuf:"varint,7,opt,name=state,proto3,enum=gatekeeper.v1.PermitState" json:"state,omitempty"`
 	// As in Permit.
 	ExpiresIn     *durationpb.Duration `protobuf:"bytes,8,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`

@@ -38,16 +38,17 @@ const (
 //
 // WorkService shares tasks among workers.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker stands in the semaphore's ordinary queue, and its grant
-// carries a task: it holds the task by its permit, keeps it by refreshing the permit, and ends it by releasing the permit with a result.
-// Where the semaphore admits nobody, no task is handed out.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker stands in the semaphore's ordinary
+// queue, and its grant carries a task: it holds the task by its permit, keeps it by refreshing the permit, and ends it
+// by releasing the permit with a result. Where the semaphore admits nobody, no task is handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Feature level 4.
 type WorkServiceClient interface {
-	// SubmitJob stores a job. The first message has the job; every message may bring tasks, in their order; the last one says so. Workers get
-	// its tasks once all of it is committed, and a stream that ends earlier leaves nothing. Submitting the id of a job that is there returns
-	// that job if the content is the same, and fails with ALREADY_EXISTS and reason JOB_DIFFERS if it is not.
-	// RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would exceed.
+	// SubmitJob stores a job. The first message has the job; every message may bring tasks, in their order; the last one
+	// says so. Workers get its tasks once all of it is committed, and a stream that ends earlier leaves nothing.
+	// Submitting the id of a job that is there returns that job if the content is the same, and fails with ALREADY_EXISTS
+	// and reason JOB_DIFFERS if it is not. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would
+	// exceed.
 	SubmitJob(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitJobRequest, SubmitJobResponse], error)
 	// GetJob reads a job and how many of its tasks are in each state.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*GetJobResponse, error)
@@ -55,21 +56,23 @@ type WorkServiceClient interface {
 	ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error)
 	// ListTasks reads the tasks of a job by index.
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
-	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until the job is over. So a
-	// caller that names the revision of the last message that it has seen gets only what it lacks.
+	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until
+	// the job is over. So a caller that names the revision of the last message that it has seen gets only what it lacks.
 	FollowJob(ctx context.Context, in *FollowJobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowJobResponse], error)
-	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over changes
-	// nothing.
+	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over
+	// changes nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that have failed since.
+	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that
+	// have failed since.
 	RetryTasks(ctx context.Context, in *RetryTasksRequest, opts ...grpc.CallOption) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed since.
+	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed
+	// since.
 	DropTasks(ctx context.Context, in *DropTasksRequest, opts ...grpc.CallOption) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with submitted_revision;
-	// without it, it removes a job that was submitted under the same id since, and is over.
+	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with
+	// submitted_revision; without it, it removes a job that was submitted under the same id since, and is over.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*DeleteJobResponse, error)
-	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or Refresh, as any
-	// others. A stream that breaks ends no permit.
+	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or
+	// Refresh, as any others. A stream that breaks ends no permit.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
 	// ListWorkers reads who offers to work, and who holds tasks. Only the leader knows.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
@@ -214,16 +217,17 @@ func (c *workServiceClient) ListWorkers(ctx context.Context, in *ListWorkersRequ
 //
 // WorkService shares tasks among workers.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker stands in the semaphore's ordinary queue, and its grant
-// carries a task: it holds the task by its permit, keeps it by refreshing the permit, and ends it by releasing the permit with a result.
-// Where the semaphore admits nobody, no task is handed out.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker stands in the semaphore's ordinary
+// queue, and its grant carries a task: it holds the task by its permit, keeps it by refreshing the permit, and ends it
+// by releasing the permit with a result. Where the semaphore admits nobody, no task is handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Feature level 4.
 type WorkServiceServer interface {
-	// SubmitJob stores a job. The first message has the job; every message may bring tasks, in their order; the last one says so. Workers get
-	// its tasks once all of it is committed, and a stream that ends earlier leaves nothing. Submitting the id of a job that is there returns
-	// that job if the content is the same, and fails with ALREADY_EXISTS and reason JOB_DIFFERS if it is not.
-	// RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would exceed.
+	// SubmitJob stores a job. The first message has the job; every message may bring tasks, in their order; the last one
+	// says so. Workers get its tasks once all of it is committed, and a stream that ends earlier leaves nothing.
+	// Submitting the id of a job that is there returns that job if the content is the same, and fails with ALREADY_EXISTS
+	// and reason JOB_DIFFERS if it is not. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would
+	// exceed.
 	SubmitJob(grpc.ClientStreamingServer[SubmitJobRequest, SubmitJobResponse]) error
 	// GetJob reads a job and how many of its tasks are in each state.
 	GetJob(context.Context, *GetJobRequest) (*GetJobResponse, error)
@@ -231,21 +235,23 @@ type WorkServiceServer interface {
 	ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error)
 	// ListTasks reads the tasks of a job by index.
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
-	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until the job is over. So a
-	// caller that names the revision of the last message that it has seen gets only what it lacks.
+	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until
+	// the job is over. So a caller that names the revision of the last message that it has seen gets only what it lacks.
 	FollowJob(*FollowJobRequest, grpc.ServerStreamingServer[FollowJobResponse]) error
-	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over changes
-	// nothing.
+	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over
+	// changes nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that have failed since.
+	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that
+	// have failed since.
 	RetryTasks(context.Context, *RetryTasksRequest) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed since.
+	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed
+	// since.
 	DropTasks(context.Context, *DropTasksRequest) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with submitted_revision;
-	// without it, it removes a job that was submitted under the same id since, and is over.
+	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with
+	// submitted_revision; without it, it removes a job that was submitted under the same id since, and is over.
 	DeleteJob(context.Context, *DeleteJobRequest) (*DeleteJobResponse, error)
-	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or Refresh, as any
-	// others. A stream that breaks ends no permit.
+	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or
+	// Refresh, as any others. A stream that breaks ends no permit.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
 	// ListWorkers reads who offers to work, and who holds tasks. Only the leader knows.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)

@@ -75,11 +75,12 @@ func (e *RefusedError) Error() string {
 	return "peer: refused: " + e.Reason
 }
 
-// A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of a
-// refusal, with either status, a sentence, or nothing for a stranger. The dialing side speaks first, with status welcome.
+// A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of
+// a refusal, with either status, a sentence, or nothing for a stranger. The dialing side speaks first, with status
+// welcome.
 //
-// The fields of a hello are texts, each with two bytes of length. New ones come at the end: a reader that does not know them skips
-// them, and a reader that misses them takes them for empty.
+// The fields of a hello are texts, each with two bytes of length. New ones come at the end: a reader that does not know
+// them skips them, and a reader that misses them takes them for empty.
 
 func writeHello(w io.Writer, h hello) error {
 	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock))

@@ -219,7 +219,8 @@ func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, Folder: h.Folder, Level: h.level(), Proved: proved, Ahead: ahead})
 }
 
-// stranger says that the one who said h is of another cluster. If that is an earlier life of this one, the other must not go on.
+// stranger says that the one who said h is of another cluster. If that is an earlier life of this one, the other must
+// not go on.
 func (l *Layer) stranger(h hello) error {
 	reason := fmt.Sprintf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {

@@ -48,11 +48,11 @@ type Config struct {
 	Meet func(Statement) error
 	// Succeeds reports whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
 	Succeeds func(later, earlier string) bool
-	// Succeeded is called, with what was said, when a later life of this cluster runs: this server must not continue. Only the answer of
-	// a member that this side dialed gets here.
+	// Succeeded is called, with what was said, when a later life of this cluster runs: this server must not continue.
+	// Only the answer of a member that this side dialed gets here.
 	Succeeded func(reason string)
-	// Claimed is called when somebody who connected claims to be of a later life of this cluster. Anybody can claim that: the
-	// members must be asked.
+	// Claimed is called when somebody who connected claims to be of a later life of this cluster. Anybody can claim
+	// that: the members must be asked.
 	Claimed func()
 	// Rejected, when set, is called for each accepted connection that was closed without having been introduced.
 	Rejected func()
@@ -63,8 +63,8 @@ type Statement struct {
 	ID, APIAddress string
 	Folder         string // drawn when its data folder was made
 	Level          uint32 // the newest feature level that it supports
-	// Proved: this side dialed the member, at the address where the cluster knows it, or the peer showed a certificate of the
-	// cluster's authority. Else anybody who knows the cluster's id may have stated it.
+	// Proved: this side dialed the member, at the address where the cluster knows it, or the peer showed a certificate
+	// of the cluster's authority. Else anybody who knows the cluster's id may have stated it.
 	Proved bool
 	// Ahead is how far its wall clock is ahead of this member's, when this side dialed it and it said so; else nil.
 	Ahead *time.Duration
@@ -144,8 +144,8 @@ func (l *Layer) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial connects to a member, introduces this one, and makes sure that it is that member which answers. Names are resolved
-// at each call.
+// Dial connects to a member, introduces this one, and makes sure that it is that member which answers. Names are
+// resolved at each call.
 func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	id, address, ok := strings.Cut(string(target), "|")
 	if !ok {
@@ -174,8 +174,8 @@ func (l *Layer) connect(ctx context.Context, id, address string) (*conn, error) 
 	return l.track(raw)
 }
 
-// Close stops accepting and closes every connection, those that Raft's transport holds too: it would leave the accepted ones
-// open.
+// Close stops accepting and closes every connection, those that Raft's transport holds too: it would leave the accepted
+// ones open.
 func (l *Layer) Close() error {
 	l.close()
 	err := l.cfg.Listener.Close()

@@ -334,7 +334,8 @@ func FuzzReadHello(f *testing.F) {
 	f.Add(b.Bytes())
 	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())
-	// A server of before there were feature levels says none, and one of a later version may say more than is known here.
+	// A server of before there were feature levels says none, and one of a later version may say more than is known
+	// here.
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x0f\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f"))
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f\x00\x012\x00\x01z"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -17,11 +17,12 @@ import (
 // errNoKey has the text by which Raft recognizes an absent key.
 var errNoKey = raftboltdb.ErrKeyNotFound
 
-// bolt is raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics, or faults on memory that it has mapped. Here
-// each of these is ErrDamaged, and bbolt is not called again: it may still hold its locks. Safe for concurrent use.
+// bolt is raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics, or faults on memory that
+// it has mapped. Here each of these is ErrDamaged, and bbolt is not called again: it may still hold its locks. Safe for
+// concurrent use.
 //
-// bbolt ends a write that panics by reading the whole file on another goroutine, where nothing can recover from a fault (v1.5.0,
-// Tx.rollback). So each write first reads what it is going to change, where a fault is caught.
+// bbolt ends a write that panics by reading the whole file on another goroutine, where nothing can recover from a fault
+// (v1.5.0, Tx.rollback). So each write first reads what it is going to change, where a fault is caught.
 type bolt struct {
 	db     *raftboltdb.BoltStore
 	broken atomic.Pointer[error]
@@ -32,10 +33,12 @@ var (
 	_ intact.Store = (*bolt)(nil)
 )
 
-// ErrInUse says that another process has the log's file open: a server whose lock file somebody removed, or a tool of bbolt.
+// ErrInUse says that another process has the log's file open: a server whose lock file somebody removed, or a tool of
+// bbolt.
 var ErrInUse = errors.New("another process has it open")
 
-// openBolt opens a file of raft-boltdb. One that was not checked is opened for reading only: bbolt then trusts nothing but its headers.
+// openBolt opens a file of raft-boltdb. One that was not checked is opened for reading only: bbolt then trusts nothing
+// but its headers.
 func openBolt(path string, readOnly bool) (b *bolt, err error) {
 	_, err = careful(func() error {
 		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an acknowledged

@@ -24,8 +24,8 @@ const oldEntries = "entries"
 // ErrOldFormat says that a data folder has the format of builds before raft-boltdb. Convert changes it.
 var ErrOldFormat = errors.New("its log is in a format that only earlier builds wrote: stop the server and run gatekeeperd convert --data-dir on this folder, which keeps the old files")
 
-// check reads all of RaftFile that is in use, and says whether it is as it was written. It costs one reading of the log,
-// which snapshots keep short.
+// check reads all of RaftFile that is in use, and says whether it is as it was written. It costs one reading of the
+// log, which snapshots keep short.
 func check(path string) error {
 	c := &checker{buckets: make(map[string]bool)}
 	err := walkFile(path, c.found)

@@ -23,9 +23,10 @@ const (
 	oldSuffix  = ".old"        // of the old files, which are kept
 )
 
-// Convert rewrites the log and the stable store of the data folder dir, whose server does not run, in the format of this build, and returns
-// the names under which it keeps the old files. After a crash at any moment the folder is in the old format or in the new one, and the next
-// call continues. Errors: ErrConverted, ErrDamaged, ErrInUse, and those of the system.
+// Convert rewrites the log and the stable store of the data folder dir, whose server does not run, in the format of
+// this build, and returns the names under which it keeps the old files. After a crash at any moment the folder is in
+// the old format or in the new one, and the next call continues. Errors: ErrConverted, ErrDamaged, ErrInUse, and those
+// of the system.
 func Convert(dir string) (kept []string, err error) {
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: wal.NewConfig(hclog.NewNullLogger())}
 	if err := c.run(c.steps()); err != nil {
@@ -82,8 +83,8 @@ func (c *conversion) undo() error {
 	if _, err := os.Stat(c.tmp); err != nil {
 		return fmt.Errorf("%s%s is there already: move it away", wal.Dir, oldSuffix)
 	}
-	// placeLog moves the new segments out of tmp. While they are still there, segments under their name are a copy of the old ones that
-	// an operator put back, and a server may have written to it since.
+	// placeLog moves the new segments out of tmp. While they are still there, segments under their name are a copy of
+	// the old ones that an operator put back, and a server may have written to it since.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
 			return fmt.Errorf("%s was put back after an interrupted conversion kept it as %s%s: move the older of the two away and convert again",

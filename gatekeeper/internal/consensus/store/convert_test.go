@@ -147,7 +147,8 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 	})
 }
 
-// After a crash between two steps the folder is refused as one of the old format, or is whole, and another call finishes.
+// After a crash between two steps the folder is refused as one of the old format, or is whole, and another call
+// finishes.
 func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
@@ -177,7 +178,8 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 	})
 }
 
-// An operator who starts the earlier build again after an interrupted conversion copies the segments back, and that build writes to them.
+// An operator who starts the earlier build again after an interrupted conversion copies the segments back, and that
+// build writes to them.
 func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 	dir := oldFolder(t, KindWAL)
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}

@@ -112,8 +112,8 @@ func (m model) differs(dir string, old bool) (err error) {
 	return nil
 }
 
-// crash is one write of the file, by what it held before and after it. bbolt makes the file longer, writes pages that no valid
-// header refers to, in any order, has them on disk, and then writes the older one of the two headers.
+// crash is one write of the file, by what it held before and after it. bbolt makes the file longer, writes pages that
+// no valid header refers to, in any order, has them on disk, and then writes the older one of the two headers.
 type crash struct {
 	before, after []byte
 	page          int
@@ -197,7 +197,8 @@ func markAt(before, now model, was, is []byte) []byte {
 	return is
 }
 
-// After a crash at any moment of a write the file is as before the write or as after it, and is not refused. Opening a file is a write too.
+// After a crash at any moment of a write the file is as before the write or as after it, and is not refused. Opening a
+// file is a write too.
 func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -262,8 +263,9 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	}
 }
 
-// Every sector of every header's write, and each byte of it on a disk that writes no sector as one: there nobody can tell a header
-// that was being written from one that has rotted, and a server that takes the older one has forgotten a vote.
+// Every sector of every header's write, and each byte of it on a disk that writes no sector as one: there nobody can
+// tell a header that was being written from one that has rotted, and a server that takes the older one has forgotten a
+// vote.
 func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()

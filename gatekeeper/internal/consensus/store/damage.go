@@ -15,8 +15,9 @@ func Damaged(part, format string, args ...any) error { return intact.Damaged(par
 // damaged is Damaged of RaftFile.
 func damaged(format string, args ...any) error { return Damaged(RaftFile, format, args...) }
 
-// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a missing page is a
-// memory fault, and a page of nonsense is a panic. Either is ErrDamaged here, and after it bbolt may hold its locks for ever.
+// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a missing page is
+// a memory fault, and a page of nonsense is a panic. Either is ErrDamaged here, and after it bbolt may hold its locks
+// for ever.
 func careful(f func() error) (panicked bool, err error) {
 	before := debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {

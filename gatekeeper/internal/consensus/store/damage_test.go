@@ -153,8 +153,8 @@ func put(t *testing.T, dir string, data, mark []byte) {
 	}
 }
 
-// damagedOrSame writes data as the file of a folder, opens it as recover does, and one time in sixteen as a server does, and returns
-// whether damage was noticed. Anything between an error and the same contents fails the test.
+// damagedOrSame writes data as the file of a folder, opens it as recover does, and one time in sixteen as a server
+// does, and returns whether damage was noticed. Anything between an error and the same contents fails the test.
 func damagedOrSame(t *testing.T, what string, data []byte, want contents) (noticed bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -291,7 +291,8 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 	return r.Reader.ReadAt(p, at)
 }
 
-// A page that says that it is half of a file of a gigabyte must not take the memory of the machine before it is refused.
+// A page that says that it is half of a file of a gigabyte must not take the memory of the machine before it is
+// refused.
 func TestWalk_PageThatSaysItIsLong_IsNotRead(t *testing.T) {
 	whole := mustRead(t, filepath.Join(filled(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
@@ -371,7 +372,8 @@ func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 	}
 }
 
-// withoutItsLastBatch is a folder whose file is that of before the last batch, with the mark of after it; older is that of before.
+// withoutItsLastBatch is a folder whose file is that of before the last batch, with the mark of after it; older is that
+// of before.
 func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	t.Helper()
 	dir = filled(t, 100)
@@ -398,8 +400,8 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced with each batch, so a loss of power may take some seconds of it. If the disk has also lost the last batch, which it
-// had acknowledged, nothing says that there was one.
+// The mark is not synced with each batch, so a loss of power may take some seconds of it. If the disk has also lost the
+// last batch, which it had acknowledged, nothing says that there was one.
 func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
 	dir, older := withoutItsLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {

@@ -13,18 +13,19 @@ import (
 	"time"
 )
 
-// DiskVariable names the file that says how the disk is. It is read before every write, so that a disk can fail and be repaired while the server
-// runs. No file, or an empty one, is a good disk; else it holds one of
+// DiskVariable names the file that says how the disk is. It is read before every write, so that a disk can fail and be
+// repaired while the server runs. No file, or an empty one, is a good disk; else it holds one of
 //
 //	delay 300ms  every write takes that much longer
 //	fail write   every write fails, with EIO, and nothing is written
 //	fail sync    every write fails, with EIO, after all of it was written: what a failed sync leaves is not known
 //
-// Only builds with the tag `faulty` know it, which no release is. It is not called GATEKEEPER_...: a server refuses such a one that it does not know.
+// Only builds with the tag `faulty` know it, which no release is. It is not called GATEKEEPER_...: a server refuses
+// such a one that it does not know.
 const DiskVariable = "FAULTY_DISK"
 
-// disturbed makes a call of a store, op by name, as the disk allows. All calls come through here, whatever store they are for. Reads succeed: a
-// disk that fails has most of them in memory.
+// disturbed makes a call of a store, op by name, as the disk allows. All calls come through here, whatever store they
+// are for. Reads succeed: a disk that fails has most of them in memory.
 func disturbed(op string, f func() error) error {
 	file := os.Getenv(DiskVariable)
 	if file == "" || slices.Contains([]string{"first index", "last index", "get log", "get"}, op) {

@@ -121,8 +121,9 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 	}
 }
 
-// A snapshot that a leader sent replaces a log that does not lead to it. Raft leaves the old entries: they may never have been
-// committed, and as a leader this member would send them to a follower that lacks them, which would apply them.
+// A snapshot that a leader sent replaces a log that does not lead to it. Raft leaves the old entries: they may never
+// have been committed, and as a leader this member would send them to a follower that lacks them, which would apply
+// them.
 func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt)
 }
@@ -158,7 +159,8 @@ func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind K
 	}
 }
 
-// A log that reaches as far as the snapshot, by other entries: Raft remembers how long it was, and would take no entries any more.
+// A log that reaches as far as the snapshot, by other entries: Raft remembers how long it was, and would take no
+// entries any more.
 func TestSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_LogForked_EndsTheMember)
 }

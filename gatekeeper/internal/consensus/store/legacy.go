@@ -16,8 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// The format before raft-boltdb, which Convert reads and nothing writes. It has two buckets, oldEntries and this one, whose values are
-// sealed under their keys, and a record of the log's end among the facts.
+// The format before raft-boltdb, which Convert reads and nothing writes. It has two buckets, oldEntries and this one,
+// whose values are sealed under their keys, and a record of the log's end among the facts.
 const (
 	oldFacts  = "facts"
 	oldEnd    = "gatekeeper.end"
@@ -110,8 +110,8 @@ func (l *legacy) found(bucket, key, value []byte) error {
 	return nil
 }
 
-// decode reads an entry: checksum, term, type, Unix nanoseconds of its appending, length of the extensions, extensions, data. The
-// index is the key.
+// decode reads an entry: checksum, term, type, Unix nanoseconds of its appending, length of the extensions, extensions,
+// data. The index is the key.
 func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	content, err := intact.Unseal(binary.BigEndian.AppendUint64(nil, index), record)
 	if err != nil {

@@ -68,12 +68,12 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// deleteChunk is how many entries are deleted in one call of the inner store, so that trimming a long log after a snapshot
-// does not keep new entries waiting for the file's one writer.
+// deleteChunk is how many entries are deleted in one call of the inner store, so that trimming a long log after a
+// snapshot does not keep new entries waiting for the file's one writer.
 const deleteChunk = 1024
 
-// DeleteRange deletes in chunks, such that the log has no hole after any of them: from its back when its end is replaced, or all
-// of it, from its front when it is trimmed.
+// DeleteRange deletes in chunks, such that the log has no hole after any of them: from its back when its end is
+// replaced, or all of it, from its front when it is trimmed.
 func (l *Log) DeleteRange(min, max uint64) error {
 	first, _ := l.FirstIndex()
 	last, _ := l.LastIndex()

@@ -12,8 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// bbolt's file, as far as it is needed to see that it is whole before bbolt trusts it: bbolt checks its two headers, and reads all
-// else through mapped memory, partly on its own goroutines, whose panics cannot be recovered. Numbers have the machine's byte order.
+// bbolt's file, as far as it is needed to see that it is whole before bbolt trusts it: bbolt checks its two headers,
+// and reads all else through mapped memory, partly on its own goroutines, whose panics cannot be recovered. Numbers
+// have the machine's byte order.
 const (
 	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
 	elementSize = 16
@@ -40,10 +41,10 @@ type meta struct{ pageSize, root, free, end, txid uint64 }
 // noFreelist stands in a header for the list of free pages, which is not written.
 const noFreelist = math.MaxUint64
 
-// readMeta reads the header at an offset. bbolt keeps two, writes the older one when everything else of a write is on disk, and takes
-// the older one when the newer one is broken. A crash breaks none: the header lies in the first 80 bytes of its page, so in one
-// sector, which disks write as one; without its header a write never was. So a broken one has rotted, and taking the older would undo
-// a write that was acknowledged, such as a vote.
+// readMeta reads the header at an offset. bbolt keeps two, writes the older one when everything else of a write is on
+// disk, and takes the older one when the newer one is broken. A crash breaks none: the header lies in the first 80
+// bytes of its page, so in one sector, which disks write as one; without its header a write never was. So a broken one
+// has rotted, and taking the older would undo a write that was acknowledged, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHead+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {
@@ -61,7 +62,8 @@ func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	}, nil
 }
 
-// walk calls found with each key in a bucket, in order. The error is that of the first page that is not as bbolt writes one.
+// walk calls found with each key in a bucket, in order. The error is that of the first page that is not as bbolt writes
+// one.
 func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 	a, err := readMeta(file, 0)
 	if err != nil {
@@ -130,8 +132,8 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-// promised is how many pages the last element of a page ends on, so that a page that is said to be half the file is not read. bbolt
-// splits pages such that the heads of the elements are all on the first.
+// promised is how many pages the last element of a page ends on, so that a page that is said to be half the file is not
+// read. bbolt splits pages such that the heads of the elements are all on the first.
 func (p *pages) promised(page []byte) uint64 {
 	n := count(page)
 	if n == 0 || pageHead+uint64(n)*elementSize > p.size {
@@ -160,8 +162,8 @@ func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
 
 func count(page []byte) int { return int(binary.NativeEndian.Uint16(page[10:])) }
 
-// layout checks that the elements lie in the page without a gap, as bbolt writes them, so that none can be missing. used is how
-// many bytes they take, with the head.
+// layout checks that the elements lie in the page without a gap, as bbolt writes them, so that none can be missing.
+// used is how many bytes they take, with the head.
 func layout(page []byte) (used uint64, err error) {
 	if flags := binary.NativeEndian.Uint16(page[8:]); flags != leafPage && flags != branchPage {
 		return 0, fmt.Errorf("its kind is %d", flags)

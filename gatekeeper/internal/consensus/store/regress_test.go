@@ -61,7 +61,8 @@ func restored(t *testing.T, dir string) (index uint64, err error) {
 	return index, g.Err()
 }
 
-// What a member has acknowledged it cannot forget: without the newest snapshot it may start only if its log has all that was in it.
+// What a member has acknowledged it cannot forget: without the newest snapshot it may start only if its log has all
+// that was in it.
 func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
 	t.Parallel()
 	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt)

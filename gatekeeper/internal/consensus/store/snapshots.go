@@ -15,8 +15,8 @@ import (
 // Snapshots is a raft.SnapshotStore whose writes are guarded. A read that fails is no fault: a snapshot can be reaped
 // between being listed and being opened.
 //
-// A snapshot of a leader replaces a log that does not lead to it. At a start Raft falls back on older snapshots than the newest: that
-// is a fault if the log does not lead from there to where the newest is.
+// A snapshot of a leader replaces a log that does not lead to it. At a start Raft falls back on older snapshots than
+// the newest: that is a fault if the log does not lead from there to where the newest is.
 type Snapshots struct {
 	inner  raft.SnapshotStore
 	log    intact.Log
@@ -25,8 +25,9 @@ type Snapshots struct {
 	dir    string // where inner keeps its files; empty without any
 }
 
-// syncEvery is how much of a snapshot is written before it is synced. Raft syncs once, at the end; until then the file system
-// may have all of it to write before it can sync an entry of the log, and everything that waits for that entry waits for all of it.
+// syncEvery is how much of a snapshot is written before it is synced. Raft syncs once, at the end; until then the file
+// system may have all of it to write before it can sync an entry of the log, and everything that waits for that entry
+// waits for all of it.
 const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
@@ -69,8 +70,8 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, content, nil
 }
 
-// leads returns ErrDamaged when the log does not lead from the snapshot that was found, of index from, or 0, to the newest there ever
-// was, of index newest: this member has acknowledged everything up to there.
+// leads returns ErrDamaged when the log does not lead from the snapshot that was found, of index from, or 0, to the
+// newest there ever was, of index newest: this member has acknowledged everything up to there.
 func leads(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
@@ -137,11 +138,11 @@ func (s *snapshotSink) Close() error {
 // errForked ends a member that only a start helps: Raft remembers how long its log was.
 var errForked = errors.New("store: a snapshot of the leader has replaced entries that were never committed; nothing is lost, and this server goes on from the snapshot when it is started again")
 
-// replaceLog deletes a log that does not lead to the snapshot of that index and term, which is on disk: the whole of it, as in the
-// Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft leaves it where it is, entries that were never committed too, and goes
-// on behind the snapshot: as a leader it would send them to a follower that lacks them, until it comes to the gap, and the follower
-// would apply them. An own snapshot and one that came late delete nothing. forked says that the log reached as far as the snapshot, by
-// other entries.
+// replaceLog deletes a log that does not lead to the snapshot of that index and term, which is on disk: the whole of
+// it, as in the Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft leaves it where it is, entries that were
+// never committed too, and goes on behind the snapshot: as a leader it would send them to a follower that lacks them,
+// until it comes to the gap, and the follower would apply them. An own snapshot and one that came late delete nothing.
+// forked says that the log reached as far as the snapshot, by other entries.
 func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {

@@ -22,8 +22,8 @@ func newGuard(t *testing.T) (*Guard, chan error) {
 	return g, faults
 }
 
-// onARaftGoroutine runs f as Raft would and returns a channel that is closed when the goroutine has ended, and whether f
-// returned.
+// onARaftGoroutine runs f as Raft would and returns a channel that is closed when the goroutine has ended, and whether
+// f returned.
 func onARaftGoroutine(f func()) (ended chan struct{}, returned *bool) {
 	ended, returned = make(chan struct{}), new(bool)
 	go func() {
@@ -151,7 +151,8 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	}
 }
 
-// All of a log that fills several pages, and parts of it: bbolt does not find the end of what a transaction has emptied.
+// All of a log that fills several pages, and parts of it: bbolt does not find the end of what a transaction has
+// emptied.
 func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		min, max    uint64

@@ -86,8 +86,8 @@ func (k *killed) take() []image {
 	return taken
 }
 
-// After a process was killed at any moment of a write the log is as before the write or as after it, and is not refused; and what is written
-// there then stays.
+// After a process was killed at any moment of a write the log is as before the write or as after it, and is not
+// refused; and what is written there then stays.
 func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -154,7 +154,8 @@ func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
 	}
 }
 
-// A process that was killed between a write and its sync has left what can be read and is on no disk. Who goes by it from now on acknowledges it.
+// A process that was killed between a write and its sync has left what can be read and is on no disk. Who goes by it
+// from now on acknowledges it.
 func TestOpenWAL_KilledBeforeTheSync_IsOnDiskBeforeItIsBelieved(t *testing.T) {
 	f := wholeWAL(t, 30)
 	name := filepath.Base(f.whole.segments()[0])

@@ -107,8 +107,8 @@ func wholeWAL(t *testing.T, entries int) folder {
 	return folder{dir, imageOf(t, dir), want}
 }
 
-// with opens the folder with another content of a file, once as recover does and once as a server, and returns whether damage was
-// noticed. Anything between an error and the same entries fails the test.
+// with opens the folder with another content of a file, once as recover does and once as a server, and returns whether
+// damage was noticed. Anything between an error and the same entries fails the test.
 func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool) {
 	t.Helper()
 	path := filepath.Join(f.dir, file)
@@ -212,7 +212,8 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not forced to the disk: after a loss of power it may ask for less, and then only what follows proves what was acknowledged.
+// The mark is not forced to the disk: after a loss of power it may ask for less, and then only what follows proves what
+// was acknowledged.
 func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
 	f := wholeWAL(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
@@ -248,8 +249,8 @@ func TestWAL_Close_LeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// A member that was given an older snapshot late must not lose what it has acknowledged since, so the store does not say that it is
-// monotonic; Snapshots deletes what must go.
+// A member that was given an older snapshot late must not lose what it has acknowledged since, so the store does not
+// say that it is monotonic; Snapshots deletes what must go.
 func TestWAL_IsNotSaidToBeMonotonic(t *testing.T) {
 	f := openFiles(t, KindWAL, t.TempDir())
 	defer closeFiles(t, f)

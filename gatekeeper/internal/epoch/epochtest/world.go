@@ -1,4 +1,5 @@
-// Package epochtest runs a room of the leader over a real state machine. It is for tests in a bubble of testing/synctest.
+// Package epochtest runs a room of the leader over a real state machine. It is for tests in a bubble of
+// testing/synctest.
 package epochtest
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// World is a state machine and the log in front of it. What a room proposes is applied at once, unless the test says what becomes of
-// it. It is safe for concurrent use.
+// World is a state machine and the log in front of it. What a room proposes is applied at once, unless the test says
+// what becomes of it. It is safe for concurrent use.
 type World struct {
 	T testing.TB
 	// Machine may be replaced while nobody leads.
@@ -136,7 +137,8 @@ func (w *World) Grant(name, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Create is the change that creates a semaphore which admits everybody, with one permit for a minute. set may change the definition.
+// Create is the change that creates a semaphore which admits everybody, with one permit for a minute. set may change
+// the definition.
 func Create(name string, set func(*semaphore.Definition)) fsm.Change {
 	d := &semaphore.Definition{
 		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,

@@ -2671,7 +2671,8 @@ func (x *Forget) GetFirings() []*Firing {
 	return nil
 }
 
-// ForgetFirings is an operator's repair of a semaphore's memory of firings. All that it names are forgotten, or nothing is done.
+// ForgetFirings is an operator's repair of a semaphore's memory of firings. All that it names are forgotten, or nothing
+// is done.
 type ForgetFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -3236,8 +3237,8 @@ func (x *RaiseFeatureLevel) GetLevel() uint32 {
 	return 0
 }
 
-// EndDrain lets the drains of one change be over: what it shut out is refused from here on. The leader proposes it when its timer
-// has run out. Exactly one of names, cordon and token is set.
+// EndDrain lets the drains of one change be over: what it shut out is refused from here on. The leader proposes it when
+// its timer has run out. Exactly one of names, cordon and token is set.
 type EndDrain struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change that began the drain.
@@ -3326,7 +3327,8 @@ func (x *EndDrain) GetAt() int64 {
 	return 0
 }
 
-// Revert gives the fields that a change had replaced for a time their old values back, but for those that were set since.
+// Revert gives the fields that a change had replaced for a time their old values back, but for those that were set
+// since.
 type Revert struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -4715,9 +4717,11 @@ type Header struct {
 	Settings       *Settings `protobuf:"bytes,9,opt,name=settings,proto3" json:"settings,omitempty"`
 	// The largest max_duration ever in force, nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
-	// How long after a promotion nothing is granted, nanoseconds, until EndQuarantine; 0: no recovery is being waited out. Feature level 2.
+	// How long after a promotion nothing is granted, nanoseconds, until EndQuarantine; 0: no recovery is being waited
+	// out. Feature level 2.
 	Quarantine int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
-	// When a recovery last lost permits, Unix nanoseconds; 0: none did. Of what was held before, the journal does not tell all. Feature level 2.
+	// When a recovery last lost permits, Unix nanoseconds; 0: none did. Of what was held before, the journal does not
+	// tell all. Feature level 2.
 	HistoryBegins int64 `protobuf:"fixed64,12,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	// The newest revision of an edit that was forgotten; 0: none was. Feature level 3.
 	EditsForgotten uint64 `protobuf:"varint,13,opt,name=edits_forgotten,json=editsForgotten,proto3" json:"edits_forgotten,omitempty"`
@@ -5338,7 +5342,8 @@ type StoredSemaphore struct {
 	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
 	// The newest revision of a request that was forgotten; 0: none was. Feature level 3.
 	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
-	// When the newest permit ended of those whose end the journal has forgotten, Unix nanoseconds; 0: none was. Feature level 3.
+	// When the newest permit ended of those whose end the journal has forgotten, Unix nanoseconds; 0: none was. Feature
+	// level 3.
 	EndsForgotten int64 `protobuf:"fixed64,9,opt,name=ends_forgotten,json=endsForgotten,proto3" json:"ends_forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6012,15 +6017,16 @@ type StoredRequest struct {
 	Semaphore string    `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	RequestId string    `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; of feature level 2: 7 freed by an unsafe revoke; of feature level 3: 8 superseded.
+	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; of feature level 2: 7 freed by an unsafe
+	// revoke; of feature level 3: 8 superseded.
 	Outcome uint32 `protobuf:"varint,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	Token   uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	// When it was remembered; the oldest are forgotten first.
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
 	// For edits: names that were skipped.
 	Skipped []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of one, 5 an undo;
-	// of feature level 3: 6 a forgetting of firings.
+	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end
+	// of one, 5 an undo; of feature level 3: 6 a forgetting of firings.
 	Edit uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
 	// A hash of what was asked for; 0: not known. Feature level 3, as all that follows.
 	Asked uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
@@ -6285,7 +6291,8 @@ type JournalEntry struct {
 	Permit *StoredPermit `protobuf:"bytes,9,opt,name=permit,proto3" json:"permit,omitempty"`
 	// Which of several entries of one revision, from 0.
 	Ordinal uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
-	// What the entry set or ended, whole; beside a created or deleted definition the pause that came or went with it (feature level 2).
+	// What the entry set or ended, whole; beside a created or deleted definition the pause that came or went with it
+	// (feature level 2).
 	Cordon *StoredCordon `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	Pause  *StoredPause  `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
 	// Of an edit: when its fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
@@ -6304,7 +6311,8 @@ type JournalEntry struct {
 	Undoes uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
 	// What was forgotten of firings, or is remembered again. Feature level 3.
 	Firings *FiringsChange `protobuf:"bytes,21,opt,name=firings,proto3" json:"firings,omitempty"`
-	// How many entries the change made, with those that the journal has forgotten; 0: not known. Feature level 3, as all that follows.
+	// How many entries the change made, with those that the journal has forgotten; 0: not known. Feature level 3, as all
+	// that follows.
 	Entries uint32 `protobuf:"varint,22,opt,name=entries,proto3" json:"entries,omitempty"`
 	// What holds for the whole change. Only in the first of its entries that is left.
 	Change *JournalChange `protobuf:"bytes,23,opt,name=change,proto3" json:"change,omitempty"`

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Acknowledged is a Log that keeps a mark of what it has acknowledged, and that never has a gap. It does not say that it is monotonic,
-// although it takes no gap: Raft would then delete the log after every snapshot that a leader sends, also after one that arrives late and is
-// older than entries which this member has acknowledged.
+// Acknowledged is a Log that keeps a mark of what it has acknowledged, and that never has a gap. It does not say that
+// it is monotonic, although it takes no gap: Raft would then delete the log after every snapshot that a leader sends,
+// also after one that arrives late and is older than entries which this member has acknowledged.
 //
 // Reads are safe for concurrent use. Raft calls StoreLogs and DeleteRange from one goroutine at a time.
 type Acknowledged struct {
@@ -28,8 +28,8 @@ func (a *Acknowledged) Close() error {
 	return errors.Join(a.close(), a.mark.file.Sync(), a.mark.Close())
 }
 
-// StoreLogs writes all entries or none. They follow the last one, without a gap: what they replace was deleted before, and a
-// snapshot from a leader replaces a log that does not lead to it.
+// StoreLogs writes all entries or none. They follow the last one, without a gap: what they replace was deleted before,
+// and a snapshot from a leader replaces a log that does not lead to it.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil

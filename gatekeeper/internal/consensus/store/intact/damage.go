@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// ErrDamaged says that a data folder does not hold what was written to it. Nothing of it may be used: the damaged part may be an
-// entry that other members have in another form, or a vote.
+// ErrDamaged says that a data folder does not hold what was written to it. Nothing of it may be used: the damaged part
+// may be an entry that other members have in another form, or a vote.
 var ErrDamaged = errors.New("damaged")
 
 // Damaged says what is wrong with a part of a data folder, and what to do.
@@ -16,7 +16,8 @@ func Damaged(part, format string, args ...any) error {
 		"folder, or recover from the folders of the others or a backup", ErrDamaged, part, fmt.Errorf(format, args...))
 }
 
-// ReadAt fills b from a file. A file that is too short is an error without the system's words, which would not name the cause.
+// ReadAt fills b from a file. A file that is too short is an error without the system's words, which would not name the
+// cause.
 func ReadAt(file io.ReaderAt, b []byte, at int64) error {
 	_, err := file.ReadAt(b, at)
 	if errors.Is(err, io.EOF) {

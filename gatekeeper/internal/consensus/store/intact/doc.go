@@ -1,5 +1,5 @@
-// Package intact distinguishes what a file was meant to hold from what it holds now. The log stores and the stable store of a
-// member are built on it, on disk and in memory.
+// Package intact distinguishes what a file was meant to hold from what it holds now. The log stores and the stable
+// store of a member are built on it, on disk and in memory.
 //
 //   - Entries adds a checksum to each entry of a log, verifies it, and removes it before Raft sees the entry.
 //   - Values seals each value of a stable store, so that a value is bound to its key.

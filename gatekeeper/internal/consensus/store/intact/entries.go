@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Log is what the packages above need of a log store. Their calls have the contract of raft.LogStore. A StoreLogs that has returned nil
-// has the entries on disk.
+// Log is what the packages above need of a log store. Their calls have the contract of raft.LogStore. A StoreLogs that
+// has returned nil has the entries on disk.
 //
-// This is the seam for a queue between Raft and the file: a Log in front of another one, whose StoreLogs returns when the inner one has
-// stored the entries together with those of other calls. Its reads must show what it has accepted, and its DeleteRange must wait for the
-// appends before it.
+// This is the seam for a queue between Raft and the file: a Log in front of another one, whose StoreLogs returns when
+// the inner one has stored the entries together with those of other calls. Its reads must show what it has accepted,
+// and its DeleteRange must wait for the appends before it.
 type Log interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)
@@ -65,8 +65,8 @@ func (e *Entries) GetLog(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// Verify checks an entry that was found under an index against its checksum, and removes the checksum. An entry that does not fit is
-// emptied.
+// Verify checks an entry that was found under an index against its checksum, and removes the checksum. An entry that
+// does not fit is emptied.
 func Verify(index uint64, log *raft.Log) error {
 	err := fits(index, log)
 	if err != nil {

@@ -107,7 +107,8 @@ func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
 	}
 }
 
-// Raft replicates Extensions. A checksum that comes with an entry says what the leader had, not what this member stores.
+// Raft replicates Extensions. A checksum that comes with an entry says what the leader had, not what this member
+// stores.
 func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
 	leader, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
 	var sent raft.Log

@@ -13,13 +13,14 @@ import (
 // MarkFile is the name of a mark's file.
 const MarkFile = "acknowledged"
 
-// Place is the place of an entry in the log. Raft has no two entries with the same index and term, so nothing else is compared.
-// Zero is the place before all entries.
+// Place is the place of an entry in the log. Raft has no two entries with the same index and term, so nothing else is
+// compared. Zero is the place before all entries.
 type Place struct{ Index, Term uint64 }
 
-// Mark notes up to which entry the log was acknowledged, in a file of one record in one sector, which is written over and over. It is
-// written after the entries are on disk, and is not synced, except before the log becomes shorter. So a process that ends in any way leaves
-// the mark as it was written. After a loss of power it may be some seconds old and then asks for less. What it asks for must be in the log.
+// Mark notes up to which entry the log was acknowledged, in a file of one record in one sector, which is written over
+// and over. It is written after the entries are on disk, and is not synced, except before the log becomes shorter. So a
+// process that ends in any way leaves the mark as it was written. After a loss of power it may be some seconds old and
+// then asks for less. What it asks for must be in the log.
 type Mark struct {
 	file *os.File
 	part string // of the data folder: the mark's file
@@ -36,8 +37,8 @@ func CreateMark(folder string) error {
 	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
 }
 
-// OpenMark reads the mark in a folder within the data folder dir, and opens it for writing unless readOnly is set. Errors: ErrDamaged,
-// also when there is none, and those of the system.
+// OpenMark reads the mark in a folder within the data folder dir, and opens it for writing unless readOnly is set.
+// Errors: ErrDamaged, also when there is none, and those of the system.
 func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	flag := os.O_RDWR
 	if readOnly {
@@ -73,8 +74,8 @@ type Reader interface {
 	GetLog(index uint64, log *raft.Log) error
 }
 
-// Check returns the last place of a log, or ErrDamaged if the log does not have what was acknowledged. part is the log's part of the
-// data folder. What was deleted from the front of the log is not asked for.
+// Check returns the last place of a log, or ErrDamaged if the log does not have what was acknowledged. part is the
+// log's part of the data folder. What was deleted from the front of the log is not asked for.
 func (m *Mark) Check(log Reader, part string) (last Place, err error) {
 	first, err := log.FirstIndex()
 	if err != nil {

@@ -18,8 +18,8 @@ func sum(key, content []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, content)
 }
 
-// Seal returns content behind its checksum, the CRC-32C of key and content. Content that is found under another key does not pass
-// Unseal. The format is frozen: it is on disk.
+// Seal returns content behind its checksum, the CRC-32C of key and content. Content that is found under another key
+// does not pass Unseal. The format is frozen: it is on disk.
 func Seal(key, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, sumSize+len(content)), sum(key, content)), content...)
 }

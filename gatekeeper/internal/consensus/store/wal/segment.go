@@ -15,12 +15,13 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// raft-wal's file of a segment, as far as it is needed to see that it is whole before raft-wal trusts it. It holds a header, then frames of
-// eight bytes and a content: entries, perhaps an index of where they are, which seals the segment, and a commit with the CRC of all since
-// the commit before. Each such batch is one write and one sync; the rest of the file is zeros. Numbers are little endian.
+// raft-wal's file of a segment, as far as it is needed to see that it is whole before raft-wal trusts it. It holds a
+// header, then frames of eight bytes and a content: entries, perhaps an index of where they are, which seals the
+// segment, and a commit with the CRC of all since the commit before. Each such batch is one write and one sync; the
+// rest of the file is zeros. Numbers are little endian.
 //
-// raft-wal itself reads up to the first frame that it cannot read, looks at the last batch's CRC, and goes on from there: it takes all that
-// does not fit for a write that a crash cut short.
+// raft-wal itself reads up to the first frame that it cannot read, looks at the last batch's CRC, and goes on from
+// there: it takes all that does not fit for a write that a crash cut short.
 const (
 	segmentHead  = 32
 	segmentMagic = 0x58eb6b0d // and version 0
@@ -65,8 +66,8 @@ type frame struct {
 	term   uint64
 }
 
-// walkSegment reads a segment and calls found with each entry of a batch that is whole. It ends where a batch is not. The error is that of
-// something that no crash leaves.
+// walkSegment reads a segment and calls found with each entry of a batch that is whole. It ends where a batch is not.
+// The error is that of something that no crash leaves.
 func walkSegment(
 	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, found func(index, term uint64) error,
 ) (walked, error) {
@@ -93,8 +94,8 @@ func walkSegment(
 	return w.walked, nil
 }
 
-// later says whether another batch was written behind the one that is not whole. torn is the end of that one, 0 if that is unknown: then
-// a batch that is whole is looked for.
+// later says whether another batch was written behind the one that is not whole. torn is the end of that one, 0 if that
+// is unknown: then a batch that is whole is looked for.
 func (w *segmentWalk) later(torn int64) (bool, error) {
 	if torn > 0 {
 		return written(w.file, torn, w.size)

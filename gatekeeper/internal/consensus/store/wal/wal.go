@@ -22,8 +22,8 @@ import (
 // Dir is the folder of the segments in a data folder.
 const Dir = "wal"
 
-// key is where the stable store says which segments the log has. A folder without it keeps its log elsewhere. It is frozen, and so is its form:
-// raft-wal's state as JSON.
+// key is where the stable store says which segments the log has. A folder without it keeps its log elsewhere. It is
+// frozen, and so is its form: raft-wal's state as JSON.
 const key = "gatekeeper.wal"
 
 // segmentSize is the size of a segment's file, which has its full length from the beginning.
@@ -64,8 +64,8 @@ func Kept(values intact.Store) (bool, error) {
 	return err == nil, err
 }
 
-// Open opens the log in dir, whose stable store are the values. All of it is read and checked before. Errors: intact.ErrDamaged, and those
-// of the system.
+// Open opens the log in dir, whose stable store are the values. All of it is read and checked before. Errors:
+// intact.ErrDamaged, and those of the system.
 func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, err error) {
 	found, err := load(dir, values, intact.Verify)
 	if err != nil {
@@ -112,8 +112,9 @@ func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, 
 	return intact.NewAcknowledged(intact.NewEntries(l, Dir), mark, l.close), nil
 }
 
-// Read reads the log in dir without writing to it, and checks it as Open does. verify says whether an entry that raft-wal's coding has
-// under an index is as it was written, and makes of it what Raft sees: intact.Verify, but for old formats.
+// Read reads the log in dir without writing to it, and checks it as Open does. verify says whether an entry that
+// raft-wal's coding has under an index is as it was written, and makes of it what Raft sees: intact.Verify, but for old
+// formats.
 func Read(dir string, values intact.Store, verify func(index uint64, log *raft.Log) error) (intact.Reader, error) {
 	found, err := load(dir, values, verify)
 	if err != nil {
@@ -147,7 +148,8 @@ func isSystem(err error) bool {
 	return ok
 }
 
-// log is raft-wal's, opened on what was checked. Safe for concurrent use, but for StoreLogs, which Raft calls from one goroutine.
+// log is raft-wal's, opened on what was checked. Safe for concurrent use, but for StoreLogs, which Raft calls from one
+// goroutine.
 type log struct {
 	inner  *wal.WAL
 	beside *beside
@@ -173,7 +175,8 @@ func (l *log) LastIndex() (uint64, error) {
 	return l.inner.LastIndex()
 }
 
-// GetLog reads an entry. raft-wal still has what was deleted in part of a segment, and its decoder may panic on what it did not write.
+// GetLog reads an entry. raft-wal still has what was deleted in part of a segment, and its decoder may panic on what it
+// did not write.
 func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -224,7 +227,8 @@ func (l *log) DeleteRange(min, max uint64) error {
 	return l.beside.err()
 }
 
-// beside remembers what failed beside the calls: raft-wal makes the next segment on another goroutine, and only logs it.
+// beside remembers what failed beside the calls: raft-wal makes the next segment on another goroutine, and only logs
+// it.
 type beside struct{ failed atomic.Pointer[error] }
 
 func (b *beside) note(err error) error {

@@ -20,7 +20,7 @@ import (
 const (
 	// waitTimeout bounds one Acquire call. The server ends it after 60 s.
 	waitTimeout = 75 * time.Second
-	// lastWord bounds what is told to the servers after the caller's context has ended.
+	// lastWord bounds what is sent to the servers after the caller's context has ended.
 	lastWord = 2 * time.Second
 )
 
@@ -28,7 +28,7 @@ const (
 type answer struct {
 	grant  *gatekeeperv1.Grant
 	denial *gatekeeperv1.Denial
-	// repeat: the call ended by itself, still waiting.
+	// repeat: the server ended the call, still waiting.
 	repeat bool
 	// belief is set with grant.
 	belief belief
@@ -58,8 +58,8 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 			return err
 		})
 		if revision, tooOld := tooOldSince(err); tooOld && !a.named && revision > a.revision {
-			// The servers may have forgotten requests since this one was drawn, so they cannot tell whether it is new. A permit that
-			// it had has ended.
+			// The servers may have forgotten requests since this one was drawn, so they cannot tell whether it is new.
+			// A permit that it had has ended.
 			c.saw(revision)
 			a.draw(revision)
 			got.repeat = true
@@ -92,7 +92,8 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	})
 }
 
-// timedOut is the denial of an acquisition whose time in the queue is over. Who holds is read now, if that is quickly done.
+// timedOut is the denial of an acquisition whose time in the queue is over. Who holds is read now, if that is quickly
+// done.
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *DeniedError {
 	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
@@ -145,11 +146,11 @@ func brief(d time.Duration) time.Duration {
 // maxHolders is how many holders a denial names.
 const maxHolders = 16
 
-// takeBack tells the servers that nobody counts on this acquisition, whatever became of it: it leaves the queue, and a permit
-// that was granted to it is free. If it does not get through, the permit expires.
+// takeBack lets the servers know that nobody counts on this acquisition, whatever became of it: it leaves the queue,
+// and a permit that was granted to it is free. If it does not get through, the permit expires.
 //
-// A request that the application named is not taken back. The application, or its next process, may repeat it, and a cancellation
-// that arrives late would end the permit that the repeat was answered with.
+// A request that the application named is not taken back. The application, or its next process, may repeat it, and a
+// cancellation that arrives late would end the permit that the repeat was answered with.
 func (c *Client) takeBack(a *acquisition) {
 	if a.named {
 		return

@@ -259,7 +259,8 @@ func TestRelease_EndedBefore_IsTruthful(t *testing.T) {
 	})
 }
 
-// A release whose answer was lost may still arrive: the same token, granted again to the same request, must not be believed in.
+// A release whose answer was lost may still arrive: the same token, granted again to the same request, must not be
+// believed in.
 func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Begin acquires the permit of one run by the Runner's policies, for schedulers that call the job themselves; everybody else
-// calls Run. The Run must be ended. A zero due claims no firing.
+// Begin acquires the permit of one run by the Runner's policies, for schedulers that call the job themselves; everybody
+// else calls Run. The Run must be ended. A zero due claims no firing.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	var opts []AcquireOption
 	if !due.IsZero() {

@@ -11,8 +11,8 @@ const (
 	maxBackoff = time.Second
 )
 
-// backoff is the wait before the n-th round of attempts, from 0: doubled each time, and jittered so that clients that failed
-// together do not return together.
+// backoff is the wait before the n-th round of attempts, from 0: doubled each time, and jittered so that clients that
+// failed together do not return together.
 func backoff(n int) time.Duration {
 	d := maxBackoff
 	if n < 6 {

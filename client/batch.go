@@ -23,20 +23,23 @@ const (
 	minConcurrent = 3
 	// maxBatch is the most requests of a batch; servers take no more.
 	maxBatch = 1024
-	// maxBatchBytes is the most bytes of a batch, unless its first request alone has more. Servers take four times as much.
+	// maxBatchBytes is the most bytes of a batch, unless its first request alone has more. Servers take four times as
+	// much.
 	maxBatchBytes = 1 << 20
 	// maxBatched is the most bytes of a request in a batch. A larger one would slow the others down.
 	maxBatched = 16 << 10
 	// maxDenied is how many semaphores are remembered as denied.
 	maxDenied = 10_000
-	// batchRest is how long nothing goes in batches after one has failed, and olderRest if the server does not know the call.
+	// batchRest is how long nothing goes in batches after one has failed, and olderRest if the server does not know the
+	// call.
 	batchRest = time.Second
 	olderRest = time.Minute
 )
 
-// coalescer asks for permits in batches. A batch answers denials and errors and changes nothing, so all other requests, and those of
-// a batch that has failed, are simply made again, each as a TryAcquire. To spare grants that second call, only semaphores
-// that were denied last are asked for in batches. One batch is in flight at a time; meanwhile the next one gathers.
+// coalescer asks for permits in batches. A batch answers denials and errors and changes nothing, so all other requests,
+// and those of a batch that has failed, are simply made again, each as a TryAcquire. To spare grants that second call,
+// only semaphores that were denied last are asked for in batches. One batch is in flight at a time; meanwhile the next
+// one gathers.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // of a batch
@@ -73,7 +76,8 @@ func (b *coalescer) close() {
 	b.running.Wait()
 }
 
-// Invoke makes a unary call. A TryAcquire goes in a batch if that can help, unless its caller wants more of gRPC than its answer.
+// Invoke makes a unary call. A TryAcquire goes in a batch if that can help, unless its caller wants more of gRPC than
+// its answer.
 func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	m, isTry := args.(*gatekeeperv1.TryAcquireRequest)
 	out, isReply := reply.(*gatekeeperv1.TryAcquireResponse)
@@ -148,8 +152,8 @@ func (b *coalescer) ask(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, 
 	}
 }
 
-// encode writes a request as a field of a batch: its caller may change it as soon as it stops waiting, and a request that cannot be
-// encoded must not stop those of others.
+// encode writes a request as a field of a batch: its caller may change it as soon as it stops waiting, and a request
+// that cannot be encoded must not stop those of others.
 func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 	const requests = 1 // the field's number
 	size := proto.Size(m)

@@ -231,7 +231,8 @@ func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *test
 	})
 }
 
-// Whatever a batch does not answer is asked again alone, without an unknown outcome: also requests without an id, which are never repeated.
+// Whatever a batch does not answer is asked again alone, without an unknown outcome: also requests without an id, which
+// are never repeated.
 func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {

@@ -91,7 +91,8 @@ func (bearer) RequireTransportSecurity() bool { return true }
 // has replaced it; where none has, the next attempt is refused at once.
 var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the token of its caller has ended")
 
-// tokenEnded reports whether a server does not know the caller. Ask only for a call that it has let in, or that has another token to show now.
+// tokenEnded reports whether a server does not know the caller. Ask only for a call that it has let in, or that has
+// another token to show now.
 func tokenEnded(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated
@@ -121,7 +122,8 @@ func checkBearer(token string) error {
 	return nil
 }
 
-// shortestToken is the length of a token of gkctl auth token create: gk_, an id of 12 characters, _, and 43 of the secret.
+// shortestToken is the length of a token of gkctl auth token create: gk_, an id of 12 characters, _, and 43 of the
+// secret.
 const shortestToken = 3 + 12 + 1 + 43
 
 // bearerChars are the characters of a bearer token, of any kind (RFC 6750, section 2.1).

@@ -11,7 +11,8 @@ func margin(d time.Duration) time.Duration { return d / rateDivisor }
 // maxStopTime bounds the default stop time.
 const maxStopTime = 10 * time.Second
 
-// stopTime is how long before the local deadline a permit's context ends; asked is 0 for the default, a fifth of the duration.
+// stopTime is how long before the local deadline a permit's context ends; asked is 0 for the default, a fifth of the
+// duration.
 func stopTime(asked, duration time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -19,8 +20,8 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
-// refreshEvery is when a permit is refreshed again after an answer: a third of its duration, or sooner, so that there is time for a second
-// attempt before the stop time.
+// refreshEvery is when a permit is refreshed again after an answer: a third of its duration, or sooner, so that there
+// is time for a second attempt before the stop time.
 func refreshEvery(stop, duration time.Duration) time.Duration {
 	return max(min(duration/3, (duration-margin(duration)-stop)/2), minBackoff)
 }
@@ -28,9 +29,9 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 // tooBrief says whether a permit lives too briefly beside a stop time that was asked for.
 func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd is until when refreshes are granted at least, when an answer says that they are for left more, counted from the answer,
-// which was given at base or later; 0 without a drain. Nothing is believed by it: an operator may end a drain, and belief moves by
-// answers alone.
+// drainEnd is until when refreshes are granted at least, when an answer says that they are for left more, counted from
+// the answer, which was given at base or later; 0 without a drain. Nothing is believed by it: an operator may end a
+// drain, and belief moves by answers alone.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -41,8 +42,8 @@ func drainEnd(base, left time.Duration) time.Duration {
 // election is more than it takes the servers to agree on a leader.
 const election = 5 * time.Second
 
-// afterDeadline is for how long after the local deadline of a permit a server may hold it when the leader has changed once: a new
-// leader gives it its full duration again. The margin and the server's grace lie between the two deadlines.
+// afterDeadline is for how long after the local deadline of a permit a server may hold it when the leader has changed
+// once: a new leader gives it its full duration again. The margin and the server's grace lie between the two deadlines.
 func afterDeadline(duration time.Duration) time.Duration {
 	return duration + 2*margin(duration) + election
 }
@@ -53,8 +54,8 @@ type belief struct {
 	base time.Duration
 	// duration is what the last answer said, and the next refresh states.
 	duration time.Duration
-	// deadline is where belief ends. It may lie beyond base + duration when an answer shortened the duration and no later frame
-	// has yet stated so.
+	// deadline is where belief ends. It may lie beyond base + duration when an answer shortened the duration and no
+	// later frame has yet stated so.
 	deadline time.Duration
 }
 
@@ -67,16 +68,16 @@ func believe(sent, waited, duration, now time.Duration) belief {
 	return belief{base: base, duration: duration, deadline: deadline}
 }
 
-// refreshed is the belief after the answer to a frame that was sent at sent. It never moves the deadline in: what an earlier
-// answer promised holds until a later frame states something shorter.
+// refreshed is the belief after the answer to a frame that was sent at sent. It never moves the deadline in: what an
+// earlier answer promised holds until a later frame states something shorter.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}
 	n.deadline = max(n.deadline, b.deadline)
 	return n
 }
 
-// stated is the belief from the moment at which a frame is sent that states b.duration: from then on a leader may tell its
-// successor no more than that.
+// stated is the belief from the moment at which a frame is sent that states b.duration: from then on a leader may tell
+// its successor no more than that.
 func (b belief) stated(sent time.Duration) belief {
 	b.deadline = min(b.deadline, sent+b.duration-margin(b.duration))
 	return b

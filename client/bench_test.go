@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// What a call costs through the client and through the generated stub, on a connection in memory to the same fake server: the
-// difference is the client's own. `make bench` measures the same against real servers.
+// What a call costs through the client and through the generated stub, on a connection in memory to the same fake
+// server: the difference is the client's own. `make bench` measures the same against real servers.
 
 func BenchmarkTryAcquire_Denied(b *testing.B) {
 	client, stub := benchCluster(b)
@@ -115,7 +115,8 @@ func refreshedAll(q *gatekeeperv1.KeepAliveRequest) []*gatekeeperv1.TokenResult 
 	return results
 }
 
-// benchServer grants "free", refreshes what it is asked to, and denies anything else. It remembers nothing, as tests' fakes do.
+// benchServer grants "free", refreshes what it is asked to, and denies anything else. It remembers nothing, as tests'
+// fakes do.
 type benchServer struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	token atomic.Uint64

@@ -65,7 +65,7 @@ func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
 		}
 		asked := get(s.a, func(s *server) int { return len(s.acquired) })
 		if told := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || told != 1 {
-			t.Errorf("asked %d times, told %d times", asked, told)
+			t.Errorf("asked %d times, got %d times", asked, told)
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxHints is how many hints in a row a call follows without a pause. Two servers that each believe that the other leads must
-// not keep it busy.
+// maxHints is how many hints in a row a call follows without a pause. Two servers that each believe that the other
+// leads must not keep it busy.
 const maxHints = 3
 
 // call is how a call may be made.
@@ -26,7 +26,8 @@ type call struct {
 	harmless bool
 	// named: it carries the id of a request, by which the servers know a repeat for as long as they remember the first.
 	named bool
-	// held: it is about a permit that this process may hold, which another cluster does not know: such calls go on at the others.
+	// held: it is about a permit that this process may hold, which another cluster does not know: such calls go on at
+	// the others.
 	held bool
 	// timeout bounds one attempt.
 	timeout time.Duration
@@ -34,8 +35,9 @@ type call struct {
 	within time.Duration
 }
 
-// do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, certificates let the Client reach no server
-// at all, or ctx ends. try makes one attempt; what it reads before the attempt it must read itself, each time.
+// do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, certificates let the Client
+// reach no server at all, or ctx ends. try makes one attempt; what it reads before the attempt it must read itself,
+// each time.
 func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *link) error) error {
 	failure := new(UnavailableError)
 	hints := 0
@@ -105,7 +107,8 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 	}
 }
 
-// pause is sleep, cut short when the Client is closed: what goes on for long, as a release, must not hold up whoever closed it.
+// pause is sleep, cut short when the Client is closed: what goes on for long, as a release, must not hold up the caller
+// of Close.
 func (c *Client) pause(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,8 +116,8 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// certificates says whether all endpoints were tried and failed by a certificate: another round would go the same way. Calls share the
-// router, so that a round of attempts need not have come to every endpoint.
+// certificates says whether all endpoints were tried and failed by a certificate: another round would go the same way.
+// Calls share the router, so that a round of attempts need not have come to every endpoint.
 func (e *UnavailableError) certificates(endpoints int) bool {
 	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		_, ok := errors.AsType[*CertificateError](a.Err)
@@ -195,7 +198,8 @@ func judge(err error) verdict {
 	return verdict{final: true}
 }
 
-// caller is the Client as the generated clients see it: unary calls are repeated, streams are opened once on the present target.
+// caller is the Client as the generated clients see it: unary calls are repeated, streams are opened once on the
+// present target.
 type caller struct{ *Client }
 
 var _ grpc.ClientConnInterface = caller{}
@@ -220,9 +224,10 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how says what is known of a method. Clear and the changes of the cluster are not repeatable: the repeat of one that was carried out is
-// refused, which would sound as if it had not been. Nor are Pause, Cordon and Uncordon without a request id: a repeated pause or cordon
-// would replace the first one, and an undo would bring that back; a repeated Uncordon would find no cordon.
+// how says what is known of a method. Clear and the changes of the cluster are not repeatable: the repeat of one that
+// was carried out is refused, which would sound as if it had not been. Nor are Pause, Cordon and Uncordon without a
+// request id: a repeated pause or cordon would replace the first one, and an undo would bring that back; a repeated
+// Uncordon would find no cordon.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {

@@ -371,7 +371,7 @@ func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
 			}
 		}
 		if !slices.Equal(told, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
-			t.Errorf("told %v, asked from %v", told, from)
+			t.Errorf("got %v, asked from %v", told, from)
 		}
 	})
 }

@@ -16,15 +16,16 @@ import (
 // maxMissed is how many due times the servers take at once.
 const maxMissed = 1000
 
-// CatchUp runs the firings that were missed, for example because no host was up when they were due. Call it when a schedule starts, and after
-// the host was suspended. next is the schedule: it returns the first due time after a time, or zero. The definition decides what is run, by
-// misfire and misfire_window: nothing by default, the last firing, or each in order. Nothing runs that another process has claimed, or that was due
-// before the definition said so. Of more than 1000 missed firings only the newest are run.
+// CatchUp runs the firings that were missed, for example because no host was up when they were due. Call it when a
+// schedule starts, and after the host was suspended. next is the schedule: it returns the first due time after a time,
+// or zero. The definition decides what is run, by misfire and misfire_window: nothing by default, the last firing, or
+// each in order. Nothing runs that another process has claimed, or that was due before the definition said so. Of more
+// than 1000 missed firings only the newest are run.
 //
-// Each is run by RunDue, one after the other, and waits for its permit unless WithDenialPolicy says otherwise. A firing that fails, or is denied,
-// does not keep the later ones from running. CatchUp waits for a server for as long as ctx lasts, logs as Fire does, and returns what its runs
-// returned, joined.
-// Servers that do not know the call have nothing to run.
+// Each is run by RunDue, one after the other, and waits for its permit unless WithDenialPolicy says otherwise. A firing
+// that fails, or is denied, does not keep the later ones from running. CatchUp waits for a server for as long as ctx
+// lasts, logs as Fire does, and returns what its runs returned, joined. Servers that do not know the call have nothing
+// to run.
 func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) error {
 	missed, err := r.Missed(ctx, next)
 	if err != nil {
@@ -50,8 +51,8 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 	return errors.Join(failed...)
 }
 
-// Missed returns when the firings were due that CatchUp would run now, in their order, for a scheduler that begins runs in its own way. It calls
-// next only if the definition wants missed firings to be run.
+// Missed returns when the firings were due that CatchUp would run now, in their order, for a scheduler that begins runs
+// in its own way. It calls next only if the definition wants missed firings to be run.
 func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (run []time.Time, err error) {
 	// The first question is for how far back to look: most definitions run none.
 	req := &gatekeeperv1.CatchUpRequest{Semaphore: r.sem.name, Identity: r.sem.identity(), Name: r.firing}
@@ -78,8 +79,8 @@ func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (ru
 	return run, nil
 }
 
-// passed returns the newest due times of a schedule after since that are not after now. Schedules know only their next due time, so it looks
-// for them further and further back.
+// passed returns the newest due times of a schedule after since that are not after now. Schedules know only their next
+// due time, so it looks for them further and further back.
 func passed(next func(time.Time) time.Time, since, now time.Time) []time.Time {
 	for back := time.Hour; ; back *= 4 {
 		from := now.Add(-back)

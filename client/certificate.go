@@ -18,15 +18,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// CertificateError says that no connection came about because of a certificate: of a server's, which was refused here, or of the
-// client's own, which the server refused. It is found by errors.As in the *UnavailableError of a call, or of Members.
+// CertificateError says that no connection came about because of a certificate: of a server's, which was refused here,
+// or of the client's own, which the server refused. It is found by errors.As in the *UnavailableError of a call, or of
+// Members.
 //
-// An endpoint with such a trouble is one that does not answer, and the others are asked. When all have it and the Client has never
-// got through to a server, it was set up wrongly, and a call fails after one round instead of going on until its context ends. A Client
-// that has got through before goes on as in any outage: certificates expire and are renewed.
+// An endpoint with such a trouble is one that does not answer, and the others are asked. When all have it and the
+// Client has never got through to a server, it was set up wrongly, and a call fails after one round instead of going on
+// until its context ends. A Client that has got through before goes on as in any outage: certificates expire and are
+// renewed.
 type CertificateError struct {
 	Endpoint string
-	// ByServer: the server refused the client's certificate, or that it showed none. Otherwise the server's was refused here.
+	// ByServer: the server refused the client's certificate, or that it showed none. Otherwise the server's was refused
+	// here.
 	ByServer bool
 	// Err is what package tls said: a *tls.CertificateVerificationError, which wraps an error of package x509 that says
 	// more; or the server's alert, if ByServer.
@@ -61,8 +64,8 @@ func (e *CertificateError) plain() string {
 // alertCertificateRequired is what a server says to a client that shows no certificate (RFC 8446, 6.2).
 const alertCertificateRequired tls.AlertError = 116
 
-// alert returns the alert by which the other side refused a certificate. Package tls has no other way to tell alerts of a connection
-// apart than by their text, and AlertError gives the same text.
+// alert returns the alert by which the other side refused a certificate. Package tls has no other way to tell alerts of
+// a connection apart than by their text, and AlertError gives the same text.
 func alert(err error) (tls.AlertError, bool) {
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" || op.Err == nil {
@@ -84,8 +87,8 @@ func alert(err error) (tls.AlertError, bool) {
 	return 0, false
 }
 
-// handshakes are TLS credentials of the connections to one endpoint. They remember which certificate the last one failed by: gRPC hands
-// on the text of that alone.
+// handshakes are TLS credentials of the connections to one endpoint. They remember which certificate the last one
+// failed by: gRPC hands on the text of that alone.
 type handshakes struct {
 	credentials.TransportCredentials
 	endpoint string
@@ -103,8 +106,8 @@ func newHandshakes(endpoint string, files *tlsfiles.Latest, through *atomic.Bool
 	return &handshakes{TransportCredentials: files.Credentials(), endpoint: endpoint, through: through, last: new(lastHandshake)}
 }
 
-// ClientHandshake notes a certificate that is refused here. One that the server refuses is heard of with the first read: by TLS 1.3 the
-// client's side of the handshake is over before the server has seen it.
+// ClientHandshake notes a certificate that is refused here. One that the server refuses is heard of with the first
+// read: by TLS 1.3 the client's side of the handshake is over before the server has seen it.
 func (h *handshakes) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := h.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
@@ -134,8 +137,9 @@ func (h *handshakes) note(err error) {
 	h.last.trouble = trouble
 }
 
-// explain returns the trouble of the last handshake if it is what the error of an attempt is about, and else that error. The connection
-// may have failed since by something else, so the error must tell of it: gRPC puts the whole text of one error into the other.
+// explain returns the trouble of the last handshake if it is what the error of an attempt is about, and else that
+// error. The connection may have failed since by something else, so the error must tell of it: gRPC puts the whole text
+// of one error into the other.
 func (h *handshakes) explain(err error) error {
 	if h == nil {
 		return err
@@ -177,8 +181,8 @@ func (c *firstRead) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write fails by what the server said, if that was a refusal: a server that refuses the client's certificate closes the connection while the
-// client writes its first message, so that the write fails too, and says nothing.
+// Write fails by what the server said, if that was a refusal: a server that refuses the client's certificate closes the
+// connection while the client writes its first message, so that the write fails too, and says nothing.
 func (c *firstRead) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if err == nil || c.heard.Load() {

@@ -239,7 +239,8 @@ func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
 	}
 }
 
-// An endpoint at which nobody listens may come back: the call goes on, and its error names the certificate of the other all the same.
+// An endpoint at which nobody listens may come back: the call goes on, and its error names the certificate of the other
+// all the same.
 func TestCertificateError_BesideAnOutage_IsFoundAtTheEndOfTheContext(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
@@ -252,7 +253,8 @@ func TestCertificateError_BesideAnOutage_IsFoundAtTheEndOfTheContext(t *testing.
 	}
 }
 
-// A client that has got through before rides out a certificate that was replaced by a wrong one, as any outage, and a release with it.
+// A client that has got through before rides out a certificate that was replaced by a wrong one, as any outage, and a
+// release with it.
 func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)

@@ -8,11 +8,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// claims are what a Client knows of the identities that its application chose, by WithHolderID. Drawn holder ids never come back and
-// need none of it.
+// claims are what a Client knows of the identities that its application chose, by WithHolderID. Drawn holder ids never
+// come back and need none of it.
 //
-// An identity has at most one permit of a semaphore, and the servers give it a new token for each new request. Two acquisitions of one
-// identity in one process would take the permit from each other, so the Client refuses the second.
+// An identity has at most one permit of a semaphore, and the servers give it a new token for each new request. Two
+// acquisitions of one identity in one process would take the permit from each other, so the Client refuses the second.
 type claims struct {
 	byKey map[claimKey]*claim
 	// sweepAt is the size at which claims that no longer matter are removed.
@@ -36,7 +36,8 @@ type claim struct {
 	// leftover is ended while a server may still have it live: nobody here counts on it any more. 0: none.
 	leftover uint64
 
-	// unanswered counts the releases and cancellations of this identity that are under way; settled is closed when there is none left.
+	// unanswered counts the releases and cancellations of this identity that are under way; settled is closed when
+	// there is none left.
 	unanswered int
 	settled    chan struct{}
 
@@ -48,12 +49,14 @@ type claim struct {
 // supersession is the loss of a permit to another process of the same identity.
 type supersession struct {
 	by uint64 // the token under which the other process has it
-	// until is the clock's reading before which a Runner does not acquire again, and rest the time between two attempts.
+	// until is the clock's reading before which a Runner does not acquire again, and rest the time between two
+	// attempts.
 	until, rest time.Duration
 }
 
-// InUseError refuses an acquisition because this Client is acquiring or holding a permit of the same semaphore under the same group,
-// acquirer and holder id. Release that permit first, or use another holder id: a holder id stands for one holder.
+// InUseError refuses an acquisition because this Client is acquiring or holding a permit of the same semaphore under
+// the same group, acquirer and holder id. Release that permit first, or use another holder id: a holder id stands for
+// one holder.
 type InUseError struct {
 	Semaphore, Group, Acquirer, HolderID string
 	// Token is that of the permit that is held; 0 while it is being acquired.
@@ -68,8 +71,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("this process already holds semaphore %q as %s, with token %d: release that permit first, or use another holder id", e.Semaphore, who, e.Token)
 }
 
-// enter begins an acquisition. Of an identity that the application chose it is the only one until exit. It goes on when releases and
-// cancellations of that identity that were sent before have been answered, or have had the time for it.
+// enter begins an acquisition. Of an identity that the application chose it is the only one until exit. It goes on when
+// releases and cancellations of that identity that were sent before have been answered, or have had the time for it.
 func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	if !a.chosen {
 		return nil
@@ -135,7 +138,8 @@ func (r *renewer) exit(a *acquisition) {
 	r.tidy(a.claim)
 }
 
-// speak notes that a release or a cancellation of an identity is about to be sent, and returns what notes that it is over.
+// speak notes that a release or a cancellation of an identity is about to be sent, and returns what notes that it is
+// over.
 func (r *renewer) speak(c *claim) (over func()) {
 	if c == nil {
 		return func() {}
@@ -156,8 +160,8 @@ func (r *renewer) speak(c *claim) (over func()) {
 	}
 }
 
-// letGo notes that belief in the claim's permit has ended. A server may have the permit live for as long as it could keep it after one
-// more change of leaders. The caller holds mu.
+// letGo notes that belief in the claim's permit has ended. A server may have the permit live for as long as it could
+// keep it after one more change of leaders. The caller holds mu.
 func (r *renewer) letGo(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {
@@ -215,7 +219,8 @@ func (r *renewer) reportTaken() {
 	}
 }
 
-// resting returns the last loss of an identity to another process, and how long a Runner still leaves the permit alone; nil without one.
+// resting returns the last loss of an identity to another process, and how long a Runner still leaves the permit alone;
+// nil without one.
 func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -226,8 +231,8 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	return c.lost, c.lost.until - r.clock.Now()
 }
 
-// changeRest has the Runners of an identity leave the permit alone for as long again, or, if not again, for no longer. It does nothing when
-// there was a newer loss, or a grant, meanwhile.
+// changeRest has the Runners of an identity leave the permit alone for as long again, or, if not again, for no longer.
+// It does nothing when there was a newer loss, or a grant, meanwhile.
 func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -252,7 +257,8 @@ func (r *renewer) tidy(c *claim) {
 	}
 }
 
-// sweep tidies all claims once they have doubled, so that releases without an answer do not add up. The caller holds mu.
+// sweep tidies all claims once they have doubled, so that releases without an answer do not add up. The caller holds
+// mu.
 func (r *renewer) sweep() {
 	if len(r.claims.byKey) < max(r.claims.sweepAt, minSweep) {
 		return

@@ -179,8 +179,8 @@ func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
 	})
 }
 
-// Its application may repeat the request, perhaps in another process. A cancellation that arrives later would end what the repeat
-// was answered with.
+// Its application may repeat the request, perhaps in another process. A cancellation that arrives later would end what
+// the repeat was answered with.
 func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered

@@ -30,9 +30,10 @@ type Client struct {
 	closed bool
 }
 
-// Dial returns a Client of the cluster at endpoints: all its members, or one address of a load balancer, as host:port; the port
-// may be left out. No endpoints mean those of GK_ENDPOINTS, or DefaultEndpoint. Connections are made when they are needed, so
-// an error is one of the options, or of ctx; what hinders a connection, as a certificate, is an error of the calls.
+// Dial returns a Client of the cluster at endpoints: all its members, or one address of a load balancer, as host:port;
+// the port may be left out. No endpoints mean those of GK_ENDPOINTS, or DefaultEndpoint. Connections are made when they
+// are needed, so an error is one of the options, or of ctx; what hinders a connection, as a certificate, is an error of
+// the calls.
 //
 // Before the first acquisition or change, the endpoints are asked which cluster they belong to; see WrongClusterError.
 //
@@ -51,8 +52,9 @@ func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, err
 	return c, nil
 }
 
-// Close ends the belief in every permit that is still held, with ErrClosed, and returns when nothing of the Client runs any more.
-// It releases none of them, since their jobs may still run: they expire at the servers. Release permits before.
+// Close ends the belief in every permit that is still held, with ErrClosed, and returns when nothing of the Client runs
+// any more. It releases none of them, since their jobs may still run: they expire at the servers. Release permits
+// before.
 func (c *Client) Close() error {
 	c.renewer.close()
 	c.mu.Lock()
@@ -75,20 +77,21 @@ func (c *Client) inBackground(f func()) bool {
 	return !c.closed
 }
 
-// Permits is the API's PermitService, with calls repeated as the package comment says. Semaphore is the way to hold a permit;
-// this is for tools. Its errors are those of this package.
+// Permits is the API's PermitService, with calls repeated as the package comment says. Semaphore is the way to hold a
+// permit; this is for tools. Its errors are those of this package.
 func (c *Client) Permits() gatekeeperv1.PermitServiceClient {
 	return gatekeeperv1.NewPermitServiceClient(caller{c})
 }
 
-// Definitions is the API's DefinitionService, with calls repeated as the package comment says. An edit is repeated after an
-// unknown outcome only if it carries a request id; see NewRequestID.
+// Definitions is the API's DefinitionService, with calls repeated as the package comment says. An edit is repeated
+// after an unknown outcome only if it carries a request id; see NewRequestID.
 func (c *Client) Definitions() gatekeeperv1.DefinitionServiceClient {
 	return gatekeeperv1.NewDefinitionServiceClient(caller{c})
 }
 
-// Operator is the API's OperatorService: the journal, undo, firings, known and denied callers, and the calls that Move, Pause, Resume,
-// Cordon, Uncordon and Preview make. A change is repeated after an unknown outcome only if it carries a request id; see NewRequestID.
+// Operator is the API's OperatorService: the journal, undo, firings, known and denied callers, and the calls that Move,
+// Pause, Resume, Cordon, Uncordon and Preview make. A change is repeated after an unknown outcome only if it carries a
+// request id; see NewRequestID.
 func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
 	return gatekeeperv1.NewOperatorServiceClient(caller{c})
 }

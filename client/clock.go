@@ -2,8 +2,8 @@ package client
 
 import "time"
 
-// Clock is what permits are counted by: the time since some fixed moment, on a clock that nobody sets and that goes on while
-// the machine is suspended. Now is called from many goroutines.
+// Clock is what permits are counted by: the time since some fixed moment, on a clock that nobody sets and that goes on
+// while the machine is suspended. Now is called from many goroutines.
 type Clock interface {
 	Now() time.Duration
 }

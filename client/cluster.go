@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// clusterHeader names the cluster: that of the server in its answers, and in requests the one that the client means. A server of
-// another cluster refuses the call and does nothing.
+// clusterHeader names the cluster: that of the server in its answers, and in requests the one that the client means. A
+// server of another cluster refuses the call and does nothing.
 const clusterHeader = "gatekeeper-cluster"
 
 const (
@@ -31,13 +31,14 @@ const (
 // ErrWrongCluster is what every WrongClusterError is.
 var ErrWrongCluster = errors.New("servers of two clusters")
 
-// WrongClusterError says that an endpoint belongs to another cluster than the one that the Client is bound to. Permits of one name
-// are independent in two clusters, so both could grant the same job. Nothing is acquired or changed until the endpoints agree;
-// permits that are held are kept alive where they were granted.
+// WrongClusterError says that an endpoint belongs to another cluster than the one that the Client is bound to. Permits
+// of one name are independent in two clusters, so both could grant the same job. Nothing is acquired or changed until
+// the endpoints agree; permits that are held are kept alive where they were granted.
 type WrongClusterError struct {
 	// Endpoint is the server that answered, and Cluster is its cluster.
 	Endpoint, Cluster string
-	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose answer bound it; empty for WithCluster.
+	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose answer bound it; empty for
+	// WithCluster.
 	Bound, BoundBy string
 }
 
@@ -56,8 +57,9 @@ func (e *WrongClusterError) Error() string {
 // Is makes errors.Is(err, ErrWrongCluster) true.
 func (e *WrongClusterError) Is(target error) bool { return target == ErrWrongCluster }
 
-// WithCluster binds the Client to a cluster, by the id that `gkctl status` shows or by its part before the point, the seed. Servers of other clusters refuse
-// its calls. GK_CLUSTER does the same. Without it, the first answer binds the Client.
+// WithCluster binds the Client to a cluster, by the id that `gkctl status` shows or by its part before the point, the
+// seed. Servers of other clusters refuse its calls. GK_CLUSTER does the same. Without it, the first answer binds the
+// Client.
 func WithCluster(id string) Option {
 	return dialOption(func(s *settings) error {
 		if seedOf(id) == "" {
@@ -111,8 +113,8 @@ func (b *binding) meant(ctx context.Context) context.Context {
 	return ctx
 }
 
-// saw takes in the cluster that a server belongs to. It binds the Client if nothing did before, and follows a recovered cluster to its
-// next life, but never back.
+// saw takes in the cluster that a server belongs to. It binds the Client if nothing did before, and follows a recovered
+// cluster to its next life, but never back.
 func (b *binding) saw(endpoint, id string) error {
 	for id != "" { // else it is not a server of ours
 		to := b.to.Load()
@@ -190,8 +192,8 @@ func (s *boundStream) RecvMsg(m any) error {
 	return s.binding.header(s.address, md, err)
 }
 
-// oneCluster returns an error when the endpoints belong to more than one cluster. Before the first acquisition or change it asks all
-// of them, each for askEach at most; those that do not answer are asked again in the background.
+// oneCluster returns an error when the endpoints belong to more than one cluster. Before the first acquisition or
+// change it asks all of them, each for askEach at most; those that do not answer are asked again in the background.
 func (c *Client) oneCluster(ctx context.Context) error {
 	b := c.router.binding
 	if len(c.router.endpoints) > 1 && !b.checked.Load() {
@@ -208,7 +210,8 @@ func (c *Client) oneCluster(ctx context.Context) error {
 	return nil
 }
 
-// firstCheck checks all endpoints unless that was done, and begins to check them in the background. One caller at a time.
+// firstCheck checks all endpoints unless that was done, and begins to check them in the background. One caller at a
+// time.
 func (c *Client) firstCheck(ctx context.Context) {
 	b := c.router.binding
 	if b.checked.Load() {

@@ -108,7 +108,8 @@ func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 	})
 }
 
-// One caller asks all endpoints, and one of them takes its time. Another caller does not wait for that beyond its own context.
+// One caller asks all endpoints, and one of them takes its time. Another caller does not wait for that beyond its own
+// context.
 func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a", "b")

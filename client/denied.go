@@ -8,7 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Reason says why a request was denied. Its values are the API's frozen words; a newer server may send others, which mean a denial too.
+// Reason says why a request was denied. Its values are the API's frozen words; a newer server may send others, which
+// mean a denial too.
 type Reason string
 
 // The reasons, in the order in which a decision looks for them.
@@ -33,8 +34,8 @@ const (
 	ReasonNoTask Reason = "NO_TASK"
 )
 
-// DeniedError is a denial: the servers decided, and the answer is no. Its sentinel is ErrDenied. It is an error so that a denial is
-// not mistaken for a permit; nothing is wrong with the servers.
+// DeniedError is a denial: the servers decided, and the answer is no. Its sentinel is ErrDenied. It is an error so that
+// a denial is not mistaken for a permit; nothing is wrong with the servers.
 type DeniedError struct {
 	Semaphore string
 	// Group and Acquirer are those that asked.
@@ -47,8 +48,8 @@ type DeniedError struct {
 	HolderCount int
 	// QueueLength is how many wait.
 	QueueLength int
-	// RetryAfter is the earliest time at which a retry can help, counted from the answer, when Retry is set; otherwise waiting
-	// alone cannot help.
+	// RetryAfter is the earliest time at which a retry can help, counted from the answer, when Retry is set; otherwise
+	// waiting alone cannot help.
 	RetryAfter time.Duration
 	Retry      bool
 	// Firing says who has, or had, the firing; nil when it was not about one.
@@ -59,8 +60,8 @@ type DeniedError struct {
 	Stop gatekeeperv1.StopCause
 	// PermitRevision is the semaphore's: the expected revision of an optimistic replace.
 	PermitRevision uint64
-	// LeaderClock is what the leader's wall clock showed, of ReasonFiringTooFarAhead, and CallerClock what this host's showed then. One of them, or
-	// the due time, is wrong. Else zero.
+	// LeaderClock is what the leader's wall clock showed, of ReasonFiringTooFarAhead, and CallerClock what this host's
+	// showed then. One of them, or the due time, is wrong. Else zero.
 	LeaderClock, CallerClock time.Time
 
 	asked *acquisition // nil: made by somebody else
@@ -101,19 +102,21 @@ func (d *DeniedError) canQueue() bool {
 	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
 }
 
-// firingIsOver says that nobody runs the firing any more: it has ended, or is not remembered, or is open and its attempts are over.
+// firingIsOver says that nobody runs the firing any more: it has ended, or is not remembered, or is open and its
+// attempts are over.
 func (d *DeniedError) firingIsOver() bool {
 	open := d.Reason == ReasonFiringClaimed && d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open
 }
 
-// runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any more.
+// runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any
+// more.
 func (d *DeniedError) runsElsewhere() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringClaimed && !d.ownClaim()
 }
 
-// Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot that nobody
-// holds any more.
+// Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot
+// that nobody holds any more.
 func (d *DeniedError) Error() string {
 	text := d.Message
 	if text == "" {

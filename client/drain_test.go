@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// drains makes a server answer as during a drain of token 7 that ends at that time: refreshes are granted, with the order to
-// stop, and after it refused.
+// drains makes a server answer as during a drain of token 7 that ends at that time: refreshes are granted, with the
+// order to stop, and after it refused.
 func drains(until time.Time, duration time.Duration) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 	return func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		answer := drainNotice(time.Until(until))
@@ -83,7 +83,7 @@ func TestDrain_PermitIsKeptAliveUntilItEndsAndBelievedUntilItsDeadline(t *testin
 			if !p.Held() {
 				t.Fatalf("lost %s before the drain ends", time.Until(ends))
 			}
-			// What may not be cut short is asked for on a context of its own: the job's has ended.
+			// What may not be cut short is asked for on a separate context: the job's has ended.
 			if err := p.Ensure(t.Context(), 5*time.Second); err != nil && time.Now().Before(p.DrainUntil()) {
 				t.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *t
 		}
 		s.wantTold("granted", "lost", "overrun", "overrun", "finished")
 		if s.over[0].Gone || !s.over[1].Gone || at[0] < -time.Second || at[0] > 0 || at[1] <= 0 || at[1] > 10*time.Second {
-			t.Errorf("told %v after the drain: %+v", at, s.over)
+			t.Errorf("got %v after the drain: %+v", at, s.over)
 		}
 	})
 }

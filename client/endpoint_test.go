@@ -68,7 +68,7 @@ func TestRouter_AfterAFailedRound_HintsOfAnOlderTermCount(t *testing.T) {
 	}
 	r.forget()
 	if !r.follow("a", leaderHint{address: "b", term: 2}) {
-		t.Error("the hint of a cluster that was made anew was not followed")
+		t.Error("the hint of a cluster that was recreated was not followed")
 	}
 }
 

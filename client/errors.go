@@ -18,8 +18,8 @@ var (
 	// ErrDenied: the servers answered no. It always comes in a *DeniedError, which says why.
 	ErrDenied = errors.New("denied")
 	// ErrUnavailable: no server is known to have carried the call out before the context ended. Attempts end earlier if
-	// a repeat is not safe, if every endpoint has failed by a *CertificateError, and, with ErrOutcomeUnknown, if a retry
-	// is refused as too old because the servers may have forgotten an earlier attempt. It is always in an
+	// a repeat is not safe, if every endpoint has failed by a *CertificateError, and, with ErrOutcomeUnknown, if a
+	// retry is refused as too old because the servers may have forgotten an earlier attempt. It is always in an
 	// *UnavailableError, whose Ended is nil in these cases.
 	ErrUnavailable = errors.New("no server answered")
 	// ErrOutcomeUnknown: the call may have been carried out, or not. It is always in an *UnavailableError.
@@ -28,8 +28,9 @@ var (
 	ErrClosed = errors.New("the client is closed")
 )
 
-// UnavailableError says which endpoints were tried, and how each failed. It is ErrUnavailable, ErrOutcomeUnknown too when
-// an attempt may have been carried out, and wraps the error of the last attempt, every *CertificateError, and that of the context.
+// UnavailableError says which endpoints were tried, and how each failed. It is ErrUnavailable, ErrOutcomeUnknown too
+// when an attempt may have been carried out, and wraps the error of the last attempt, every *CertificateError, and that
+// of the context.
 type UnavailableError struct {
 	Tried []Attempt
 	// Unknown: an attempt may have been carried out.
@@ -70,14 +71,15 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
-// NoLeader reports whether servers were reached and told that none of them leads: an election goes on, or too few voters run.
-// Nothing was done then. That others did not answer does not matter.
+// NoLeader reports whether servers were reached and answered that none of them leads: an election is under way, or too
+// few voters run. Nothing was done then. That others did not answer does not matter.
 func (e *UnavailableError) NoLeader() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool { return leaderless(a.Err) })
 }
 
-// Recovering reports whether a server was reached and told that it grants nothing yet, because the cluster was recovered without its
-// majority and permits of before may still be believed in. Nothing was done then. The text of the error says for how long.
+// Recovering reports whether a server was reached and answered that it grants nothing yet, because the cluster was
+// recovered without its majority and permits of before may still be believed in. Nothing was done then. The text of the
+// error says for how long.
 func (e *UnavailableError) Recovering() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		s, ok := grpcStatus(a.Err)
@@ -196,8 +198,8 @@ type ChangedSinceError struct {
 	*StatusError
 }
 
-// RevisionChangedError says that the semaphore's permit revision is not the expected one: somebody acquired, released or
-// lost a permit since.
+// RevisionChangedError says that the semaphore's permit revision is not the expected one: somebody acquired, released
+// or lost a permit since.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
@@ -213,13 +215,15 @@ type RequestEndedError struct {
 	*StatusError
 }
 
-// NoSuchJobError says that there is no job of that id: it was not submitted, or it was deleted, by hand or some time after its end.
+// NoSuchJobError says that there is no job of that id: it was not submitted, or it was deleted, by hand or some time
+// after its end.
 type NoSuchJobError struct {
 	ID string
 	*StatusError
 }
 
-// JobDiffersError says that the id of a job belongs to a job that was submitted with other tasks or settings. Nothing was done.
+// JobDiffersError says that the id of a job belongs to a job that was submitted with other tasks or settings. Nothing
+// was done.
 type JobDiffersError struct {
 	ID string
 	*StatusError
@@ -272,7 +276,8 @@ func (e *WorkLimitError) Unwrap() error        { return e.StatusError }
 func (e *UnauthenticatedError) Unwrap() error  { return e.StatusError }
 func (e *ForbiddenError) Unwrap() error        { return e.StatusError }
 
-// tooOldSince reports whether a request was refused because the servers may have forgotten it, and the revision of the cluster then.
+// tooOldSince reports whether a request was refused because the servers may have forgotten it, and the revision of the
+// cluster then.
 func tooOldSince(err error) (revision uint64, tooOld bool) {
 	e, ok := errors.AsType[*StatusError](err)
 	if !ok || e.Reason != reasonRequestTooOld {

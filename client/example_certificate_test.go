@@ -42,7 +42,8 @@ func ExampleCertificateError() {
 	// nothing was done: true
 }
 
-// Connections are plain text although the variables of TLS are set, as on a machine whose other programs ask another cluster.
+// Connections are plain text although the variables of TLS are set, as on a machine whose other programs ask another
+// cluster.
 func ExampleWithPlaintext() {
 	c, err := client.Dial(context.Background(), []string{"127.0.0.1:7420"}, client.WithPlaintext())
 	if err != nil {

@@ -81,7 +81,7 @@ func ExampleReason() {
 	// the definition or the caller is wrong: only an edit helps
 }
 
-// Whoever waits is told its place, and what it waits for.
+// A waiter hears its place, and what it waits for.
 func ExampleSemaphore_Acquire() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -188,8 +188,8 @@ func ExampleWithExpectedRevision() {
 	// somebody was faster: true
 }
 
-// A job that is denied until somebody acts must not stay silent. This is what a Runner logs: the sentence, and the command that
-// explains it.
+// A job that is denied until somebody acts must not stay silent. This is what a Runner logs: the sentence, and the
+// command that explains it.
 func ExampleDeniedError_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()

@@ -29,7 +29,7 @@ func ExamplePermit() {
 	fmt.Println(permit.Semaphore(), permit.Group(), permit.Acquirer(), permit.HolderID())
 	fmt.Println("lives", permit.Duration(), "without a refresh, or by another name", permit.ExpirationPeriod())
 
-	if err := permit.Refresh(ctx); err != nil { // not needed: the client does it by itself
+	if err := permit.Refresh(ctx); err != nil { // not needed: the client does it automatically
 		fmt.Println(err)
 	}
 	fmt.Println("safe for most of it:", time.Until(permit.SafeUntil()) > 50*time.Second)
@@ -142,8 +142,8 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
-// A host judges the holder of a firing dead, takes over, and runs the firing as soon as it may. This holder is alive: it has to stop, and nobody
-// is let in before it has.
+// A host judges the holder of a firing dead, takes over, and runs the firing as soon as it may. This holder is alive:
+// it has to stop, and nobody is let in before it has.
 func ExampleSemaphore_WatchFiring_takeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -283,7 +283,7 @@ func ExampleWithStopTime() {
 	// held: true
 }
 
-// What a job is told when it is to stop. Most jobs only stop; some want to know why.
+// What a job hears when it is to stop. Most jobs only stop; some want to know why.
 func ExampleStopError() {
 	clients, end := connect("app1", "ops")
 	defer end()

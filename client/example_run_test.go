@@ -66,7 +66,7 @@ func ExampleWithOutagePolicy() {
 	// <nil>
 }
 
-// A scheduler that calls jobs by itself begins and ends the run around each.
+// A scheduler that calls jobs itself begins and ends the run around each.
 func ExampleRunner_Begin() {
 	clients, end := connect("app1")
 	defer end()

@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// connect returns clients of a server of its own, one an acquirer, and what ends them all. Programs call Dial.
+// connect returns clients of a new server, one for each acquirer, and what ends them all. Programs call Dial.
 func connect(acquirers ...string) (clients []*client.Client, end func()) {
 	srv := gktest.NewServer()
 	for _, name := range acquirers {

@@ -38,7 +38,7 @@ func ExampleClient_Definitions() {
 	// Output: 2 moved: <nil>
 }
 
-// A task is paused for a while: it resumes by itself.
+// A task is paused for a while: it resumes automatically.
 func ExampleClient_Operator() {
 	clients, end := connect("ops")
 	defer end()

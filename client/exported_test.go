@@ -40,7 +40,8 @@ func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
 	}
 }
 
-// exported is the name of a package, and every exported declaration, sorted, without comments, bodies and the values of variables.
+// exported is the name of a package, and every exported declaration, sorted, without comments, bodies and the values of
+// variables.
 func exported(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
 	pkg := must(build.ImportDir(dir, 0))(t)

@@ -10,31 +10,33 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// WatchFiring tells what becomes of a firing: its state now, then each change, until it has ended. name and due are as in WithFiring. With a
-// token it follows the claim of that token, and ends with FIRING_STATE_TAKEN_OVER when another holder has claimed the firing since; with 0 it
-// follows every claim. A firing that nobody runs is FIRING_STATE_OPEN, which is not an end: it may be claimed.
+// WatchFiring reports what becomes of a firing: its state now, then each change, until it has ended. name and due are
+// as in WithFiring. With a token it follows the claim of that token, and ends with FIRING_STATE_TAKEN_OVER when another
+// holder has claimed the firing since; with 0 it follows every claim. A firing that nobody runs is FIRING_STATE_OPEN,
+// which is not an end: it may be claimed.
 //
-// A stream that breaks is opened again, on another member if need be, until ctx ends; a state may then be told twice. An error is the last
-// element; there is one only when a server refuses the request. Servers below feature level 4 refuse it with codes.Unimplemented.
+// A stream that breaks is opened again, on another member if need be, until ctx ends; a state may then be reported
+// twice. An error is the last element; there is one only when a server refuses the request. Servers below feature level
+// 4 refuse it with codes.Unimplemented.
 func (s *Semaphore) WatchFiring(ctx context.Context, name string, due time.Time, token uint64) iter.Seq2[*gatekeeperv1.FiringClaim, error] {
 	req := &gatekeeperv1.AwaitFiringRequest{Semaphore: s.name, Firing: &gatekeeperv1.Firing{Name: name}, Token: token}
 	if !due.IsZero() {
 		req.Firing.Due = timestamppb.New(due)
 	}
 	return func(yield func(*gatekeeperv1.FiringClaim, error) bool) {
-		s.client.follow(ctx, func(ctx context.Context, conn *link) (over, told bool, err error) {
+		s.client.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
 			stream, err := gatekeeperv1.NewPermitServiceClient(conn).AwaitFiring(ctx, req)
 			for err == nil {
 				var r *gatekeeperv1.AwaitFiringResponse
 				if r, err = stream.Recv(); err != nil {
 					break
 				}
-				told = true
+				heard = true
 				if !yield(r.GetClaim(), nil) || firingEnded(r.GetClaim()) {
 					return true, true, nil
 				}
 			}
-			return false, told, err
+			return false, heard, err
 		}, func(err error) { yield(nil, err) })
 	}
 }
@@ -48,8 +50,9 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	return true
 }
 
-// awaitClaim waits until the firing of a denial may be claimed or has ended, but at most for so long. When the servers refuse to tell, because
-// they do not know the call for example, it sleeps until the next poll. It returns false when ctx has ended.
+// awaitClaim waits until the firing of a denial may be claimed or has ended, but at most for so long. When the servers
+// refuse to tell, because they do not know the call for example, it sleeps until the next poll. It returns false when
+// ctx has ended.
 func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time.Duration) bool {
 	f := d.Firing.GetFiring()
 	if f == nil {

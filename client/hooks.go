@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Hooks are called as the runs of a job go on. Each may be nil. They are called on the goroutines of the run, which waits for them: they
-// must be brief, and must not end the run. Each gets the context of the run, for its values: it may have ended.
+// Hooks are called as the runs of a job go on. Each may be nil. They are called on the goroutines of the run, which
+// waits for them: they must be brief, and must not end the run. Each gets the context of the run, for its values: it
+// may have ended.
 type Hooks struct {
 	// Granted: the job is about to start under this permit.
 	Granted func(context.Context, *Permit)
@@ -40,8 +41,8 @@ type Loss struct {
 	Cause error
 }
 
-// Overrun says that a job continues after its context has ended. It is reported when the stop time is over, or the drain if that
-// takes longer, and again when the permit is gone: from then on another holder may run at the same time.
+// Overrun says that a job continues after its context has ended. It is reported when the stop time is over, or the
+// drain if that takes longer, and again when the permit is gone: from then on another holder may run at the same time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
 	// Cause is why the context ended.
@@ -61,8 +62,8 @@ type Report struct {
 	Token uint64
 	// Ran: the job was started. A permit can be lost before that; its firing is given back.
 	Ran bool
-	// CutShort: the run's context had ended before the job returned an error, or that error is ErrCutShort. Its firing goes by
-	// firing_on_loss.
+	// CutShort: the run's context had ended before the job returned an error, or that error is ErrCutShort. Its firing
+	// goes by firing_on_loss.
 	CutShort bool
 	// Panicked: the job panicked, or ended its goroutine by runtime.Goexit; Err is nil then.
 	Panicked bool

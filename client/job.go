@@ -17,8 +17,8 @@ const (
 
 	// maxRetry bounds the pause before a denied run is tried again.
 	maxRetry = 15 * time.Second
-	// maxClaimedRetry is maxRetry for a run whose firing another has claimed. That ends sooner than what a person must change, and
-	// schedulers hold their timetable up until the run has heard of it.
+	// maxClaimedRetry is maxRetry for a run whose firing another has claimed. That ends sooner than what a person must
+	// change, and schedulers hold their timetable up until the run has heard of it.
 	maxClaimedRetry = 3 * time.Second
 )
 
@@ -28,49 +28,51 @@ type JobOption func(*Runner)
 // WithDenialPolicy says what a run does when it is denied a permit. Default: DenialSkip; in a Loop: DenialWait.
 func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// WithOutagePolicy says what a run does when no server answers for the WithOutageLimit. Default: OutageSkip. A run that is already in
-// the queue waits for the servers under every policy.
+// WithOutagePolicy says what a run does when no server answers for the WithOutageLimit. Default: OutageSkip. A run that
+// is already in the queue waits for the servers under every policy.
 func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
-// WithOutageLimit says for how long a run tries to reach a server before its OutagePolicy decides; OutageWait has no limit.
-// Default, and 0: DefaultOutageLimit.
+// WithOutageLimit says for how long a run tries to reach a server before its OutagePolicy decides; OutageWait has no
+// limit. Default, and 0: DefaultOutageLimit.
 func WithOutageLimit(d time.Duration) JobOption {
 	return func(r *Runner) { r.outageLimit = cmp.Or(max(d, 0), DefaultOutageLimit) }
 }
 
-// WithWaitLimit bounds how long a run waits under DenialWait and DenialRunLate. A run that gives up returns its last *DeniedError.
-// Default, and 0: as long as the job's context lasts.
+// WithWaitLimit bounds how long a run waits under DenialWait and DenialRunLate. A run that gives up returns its last
+// *DeniedError. Default, and 0: as long as the job's context lasts.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
-// WithOneWaiter lets one run of an acquirer wait in the queue. Under DenialWait or DenialRunLate, a run is denied instead of queued while
-// another acquisition of the same semaphore, group and acquirer waits. So a timetable does not pile up runs while the semaphore
-// is paused or held. Runs with a firing always wait.
+// WithOneWaiter lets one run of an acquirer wait in the queue. Under DenialWait or DenialRunLate, a run is denied
+// instead of queued while another acquisition of the same semaphore, group and acquirer waits. So a timetable does not
+// pile up runs while the semaphore is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
-// WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers. The caller of the run waits for
-// that. A release that does not get through leaves the firing to end as if the job had been cut short. Default, and 0: as
-// Permit.Release does it, for as long as a server may hold the permit; with OutageRunUnguarded the WithOutageLimit. In any case the
-// release ends 5 s after the context of the run.
+// WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers. The caller of
+// the run waits for that. A release that does not get through leaves the firing to end as if the job had been cut
+// short. Default, and 0: as Permit.Release does it, for as long as a server may hold the permit; with
+// OutageRunUnguarded the WithOutageLimit. In any case the release ends 5 s after the context of the run.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
-// WithFiringName names the firings of a job with due times. Default: the semaphore's name. Two timetables that share a semaphore
-// need two names.
+// WithFiringName names the firings of a job with due times. Default: the semaphore's name. Two timetables that share a
+// semaphore need two names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
-// WithLoopDelay says how long Loop waits after a run before it asks for the next one, with a random part so that processes do not ask in
-// step. Default: DefaultLoopDelay. With 0 it asks at once.
+// WithLoopDelay says how long Loop waits after a run before it asks for the next one, with a random part so that
+// processes do not ask in step. Default: DefaultLoopDelay. With 0 it asks at once.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
-// WithHooks adds hooks, which are called as the job's runs go on. If it is given several times, all are called, in that order.
+// WithHooks adds hooks, which are called as the job's runs go on. If it is given several times, all are called, in that
+// order.
 func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.hooks, h) } }
 
-// Runner runs a job only while it holds a permit. It may be used from many goroutines; each run has a permit of its own.
+// Runner runs a job only while it holds a permit. It may be used from many goroutines; each run has its own permit.
 //
-// A run asks for a permit, and by its policies skips, waits or runs late. The job's context ends with the caller's, and with the
-// permit's, with its cause; PermitOf reads the permit from it. The permit is released only after the job has returned, with a
-// context of its own, so that also a job that was stopped gives its slot back at once; its firing then goes by the definition's firing_on_loss.
-// A run that got a permit and never started its job gives the firing back too. A job that goes on after its context has ended is told to the hooks and logged as
-// an error, and keeps its permit for as long as it lasts. A panic of the job releases the permit and goes on.
+// A run asks for a permit, and by its policies skips, waits or runs late. The job's context ends with the caller's, and
+// with the permit's, with its cause; PermitOf reads the permit from it. The permit is released only after the job has
+// returned, with a separate context, so that also a job that was stopped gives its slot back immediately; its firing
+// then goes by the definition's firing_on_loss. A run that got a permit and never started its job gives the firing back
+// too. A job that continues after its context has ended is reported to the hooks and logged as an error, and keeps its
+// permit for as long as it lasts. A panic of the job releases the permit and goes on.
 type Runner struct {
 	sem *Semaphore
 	job func(context.Context) error
@@ -87,8 +89,9 @@ type Runner struct {
 	releaseLimit time.Duration
 }
 
-// NewRunner returns a Runner of job under permits of sem. Leave out WithHolderID unless a restarted process must take over its own
-// permit: under one holder id only one run at a time gets a permit, and another one fails with an *InUseError.
+// NewRunner returns a Runner of job under permits of sem. Leave out WithHolderID unless a restarted process must take
+// over its own permit: under one holder id only one run at a time gets a permit, and another one fails with an
+// *InUseError.
 func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
 	r := &Runner{sem: sem, job: job, outageLimit: DefaultOutageLimit, loopDelay: DefaultLoopDelay, firing: sem.name}
 	for _, o := range opts {
@@ -102,20 +105,22 @@ func Wrap(sem *Semaphore, job func(context.Context) error, opts ...JobOption) fu
 	return NewRunner(sem, job, opts...).Run
 }
 
-// Run runs the job once, if it gets a permit. The error is the job's; a *DeniedError or an *UnavailableError when it did not run; and
-// one that is ErrLost when the permit was lost before the job had returned, whatever the job itself returned.
+// Run runs the job once, if it gets a permit. The error is the job's; a *DeniedError or an *UnavailableError when it
+// did not run; and one that is ErrLost when the permit was lost before the job had returned, whatever the job itself
+// returned.
 func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time{}) }
 
-// RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however much their
-// clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short and the definition's
-// firing_on_loss is spent. It is a *DeniedError when the firing was claimed under the Runner's own holder id, by a former life of the process for
-// example: nobody else runs it. It is also a *DeniedError when the firing is due too far ahead, or is not remembered, so that whether it ran is
-// not known. A zero due is Run.
+// RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however
+// much their clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short
+// and the definition's firing_on_loss is spent. It is a *DeniedError when the firing was claimed under the Runner's own
+// holder id, by a former life of the process for example: nobody else runs it. It is also a *DeniedError when the
+// firing is due too far ahead, or is not remembered, so that whether it ran is not known. A zero due is Run.
 //
-// A firing is done when the job has returned nil, and has failed when it returned an error: neither is run again. A job that
-// returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one that returns ErrCutShort.
-// Its firing then goes by firing_on_loss, as after a loss: with free, another host may claim it now, but a host that was already
-// denied it asks again only under DenialRunLate. A job that returns nil came to its end all the same.
+// A firing is done when the job has returned nil, and has failed when it returned an error: neither is run again. A job
+// that returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one
+// that returns ErrCutShort. Its firing then goes by firing_on_loss, as after a loss: with free, another host may claim
+// it now, but a host that was already denied it asks again only under DenialRunLate. A job that returns nil came to its
+// end all the same.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -150,16 +155,17 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	return run.began, err
 }
 
-// Loop runs the job again and again, with a pause after each run, wherever it gets the permit: of several processes that loop
-// over the same job one runs it, and when that one ends or is lost the next takes over. It logs errors and goes on. It returns
-// when ctx ends, with its cause, when the Client is closed, or when the servers will never take the request as it is.
+// Loop runs the job again and again, with a pause after each run, wherever it gets the permit: of several processes
+// that loop over the same job one runs it, and when that one ends or is lost the next takes over. It logs errors and
+// goes on. It returns when ctx ends, with its cause, when the Client is closed, or when the servers will never take the
+// request as it is.
 func (r *Runner) Loop(ctx context.Context) error {
 	if r.denial == nil {
 		looping := *r
 		WithDenialPolicy(DenialWait)(&looping)
 		r = &looping
 	}
-	told := ""
+	logged := ""
 	for failures := 0; ; {
 		ran, err := r.run(ctx, time.Time{})
 		if ctx.Err() != nil {
@@ -180,11 +186,11 @@ func (r *Runner) Loop(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			told = ""
+			logged = ""
 		case !ran && reported(err): // by Begin
-		case ran || err.Error() != told: // the same trouble again and again is told once
+		case ran || err.Error() != logged: // the same trouble again and again is logged once
 			r.log().Warn("gatekeeper: a run of the loop failed", "error", err, "ran", ran)
-			told = err.Error()
+			logged = err.Error()
 		}
 		sleep(ctx, wait)
 	}

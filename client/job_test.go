@@ -24,7 +24,7 @@ const (
 	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
 
-// stage is a fake server, a client that logs into a buffer, and what the hooks were told.
+// stage is a fake server, a client that logs into a buffer, and what the hooks were called with.
 type stage struct {
 	t      *testing.T
 	a      *server
@@ -48,7 +48,7 @@ func onStage(t *testing.T, test func(t *testing.T, s *stage)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newStage(t)) })
 }
 
-// runner returns a Runner whose hooks note what they are told.
+// runner returns a Runner whose hooks note their calls.
 func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runner {
 	tell := func(word string) { s.told = append(s.told, word) }
 	hooks := Hooks{
@@ -68,7 +68,7 @@ func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runn
 func (s *stage) wantTold(words ...string) {
 	s.t.Helper()
 	if got, want := strings.Join(s.told, ", "), strings.Join(words, ", "); got != want {
-		s.t.Errorf("hooks were told: %s\nwant: %s", got, want)
+		s.t.Errorf("hooks were called with: %s\nwant: %s", got, want)
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 	// idle is how long a stream without permits is kept.
 	idle = 5 * time.Second
 
-	// A frame is given up after an eighth of the shortest duration in it, within these bounds, so that several members can be tried
-	// while there is time; each round over all members that fails doubles it.
+	// A frame is given up after an eighth of the shortest duration in it, within these bounds, so that several members
+	// can be tried while there is time; each round over all members that fails doubles it.
 	minFrameTimeout = 50 * time.Millisecond
 	maxFrameTimeout = 2 * time.Second
 )
@@ -33,8 +33,8 @@ var (
 	errSilent = errors.New("no answer in time")
 )
 
-// serve keeps a stream to some member as long as there are permits, on a connection of its own, so that no other call stands in
-// its way. Only one frame is on its way at a time: so only the answer to a permit's latest attempt can count.
+// serve keeps a stream to some member as long as there are permits, on a separate connection, so that no other call
+// stands in its way. Only one frame is on its way at a time: so only the answer to a permit's latest attempt can count.
 func (r *renewer) serve() {
 	round, failures, hints := 0, 0, 0
 	for r.awaitWork() {
@@ -228,8 +228,8 @@ type frame struct {
 	shortest time.Duration
 }
 
-// nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is. grouped says that the server
-// reads groups.
+// nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is. grouped says that
+// the server reads groups.
 func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -257,8 +257,8 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	return f
 }
 
-// statements ask for the refresh of permits, and say by which duration each is counted from here on: in groups of those that live as
-// long, where that can be had.
+// statements ask for the refresh of permits, and say by which duration each is counted from here on: in groups of those
+// that live as long, where that can be had.
 func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
 	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
 	for _, p := range permits {
@@ -298,7 +298,7 @@ func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse
 		p.asked = false
 		switch {
 		case p.ended:
-		case now >= p.belief.deadline: // the answer is too late: somebody may have been told so already
+		case now >= p.belief.deadline: // the answer is too late: a caller may have been answered so already
 			r.end(p, lostAtDeadline())
 		default:
 			r.result(p, f.sent, now, byToken[p.Token()])
@@ -343,7 +343,7 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 	r.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
 }
 
-// answer tells the waiters whose call came before the attempt was sent. The caller holds the renewer's mutex.
+// answer releases the waiters whose call came before the attempt was sent. The caller holds the renewer's mutex.
 func (p *Permit) answer(sent time.Duration) {
 	left := p.waiters[:0]
 	for _, w := range p.waiters {
@@ -357,9 +357,9 @@ func (p *Permit) answer(sent time.Duration) {
 	p.waiters = left
 }
 
-// noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over. When the
-// notice was sent is not known, only that it was after the answer by which the permit is counted: an answer that was given after the
-// order to stop would have said so, and come first.
+// noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over.
+// When the notice was sent is not known, only that it was after the answer by which the permit is counted: an answer
+// that was given after the order to stop would have said so, and come first.
 func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return

@@ -57,8 +57,8 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 	})
 }
 
-// A stream begins as an older server would read it, and goes over to groups once the server has answered with them. What reports
-// progress, and all that an older server is sent, stays by itself.
+// A stream begins as an older server would read it, and goes over to groups once the server has answered with them.
+// What reports progress, and all that an older server is sent, stays alone in its frame.
 func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {

@@ -25,9 +25,9 @@ type MemberStatus struct {
 	Err    error
 }
 
-// Members asks every endpoint, and every other member that those name, for its status, each directly and once. They come
-// sorted by member id, then by endpoint. One that does not answer has its error. When none did, the error of Members
-// itself is an *UnauthenticatedError if one does not know the caller, else an *UnavailableError.
+// Members asks every endpoint, and every other member that those name, for its status, each directly and once. They
+// come sorted by member id, then by endpoint. One that does not answer has its error. When none did, the error of
+// Members itself is an *UnauthenticatedError if one does not know the caller, else an *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	asked := c.askAll(ctx, req, c.router.addresses())
 	var more []string

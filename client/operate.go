@@ -13,9 +13,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Selector chooses semaphores by their definitions. Names and Labels must both match. One of Names, Labels and All must be set.
+// Selector chooses semaphores by their definitions. Names and Labels must both match. One of Names, Labels and All must
+// be set.
 type Selector struct {
-	// Names are names, or globs such as "nightly-*". A plain name that has no definition fails with a *NoSuchDefinitionError.
+	// Names are names, or globs such as "nightly-*". A plain name that has no definition fails with a
+	// *NoSuchDefinitionError.
 	Names []string
 	// Labels are conditions on labels, such as "team=data".
 	Labels string
@@ -64,12 +66,13 @@ func operate[M, R any](
 type MoveRequest struct {
 	Selector           Selector
 	FromGroup, ToGroup string
-	// Drain is for how long holders in the old group may continue, from 0 to 24 h. With 0 their next refresh is refused.
+	// Drain is for how long holders in the old group may continue, from 0 to 24 h. With 0 their next refresh is
+	// refused.
 	Drain time.Duration
 	// DryRun only answers what the move would do.
 	DryRun bool
-	// Expected is the Digest of the answer to a dry run. The move fails with a *ChangedSinceError if it would do something else now.
-	// Empty: it does whatever it does now.
+	// Expected is the Digest of the answer to a dry run. The move fails with a *ChangedSinceError if it would do
+	// something else now. Empty: it does whatever it does now.
 	Expected string
 	// Author and Reason are journaled. Author is the Client's acquirer by default.
 	Author, Reason string
@@ -117,8 +120,9 @@ type PauseRequest struct {
 	Drain time.Duration
 	// KeepPaused leaves the pauses of semaphores that are paused already. Without it, this pause replaces them.
 	KeepPaused bool
-	// Expected is the Digest of a Preview of this request. The pause fails with a *ChangedSinceError if the selector chooses other
-	// definitions now, or the definitions or their pauses have changed. Empty: it pauses whatever the selector chooses now.
+	// Expected is the Digest of a Preview of this request. The pause fails with a *ChangedSinceError if the selector
+	// chooses other definitions now, or the definitions or their pauses have changed. Empty: it pauses whatever the
+	// selector chooses now.
 	Expected string
 	// Author and Reason are journaled. Author is the Client's acquirer by default.
 	Author, Reason string
@@ -140,8 +144,8 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 	return m, r.End.check()
 }
 
-// Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their places in the queue.
-// The change is one, and is undone as one.
+// Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their
+// places in the queue. The change is one, and is undone as one.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one
 // that every call has.
@@ -172,8 +176,8 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 	}
 }
 
-// Resume ends the pauses of the chosen semaphores. Those that are not paused stay as they are; the answer names the others.
-// The error is as Pause's; but to resume all where there is no definition succeeds.
+// Resume ends the pauses of the chosen semaphores. Those that are not paused stay as they are; the answer names the
+// others. The error is as Pause's; but to resume all where there is no definition succeeds.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Resume)
@@ -183,7 +187,8 @@ func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.R
 type CordonRequest struct {
 	// ID names the cordon. A cordon with the same id is replaced. Default: one that follows from the patterns.
 	ID string
-	// GroupPattern and AcquirerPattern are RE2 expressions that match whole names. A caller that matches either is shut out. One is required.
+	// GroupPattern and AcquirerPattern are RE2 expressions that match whole names. A caller that matches either is shut
+	// out. One is required.
 	GroupPattern, AcquirerPattern string
 	End                           End
 	// Drain is for how long holders may continue that match, from 0 to 24 h.
@@ -208,8 +213,8 @@ func (r CordonRequest) message() (*gatekeeperv1.CordonRequest, error) {
 	return m, r.End.check()
 }
 
-// Cordon shuts groups or acquirers out of every semaphore until the cordon ends, by its End or by Uncordon. Holders that match must stop.
-// The answer has the cordon's id. The error is an *InvalidFieldError, or one that every call has.
+// Cordon shuts groups or acquirers out of every semaphore until the cordon ends, by its End or by Uncordon. Holders
+// that match must stop. The answer has the cordon's id. The error is an *InvalidFieldError, or one that every call has.
 func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.CordonResponse, error) {
 	m, err := req.message()
 	if err != nil {
@@ -233,8 +238,8 @@ func (c *Client) Uncordon(ctx context.Context, req UncordonRequest) (*gatekeeper
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Uncordon)
 }
 
-// Previewable is a request of which Preview says what it would do: a PauseRequest, a ResumeRequest or a CordonRequest. A MoveRequest has
-// DryRun instead.
+// Previewable is a request of which Preview says what it would do: a PauseRequest, a ResumeRequest or a CordonRequest.
+// A MoveRequest has DryRun instead.
 type Previewable interface {
 	preview() (*gatekeeperv1.PreviewRequest, error)
 }
@@ -253,8 +258,9 @@ func (r CordonRequest) preview() (*gatekeeperv1.PreviewRequest, error) {
 	return &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: m}}, err
 }
 
-// Preview answers what a request would do, and changes nothing: which holders must stop, who is shut out, and why a person should agree
-// first (Confirm). Its Digest is for Expected of the same request. The error is as that of the request.
+// Preview answers what a request would do, and changes nothing: which holders must stop, who is shut out, and why a
+// person should agree first (Confirm). Its Digest is for Expected of the same request. The error is as that of the
+// request.
 func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.PreviewResponse, error) {
 	m, err := req.preview()
 	if err != nil {

@@ -43,7 +43,7 @@ type dialOption func(*settings) error
 
 func (o dialOption) dial(s *settings) error { return o(s) }
 
-// settings are what Dial was told.
+// settings are the options of Dial.
 type settings struct {
 	endpoints      []string
 	defaults       acquisition
@@ -143,9 +143,9 @@ func WithAcquirer(acquirer string) SharedOption {
 	return func(a *acquisition) { a.acquirer = acquirer }
 }
 
-// WithStopTime says how long before the local deadline a permit's context ends when no refresh gets through: as long as the job
-// needs to stop, or to be killed. Default: a fifth of the permit's duration, at most 10 s. Acquiring fails with a *StopTimeError when
-// the permit's duration leaves too little beside it.
+// WithStopTime says how long before the local deadline a permit's context ends when no refresh gets through: as long as
+// the job needs to stop, or to be killed. Default: a fifth of the permit's duration, at most 10 s. Acquiring fails with
+// a *StopTimeError when the permit's duration leaves too little beside it.
 func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { a.stopTime = d } }
 
 // WithAttemptTimeout bounds one attempt of a call. Default: DefaultAttemptTimeout.
@@ -159,8 +159,9 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithSubmitBuffer bounds how many submissions of jobs wait while no server answers. Beyond that a submission fails with a
-// *SubmitBufferError. Default: DefaultSubmitBuffer. Each waits until a server answers or its context ends, and keeps its tasks in memory.
+// WithSubmitBuffer bounds how many submissions of jobs wait while no server answers. Beyond that a submission fails
+// with a *SubmitBufferError. Default: DefaultSubmitBuffer. Each waits until a server answers or its context ends, and
+// keeps its tasks in memory.
 func WithSubmitBuffer(submissions int) Option {
 	return dialOption(func(s *settings) error {
 		if submissions < 1 {
@@ -176,8 +177,8 @@ func WithClock(c Clock) Option {
 	return dialOption(func(s *settings) error { s.clock = c; return nil })
 }
 
-// WithLogger takes what nobody would otherwise hear of: jobs that stall or go on without a permit, releases that did not get
-// through. Default: slog.Default().
+// WithLogger takes what nobody would otherwise hear of: jobs that stall or go on without a permit, releases that did
+// not get through. Default: slog.Default().
 func WithLogger(l *slog.Logger) Option {
 	return dialOption(func(s *settings) error {
 		if l == nil {
@@ -193,15 +194,16 @@ func WithGRPC(opts ...grpc.DialOption) Option {
 	return dialOption(func(s *settings) error { s.grpc = append(s.grpc, opts...); return nil })
 }
 
-// WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores at the same time ask
-// in batches. That costs them and the servers a fraction and changes nothing else, but an interceptor of unary calls given by
-// WithGRPC sees BatchTryAcquire, without its requests, instead of each TryAcquire.
+// WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores
+// at the same time ask in batches. That costs them and the servers a fraction and changes nothing else, but an
+// interceptor of unary calls given by WithGRPC sees BatchTryAcquire, without its requests, instead of each TryAcquire.
 func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.alone = true; return nil })
 }
 
-// TLS names the PEM files by which connections are protected. They are read again at each handshake, so that certificates and authorities
-// are renewed while a Client runs. A file that cannot be used then is passed over, and the last one counts.
+// TLS names the PEM files by which connections are protected. They are read again at each handshake, so that
+// certificates and authorities are renewed while a Client runs. A file that cannot be used then is passed over, and the
+// last one counts.
 type TLS struct {
 	// CAFile has the authorities by which servers are verified; empty means those of the system.
 	CAFile string
@@ -211,9 +213,9 @@ type TLS struct {
 	ServerName string
 }
 
-// WithTLS protects every connection by TLS 1.3. Default: GK_TLS_CA, GK_TLS_CERT, GK_TLS_KEY and GK_TLS_SERVER_NAME if one of them is set, else
-// plain text. WithTLS replaces all of them. A certificate that does not fit is a *CertificateError of the calls; a file that cannot be read is
-// an error of Dial.
+// WithTLS protects every connection by TLS 1.3. Default: GK_TLS_CA, GK_TLS_CERT, GK_TLS_KEY and GK_TLS_SERVER_NAME if
+// one of them is set, else plain text. WithTLS replaces all of them. A certificate that does not fit is a
+// *CertificateError of the calls; a file that cannot be read is an error of Dial.
 func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = &t, false; return nil })
 }
@@ -256,7 +258,8 @@ func (t TLS) config() (*tls.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		// It is sent whatever authorities the server names: one that does not take it says so, and would else ask for one.
+		// It is sent whatever authorities the server names: one that does not take it says so, and would else ask for
+		// one.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return cfg, nil

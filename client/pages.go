@@ -9,11 +9,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxPage is the largest page that a server gives. The iterators below ask for pages of this size, and begin with the page that their
-// request names.
+// maxPage is the largest page that a server gives. The iterators below ask for pages of this size, and begin with the
+// page that their request names.
 const maxPage = 1000
 
-// AllDefinitions reads the definitions that match req, in the order of their names, page after page. An error is the last element.
+// AllDefinitions reads the definitions that match req, in the order of their names, page after page. An error is the
+// last element.
 func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefinitionsRequest) iter.Seq2[*gatekeeperv1.DefinitionRecord, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DefinitionRecord, string, error) {
 		page := proto.CloneOf(req)
@@ -23,7 +24,8 @@ func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefin
 	})
 }
 
-// AllHolders reads the permits that take slots, in the order of semaphore and token, page after page. An error is the last element.
+// AllHolders reads the permits that take slots, in the order of semaphore and token, page after page. An error is the
+// last element.
 func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRequest) iter.Seq2[*gatekeeperv1.Permit, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Permit, string, error) {
 		page := proto.CloneOf(req)
@@ -33,8 +35,8 @@ func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRe
 	})
 }
 
-// AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last element. WaitingTasks
-// reads the tasks that wait.
+// AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last
+// element. WaitingTasks reads the tasks that wait.
 func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) iter.Seq2[*gatekeeperv1.Waiter, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Waiter, string, error) {
 		page := proto.CloneOf(req)
@@ -44,8 +46,8 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 	})
 }
 
-// WaitingTasks reads the other list of the semaphores that match req: jobs with tasks that wait for a worker, by semaphore and in the order in
-// which their tasks are handed out, at most 1000. It is empty for a request with a group.
+// WaitingTasks reads the other list of the semaphores that match req: jobs with tasks that wait for a worker, by
+// semaphore and in the order in which their tasks are handed out, at most 1000. It is empty for a request with a group.
 func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) ([]*gatekeeperv1.WaitingTasks, error) {
 	first := proto.CloneOf(req)
 	first.PageSize, first.PageToken = 1, "" // only the first page has them
@@ -53,8 +55,8 @@ func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaiters
 	return r.GetTasks(), err
 }
 
-// AllDenied reads the callers that were denied for a reason that waiting does not cure, by semaphore, page after page. An error is the last
-// element.
+// AllDenied reads the callers that were denied for a reason that waiting does not cure, by semaphore, page after page.
+// An error is the last element.
 func (c *Client) AllDenied(ctx context.Context, req *gatekeeperv1.ListDeniedRequest) iter.Seq2[*gatekeeperv1.DeniedCaller, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DeniedCaller, string, error) {
 		page := proto.CloneOf(req)

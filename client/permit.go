@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Permit is a permit that this process holds. It is kept alive in the background until it is released, lost, or the Client
-// closed. Its methods may be called from any goroutine, also after it has ended.
+// Permit is a permit that this process holds. It is kept alive in the background until it is released, lost, or the
+// Client closed. Its methods may be called from any goroutine, also after it has ended.
 type Permit struct {
 	renewer  *renewer
 	granted  *gatekeeperv1.Permit
@@ -24,7 +24,7 @@ type Permit struct {
 	stopTime time.Duration // as asked for; 0: the default
 	stall    time.Duration // 0: no limit
 	progress atomic.Int64  // the clock's reading at the last Progress, or the grant
-	reports  atomic.Bool   // the servers are told of progress
+	reports  atomic.Bool   // refreshes report progress
 
 	ctx    context.Context //nolint:containedctx // the permit's own life, handed to its job
 	cancel context.CancelCauseFunc
@@ -52,14 +52,15 @@ type refreshWaiter struct {
 	result chan error // has room for one
 }
 
-// Token is the fencing token: it rises with every grant of the cluster. Hand it to what the job writes to, and have that refuse a
-// token older than the newest it has seen.
+// Token is the fencing token: it rises with every grant of the cluster. Hand it to what the job writes to, and have
+// that refuse a token older than the newest it has seen.
 func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 
 // Semaphore is the semaphore's name.
 func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
 
-// Firing is the firing that was claimed with it, as WithFiring named it; the due time is in UTC. Both are zero without one.
+// Firing is the firing that was claimed with it, as WithFiring named it; the due time is in UTC. Both are zero without
+// one.
 func (p *Permit) Firing() (name string, due time.Time) {
 	f := p.granted.GetFiring()
 	if f.GetDue() != nil {
@@ -77,18 +78,19 @@ func (p *Permit) Acquirer() string { return p.identity.GetAcquirer() }
 // HolderID is the holder id by which it was acquired.
 func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 
-// Context ends when the job is to stop: when the holder was told to, also when it may go on for a drain; when no refresh gets
-// through and the local deadline is as near as the stop time; when the permit is lost, or released. context.Cause says which; see
-// ErrStopped. It never comes back, not even when the operator thinks better of it: then the permit is kept alive until it is
-// released. It carries the values of the context that the permit was acquired with, and nothing else of it.
+// Context ends when the job must stop: when the holder was ordered to, also when it may continue for a drain; when no
+// refresh gets through and the local deadline is as near as the stop time; when the permit is lost, or released.
+// context.Cause says which; see ErrStopped. It never comes back, not even when the operator thinks better of it: then
+// the permit is kept alive until it is released. It carries the values of the context that the permit was acquired
+// with, and nothing else of it.
 func (p *Permit) Context() context.Context { return p.ctx }
 
-// Done is closed when the permit may be counted on no more: at its release, or at its loss, at the latest at the local deadline,
-// whether or not any server answers.
+// Done is closed when the permit may be counted on no more: at its release, or at its loss, at the latest at the local
+// deadline, whether or not any server answers.
 func (p *Permit) Done() <-chan struct{} { return p.done }
 
-// Held says whether the permit may be counted on at this moment. It asks the clock, not a timer, so it is right also in the
-// first moment after the machine was suspended.
+// Held says whether the permit may be counted on at this moment. It asks the clock, not a timer, so it is right also in
+// the first moment after the machine was suspended.
 func (p *Permit) Held() bool {
 	k := p.renewer
 	k.mu.Lock()
@@ -96,11 +98,12 @@ func (p *Permit) Held() bool {
 	return !p.ended && k.clock.Now() < p.belief.deadline
 }
 
-// SafeUntil is the local deadline: until then nobody else is granted what this permit takes. Each refresh moves it out. It is the
-// zero time when the permit has ended.
+// SafeUntil is the local deadline: until then nobody else is granted what this permit takes. Each refresh moves it out.
+// It is the zero time when the permit has ended.
 //
-// It is a time of the wall clock, as that stands at the call: right after the machine was suspended too, and wrong by as much as
-// somebody sets the wall clock meanwhile. Read it anew each time. What must be exact asks Held or Ensure, which go by a clock that nobody sets.
+// It is a time of the wall clock, as that stands at the call: right after the machine was suspended too, and wrong by
+// as much as somebody sets the wall clock meanwhile. Read it again each time. What must be exact asks Held or Ensure,
+// which go by a clock that nobody sets.
 func (p *Permit) SafeUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -111,9 +114,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wall(p.belief.deadline)
 }
 
-// DrainUntil is until when a holder that was told to stop is still granted refreshes, so that it can finish what it has begun: the
-// end of the drain as far as the last answer said, at the earliest. It is the zero time when there is no drain, or none any more. It is what
-// the servers mean to do, and a second order can cut it short: what the permit can be counted on for is SafeUntil, also now.
+// DrainUntil is until when a holder that must stop is still granted refreshes, so that it can finish what it has begun:
+// the end of the drain as far as the last answer said, at the earliest. It is the zero time when there is no drain, or
+// none any more. It is what the servers mean to do, and a second order can cut it short: what the permit can be counted
+// on for is SafeUntil, also now.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -134,9 +138,9 @@ func (p *Permit) Duration() time.Duration {
 	return p.belief.duration
 }
 
-// Refresh refreshes now, and returns nil when a refresh that was sent after the call has been answered. It is not needed to
-// keep the permit alive. The error is that of ctx, a *StopError when refreshes are refused, or the end of the permit: ErrLost,
-// ErrReleased or ErrClosed.
+// Refresh refreshes now, and returns nil when a refresh that was sent after the call has been answered. It is not
+// needed to keep the permit alive. The error is that of ctx, a *StopError when refreshes are refused, or the end of the
+// permit: ErrLost, ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
 	w, err := p.renewer.ask(p)
 	if err != nil {
@@ -151,10 +155,10 @@ func (p *Permit) Refresh(ctx context.Context) error {
 	}
 }
 
-// Ensure returns nil when the permit can be counted on for at least d from now, and refreshes first when it must. Call it before a
-// step that takes up to d and must not be cut short or overlap with another holder's. ctx is that of the step: in a job the
-// job's own, so that nothing is begun by a job that is to stop. The error is that of ctx, a *TooShortError when even a fresh
-// permit does not last so long, or one of Refresh's.
+// Ensure returns nil when the permit can be counted on for at least d from now, and refreshes first when it must. Call
+// it before a step that takes up to d and must not be cut short or overlap with another holder's. ctx is that of the
+// step: in a job the job's own, so that nothing is begun by a job that is to stop. The error is that of ctx, a
+// *TooShortError when even a fresh permit does not last so long, or one of Refresh's.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -186,8 +190,8 @@ func (p *Permit) left() (time.Duration, error) {
 	return -1, lostAtDeadline()
 }
 
-// Progress says that the job is getting on; see WithStallLimit. From the first call on the servers are told with each refresh how
-// long ago the last one was, and so whoever asks them. It is cheap enough for every turn of a loop.
+// Progress says that the job is making progress; see WithStallLimit. From the first call on, each refresh tells the
+// servers how long ago the last one was, and they show it to operators. It is cheap enough for every turn of a loop.
 func (p *Permit) Progress() {
 	p.progress.Store(int64(p.renewer.clock.Now()))
 	if !p.reports.Load() {
@@ -211,20 +215,23 @@ func (p *Permit) stallsAt() time.Duration {
 	return time.Duration(p.progress.Load()) + p.stall
 }
 
-// Release gives the permit back. The job must have stopped. Belief ends at once: the context ends with ErrReleased, Done is
-// closed, and only then are the servers told, until one answers, ctx ends, or none of them can hold the permit any more: after
-// what is left of it, its duration once more, which a leader that takes over gives it, and a few seconds. When ctx has ended
-// already they are told all the same, for a short while. Give it a ctx that ends when the process is to be gone.
+// Release gives the permit back. The job must have stopped. Belief ends at once: the context ends with ErrReleased,
+// Done is closed, and only then are the servers notified, until one answers, ctx ends, or none of them can hold the
+// permit any more: after what is left of it, its duration once more, which a leader that takes over gives it, and a few
+// seconds. When ctx has ended already they are notified all the same, for a short while. Give it a ctx that ends when
+// the process must be gone.
 //
-// It returns nil when it was this release, or a repeat of it, that freed the slot; an *EndedError when the permit had ended
-// before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called again, and
-// otherwise the slot is free when the permit expires. A firing is done; see ReleaseCutShort and ReleaseNotRun.
+// It returns nil when it was this release, or a repeat of it, that freed the slot; an *EndedError when the permit had
+// ended before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called
+// again, and otherwise the slot is free when the permit expires. A firing is done; see ReleaseCutShort and
+// ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
 }
 
-// ReleaseFailed is Release of a permit whose job ran to its end, and that was an error: its firing has failed and does not run again. cause
-// is kept with it for people, cut to 256 bytes; nil: nothing is said. Servers below feature level 4 take the firing for done.
+// ReleaseFailed is Release of a permit whose job ran to its end, and that was an error: its firing has failed and does
+// not run again. cause is kept with it for people, cut to 256 bytes; nil: nothing is said. Servers below feature level
+// 4 take the firing for done.
 func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
 	text := ""
 	if cause != nil {
@@ -238,8 +245,8 @@ func (p *Permit) ReleaseNotRun(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, "")
 }
 
-// ReleaseCutShort is Release of a permit whose job was stopped before its end: what becomes of its firing, whether it is spent or may be
-// claimed again, is for the definition's firing_on_loss to say, as after a loss.
+// ReleaseCutShort is Release of a permit whose job was stopped before its end: what becomes of its firing, whether it
+// is spent or may be claimed again, is for the definition's firing_on_loss to say, as after a loss.
 func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, "")
 }

@@ -359,7 +359,8 @@ type jumpingClock struct {
 func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
-// A leader that takes over gives every permit its full duration again: the release must get through although belief is long over.
+// A leader that takes over gives every permit its full duration again: the release must get through although belief is
+// long over.
 func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plainText is what an error says to a person: what a server of Gatekeeper wrote as it is, and what gRPC, TLS and the system
-// wrote in words that say what is wrong and where to look. Nothing is decided on it.
+// plainText is what an error says to a person: what a server of Gatekeeper wrote as it is, and what gRPC, TLS and the
+// system wrote in words that say what is wrong and where to look. Nothing is decided on it.
 func plainText(err error) string {
 	if c, ok := errors.AsType[*CertificateError](err); ok {
 		return c.plain()
@@ -45,22 +45,22 @@ const (
 	plainTooLate = "no answer in time"
 	plainCut     = "the connection was cut"
 	plainForeign = "what listens there does not speak gRPC: is it another port?"
-	plainNoTLS   = "what listens there does not speak TLS, which this client was told to use"
+	plainNoTLS   = "what listens there does not speak TLS, which this client uses"
 
 	plainUntrusted      = "the server's certificate is not trusted"
 	plainBadCertificate = "the server does not accept the client certificate"
 	plainNoCertificate  = "the server wants a client certificate by TLS: give one with its key"
 )
 
-// plainTable is what people call the troubles of a connection. The first line that is part of a text wins, so the outermost
-// trouble of a chain comes first.
+// plainTable is what people call the troubles of a connection. The first line that is part of a text wins, so the
+// outermost trouble of a chain comes first.
 var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a table, never changed
 	{"looked like an HTTP/1.1 header", plainForeign},
 	{"missing selected ALPN property", plainForeign},
 	{"unexpected HTTP status code", plainForeign},
 	{"malformed header", plainForeign},
 	{"does not look like a TLS handshake", plainNoTLS},
-	{"error reading server preface", "the connection was cut at once: does the server want TLS, which this client was not told to use, or is it another port?"},
+	{"error reading server preface", "the connection was cut immediately: does the server want TLS, which this client does not use, or is it another port?"},
 	{"certificate required", plainNoCertificate},
 	{"bad certificate", plainBadCertificate},
 	{"connection refused", "nothing listens there"},
@@ -79,8 +79,8 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"context canceled", "given up"},
 }
 
-// plainWords puts what gRPC, TLS or the system wrote into words; what it does not know it leaves as it is, without what is put
-// around it.
+// plainWords puts what gRPC, TLS or the system wrote into words; what it does not know it leaves as it is, without what
+// is put around it.
 func plainWords(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
 		text = strings.TrimSuffix(inner, `"`)

@@ -42,7 +42,8 @@ func listens(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// The words that gRPC, TLS and the system have for a trouble change from version to version; what a person reads does not.
+// The words that gRPC, TLS and the system have for a trouble change from version to version; what a person reads does
+// not.
 func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

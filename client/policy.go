@@ -2,18 +2,21 @@ package client
 
 import "strconv"
 
-// DenialPolicy says what a Runner does when its run is denied a permit; see WithDenialPolicy. The zero value is DenialSkip.
+// DenialPolicy says what a Runner does when its run is denied a permit; see WithDenialPolicy. The zero value is
+// DenialSkip.
 type DenialPolicy int
 
 const (
 	// DenialSkip does not run the job this time. The run returns the *DeniedError.
 	DenialSkip DenialPolicy = iota
-	// DenialWait waits in the queue while all permits are taken or the semaphore is paused. Any other denial skips the run.
+	// DenialWait waits in the queue while all permits are taken or the semaphore is paused. Any other denial skips the
+	// run.
 	DenialWait
-	// DenialRunLate makes sure that the job runs, if it is possible at all. It waits as DenialWait does, and asks again after every
-	// other denial that can pass, for example a cordon, or a firing that another holder has claimed and may still lose. It asks again
-	// after at most 15 s. A firing that another holder has claimed it asks for again as soon as the claim ends, or, of servers below feature
-	// level 4, after at most 3 s. It gives up when the firing has ended.
+	// DenialRunLate makes sure that the job runs, if it is possible at all. It waits as DenialWait does, and asks again
+	// after every other denial that can pass, for example a cordon, or a firing that another holder has claimed and may
+	// still lose. It asks again after at most 15 s. A firing that another holder has claimed it asks for again as soon
+	// as the claim ends, or, of servers below feature level 4, after at most 3 s. It gives up when the firing has
+	// ended.
 	DenialRunLate
 )
 
@@ -37,8 +40,8 @@ const (
 	OutageSkip OutagePolicy = iota
 	// OutageWait waits until a server answers.
 	OutageWait
-	// OutageRunUnguarded runs the job without a permit, so another holder may run it at the same time. Each such run is logged as an
-	// error and reported to Hooks.Unavailable.
+	// OutageRunUnguarded runs the job without a permit, so another holder may run it at the same time. Each such run is
+	// logged as an error and reported to Hooks.Unavailable.
 	OutageRunUnguarded
 )
 

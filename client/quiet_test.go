@@ -12,7 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The deadline of an attempt is the client's own business: it costs a call time to tell the servers. One that the caller gave goes out.
+// The deadline of an attempt is the client's own business: it costs a call time to tell the servers. One that the
+// caller gave goes out.
 func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		type told struct {
@@ -43,10 +44,10 @@ func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
 		defer cancel()
 		pair(limited)
 		if len(all) != 4 || all[0].ok || all[1].ok || !all[2].ok || !all[3].ok {
-			t.Fatalf("the server was told %v, want a deadline of the last two calls", all)
+			t.Fatalf("the server got %v, want a deadline of the last two calls", all)
 		}
 		if left := time.Until(all[2].deadline); left < 59*time.Minute || left > time.Hour {
-			t.Errorf("the server was told of %s, want what the caller gave", left)
+			t.Errorf("the server heard of %s, want what the caller gave", left)
 		}
 	})
 }

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// maxSleep bounds every sleep until a permit's time: Go's timers stand still while the machine is suspended, the Clock does not.
+	// maxSleep bounds every sleep until a permit's time: Go's timers stand still while the machine is suspended, the
+	// Clock does not.
 	maxSleep = time.Second
-	// firstRefresh is when a new permit is refreshed for the first time at the latest, because a holder is told to stop only
-	// on a stream that has named its token. Shorter jobs cost no refresh.
+	// firstRefresh is when a new permit is refreshed for the first time at the latest, because a holder is ordered to
+	// stop only on a stream that has named its token. Shorter jobs cost no refresh.
 	firstRefresh = time.Second
 )
 
-// renewer keeps the permits of a Client. Two goroutines work for it, from the first permit on: watch ends contexts and beliefs
-// when their time has come, and never waits for anything else; serve keeps the stream of refreshes.
+// renewer keeps the permits of a Client. Two goroutines work for it, from the first permit on: watch ends contexts and
+// beliefs when their time has come, and never waits for anything else; serve keeps the stream of refreshes.
 type renewer struct {
 	client *Client
 	clock  Clock
@@ -121,13 +122,13 @@ func (r *renewer) arrange(p *Permit) {
 	r.events.set(p, at)
 }
 
-// alarm wakes one of the renewer's goroutines. The goroutine sleeps until the first permit of its schedule is due. Scheduling an
-// earlier permit rings the alarm; scheduling a later one does not. Most permits are released before a refresh is due, and waking a
-// goroutine takes longer than all else that the renewer does for them.
+// alarm wakes one of the renewer's goroutines. The goroutine sleeps until the first permit of its schedule is due.
+// Scheduling an earlier permit rings the alarm; scheduling a later one does not. Most permits are released before a
+// refresh is due, and waking a goroutine takes longer than all else that the renewer does for them.
 type alarm struct {
 	wake chan struct{} // holds one
-	// until is the clock's reading at which the goroutine wakes up without being rung. It reads its schedule before it sleeps, so
-	// until may be wrong while it is awake.
+	// until is the clock's reading at which the goroutine wakes up without being rung. It reads its schedule before it
+	// sleeps, so until may be wrong while it is awake.
 	until time.Duration
 }
 
@@ -139,8 +140,8 @@ func (a *alarm) set(now, d time.Duration) time.Duration {
 	return d
 }
 
-// ringBy makes the goroutine read its schedule at that time at the latest. A goroutine that should be awake by now may still
-// sleep: timers stand still while the machine is suspended.
+// ringBy makes the goroutine read its schedule at that time at the latest. A goroutine that should be awake by now may
+// still sleep: timers stand still while the machine is suspended.
 func (a *alarm) ringBy(at, now time.Duration) {
 	if now < a.until && a.until <= at {
 		return
@@ -170,7 +171,7 @@ func (r *renewer) watch() {
 func (r *renewer) expire() time.Duration {
 	wait, stalled := r.endWhatIsDue()
 	for _, p := range stalled { // not under the mutex: a log handler is anybody's
-		r.client.settings.logger.Warn("gatekeeper: the job makes no progress and was told to stop",
+		r.client.settings.logger.Warn("gatekeeper: the job makes no progress and must stop",
 			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
 	}
 	return wait
@@ -206,7 +207,8 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// drained ends the permit's context, though refreshes are granted until its drain is over; belief goes on. The caller holds mu.
+// drained ends the permit's context, though refreshes are granted until its drain is over; belief goes on. The caller
+// holds mu.
 func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
 	_ = r.stopFor(p, &StopError{ // the context has it
 		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wall(max(p.belief.deadline, p.drain)),
@@ -245,8 +247,8 @@ func (r *renewer) end(p *Permit, cause error) {
 	p.answerAll(cause)
 }
 
-// drop ends belief in a permit that is about to be released, and returns for how long a server may hold it: as long as belief would
-// have lasted, unless the leaders change.
+// drop ends belief in a permit that is about to be released, and returns for how long a server may hold it: as long as
+// belief would have lasted, unless the leaders change.
 func (r *renewer) drop(p *Permit) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -303,7 +305,7 @@ func (r *renewer) leave(p *Permit, w refreshWaiter) {
 	p.waiters = slices.DeleteFunc(p.waiters, func(o refreshWaiter) bool { return o.result == w.result })
 }
 
-// answerAll tells every waiter. The caller holds the renewer's mutex.
+// answerAll answers every waiter. The caller holds the renewer's mutex.
 func (p *Permit) answerAll(err error) {
 	for _, w := range p.waiters {
 		w.result <- err
@@ -311,8 +313,8 @@ func (p *Permit) answerAll(err error) {
 	p.waiters = nil
 }
 
-// wall turns a reading of the clock into a time for people and timers. It has no monotonic reading, which stands still while the
-// machine is suspended: a comparison with time.Now() afterwards would find time left that is over.
+// wall turns a reading of the clock into a time for people and timers. It has no monotonic reading, which stands still
+// while the machine is suspended: a comparison with time.Now() afterwards would find time left that is over.
 func (r *renewer) wall(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

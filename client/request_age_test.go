@@ -13,7 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The servers forget old requests. A request that they cannot tell from a forgotten one is asked again under another id.
+// The servers forget old requests. A request that they cannot tell from a forgotten one is asked again under another
+// id.
 func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.release = releases
@@ -45,7 +46,8 @@ func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 	})
 }
 
-// The application knows when it drew its id, the Client does not: it neither vouches for the request's age nor replaces the id.
+// The application knows when it drew its id, the Client does not: it neither vouches for the request's age nor replaces
+// the id.
 func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)

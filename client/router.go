@@ -25,13 +25,13 @@ const (
 	connectTimeout = 3 * time.Second
 	// maxMessage bounds what is received: no page or answer of a server is larger.
 	maxMessage = 64 << 20
-	// hintRest is how long an address that a hint named and that could not be reached is not tried again. It may be one that is
-	// only known inside, behind a load balancer.
+	// hintRest is how long an address that a hint named and that could not be reached is not tried again. It may be one
+	// that is only known inside, behind a load balancer.
 	hintRest = 10 * time.Second
 )
 
-// router knows where to send a call: one target for all calls, which moves on when it fails or names the leader. Connections
-// are made lazily, one per address.
+// router knows where to send a call: one target for all calls, which moves on when it fails or names the leader.
+// Connections are made lazily, one per address.
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
@@ -142,7 +142,8 @@ func (r *router) dial(address string) (*link, error) {
 	return l, nil
 }
 
-// leaderHeader says which server is meant, so that another one to which its address leads by now, perhaps of another cluster, refuses the call.
+// leaderHeader says which server is meant, so that another one to which its address leads by now, perhaps of another
+// cluster, refuses the call.
 const leaderHeader = "gatekeeper-hop-to"
 
 // naming lets each call at an address that a hint named say which server it is meant for.
@@ -165,8 +166,8 @@ func (r *router) naming(address string) []grpc.DialOption {
 	}
 }
 
-// failed tells that an address did not serve a call: others try elsewhere. Of many calls that fail together only the first
-// moves the target.
+// failed notes that an address did not serve a call: others try elsewhere. Of many calls that fail together only the
+// first moves the target.
 func (r *router) failed(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,8 +179,8 @@ func (r *router) failed(address string) {
 	}
 }
 
-// follow takes a hint that another server leads, given by the server at from, and says whether the target is now that leader. A
-// hint of an older term than one that was followed is ignored: its giver lags behind.
+// follow takes a hint that another server leads, given by the server at from, and says whether the target is now that
+// leader. A hint of an older term than one that was followed is ignored: its giver lags behind.
 func (r *router) follow(from string, hint leaderHint) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,8 +194,8 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	return true
 }
 
-// forget makes hints of every term count again, after a round over all endpoints that has failed: the cluster may have been restored
-// or made anew, with terms that begin again.
+// forget makes hints of every term count again, after a round over all endpoints that has failed: the cluster may have
+// been restored or recreated, with terms that begin again.
 func (r *router) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// releaseAfterEnd bounds how long the release of a run goes on after the run's caller has ended it: somebody wants to be gone.
+// releaseAfterEnd bounds how long the release of a run goes on after the run's caller has ended it: somebody wants to
+// be gone.
 const releaseAfterEnd = 5 * time.Second
 
 // Run is one run of a job, from its permit to the release: Do, or Start, once, and then End.
@@ -34,8 +35,8 @@ type Run struct {
 
 type permitKey struct{}
 
-// PermitOf returns the permit under which a job runs, by the context that it was given: for its Token, Ensure and Progress. It is
-// nil in a job that runs unguarded, and outside of jobs.
+// PermitOf returns the permit under which a job runs, by the context that it was given: for its Token, Ensure and
+// Progress. It is nil in a job that runs unguarded, and outside of jobs.
 func PermitOf(ctx context.Context) *Permit {
 	p, _ := ctx.Value(permitKey{}).(*Permit)
 	return p
@@ -72,7 +73,8 @@ func (r *Run) Do(job func(context.Context) error) error {
 	return job(r.ctx)
 }
 
-// Start says that the job starts now. When the run's context has ended already the error is its cause, and the job must not start.
+// Start says that the job starts now. When the run's context has ended already the error is its cause, and the job must
+// not start.
 func (r *Run) Start() error {
 	if r.permit != nil {
 		r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Granted, r.permit) })
@@ -85,7 +87,8 @@ func (r *Run) Start() error {
 	return nil
 }
 
-// alive says whether the job may start. It looks at the permit itself too, whose context the run's follows a moment later.
+// alive says whether the job may start. It looks at the permit itself too, whose context the run's follows a moment
+// later.
 func (r *Run) alive() bool {
 	if cause := r.stopped(); cause != nil {
 		r.cancel(cause)
@@ -93,7 +96,8 @@ func (r *Run) alive() bool {
 	return r.ctx.Err() == nil
 }
 
-// stopped is why the permit's context has ended, or is about to: after the machine was suspended the clock knows it first.
+// stopped is why the permit's context has ended, or is about to: after the machine was suspended the clock knows it
+// first.
 func (r *Run) stopped() error {
 	switch {
 	case r.permit == nil:
@@ -104,9 +108,10 @@ func (r *Run) stopped() error {
 	return context.Cause(r.permit.Context())
 }
 
-// End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done if the error is nil, and has
-// failed otherwise, with two exceptions. It was cut short if the job returned an error after the run's context had ended,
-// or an error that is ErrCutShort. It is given back if the job was not started. End returns what Runner.Run returns.
+// End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done if the
+// error is nil, and has failed otherwise, with two exceptions. It was cut short if the job returned an error after the
+// run's context had ended, or an error that is ErrCutShort. It is given back if the job was not started. End returns
+// what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
 func (r *Run) end(jobErr error, panicked bool) error {
@@ -145,7 +150,8 @@ func (r *Run) interrupted(jobErr error) bool {
 	return stopped != nil && !errors.Is(stopped, ErrReleased)
 }
 
-// outcome is the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if it had not.
+// outcome is the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if it had
+// not.
 func outcome(jobErr, stopped error, held bool) error {
 	switch {
 	case !held && stopped == nil: // the clock says so before the timer does
@@ -161,7 +167,7 @@ func outcome(jobErr, stopped error, held bool) error {
 	return fmt.Errorf("%w: %w", jobErr, stopped)
 }
 
-// release gives the permit back, on a context of its own: the job's may have ended.
+// release gives the permit back, on a separate context: the job's may have ended.
 func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
@@ -192,7 +198,7 @@ func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	return err
 }
 
-// watch tells when the job is to stop, and when it does not.
+// watch reports when the job must stop, and when it does not.
 func (r *Run) watch() {
 	select {
 	case <-r.finished:
@@ -234,10 +240,12 @@ func (r *Run) watch() {
 	}
 }
 
-// maxPromptness bounds how long after the end of its context a job that returns at once is waited for before it is reported.
+// maxPromptness bounds how long after the end of its context a job that returns at once is waited for before it is
+// reported.
 const maxPromptness = time.Second
 
-// returnsSoon says whether the job returns by then, or has: who looks at its context and its end at once sees them in any order.
+// returnsSoon says whether the job returns by then, or has: who looks at its context and its end at once sees them in
+// any order.
 func (r *Run) returnsSoon(by time.Time) bool {
 	timer := time.NewTimer(time.Until(by))
 	defer timer.Stop()
@@ -254,7 +262,7 @@ func (r *Run) returnsSoon(by time.Time) bool {
 	}
 }
 
-// drainLeft is for how long a job that was told to stop may still finish what it has begun.
+// drainLeft is for how long a job that must stop may still finish what it has begun.
 func (r *Run) drainLeft() time.Duration {
 	if r.permit == nil || r.permit.DrainUntil().IsZero() {
 		return 0

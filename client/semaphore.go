@@ -58,7 +58,7 @@ type acquisition struct {
 	onPlace         func(Place)
 	leaveOnPause    bool
 	onePerAcquirer  bool
-	place           *Place // what the present attempt was told last
+	place           *Place // the last place that the current attempt was sent
 	claim           *claim // nil when the holder id was drawn
 	replaces        uint64 // a token of this identity on which nobody here counts any more
 }
@@ -67,13 +67,14 @@ type acquireOption func(*acquisition)
 
 func (o acquireOption) acquire(a *acquisition) { o(a) }
 
-// WithWeight says how much of the semaphore's permits is taken. Default 1. Acquiring nothing, 0, fails with an *InvalidFieldError.
+// WithWeight says how much of the semaphore's permits is taken. Default 1. Acquiring nothing, 0, fails with an
+// *InvalidFieldError.
 func WithWeight(weight uint32) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.weight, a.weightless = weight, weight == 0 })
 }
 
-// WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Of all who ask for the same
-// firing one is granted it, once.
+// WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Of all who ask for
+// the same firing one is granted it, once.
 func WithFiring(name string, due time.Time) AcquireOption {
 	f := &gatekeeperv1.Firing{Name: name}
 	if !due.IsZero() {
@@ -94,30 +95,32 @@ func WithMetadata(metadata map[string]string) AcquireOption {
 	})
 }
 
-// WithHolderID names the holder. Default: a new id for each acquisition, so that the goroutines of a process and the processes of a
-// host exclude each other. The empty id is a holder id too.
+// WithHolderID names the holder. Default: a new id for each acquisition, so that the goroutines of a process and the
+// processes of a host exclude each other. The empty id is a holder id too.
 //
-// Group, acquirer and holder id together are one holder, which has at most one permit of a semaphore. A process that is started again
-// under the same ids takes over the permit of its former life at once, without waiting for it to expire. It gets a new token, and the old
-// one is lost. A permit with a firing is not taken over: the new process is denied until the old permit has ended.
+// Group, acquirer and holder id together are one holder, which has at most one permit of a semaphore. A process that is
+// started again under the same ids takes over the permit of its former life at once, without waiting for it to expire.
+// It gets a new token, and the old one is lost. A permit with a firing is not taken over: the new process is denied
+// until the old permit has ended.
 //
-// So a holder id must be used by one process at a time. If two live processes use it, each acquisition takes the permit from the other
-// process, whose permit ends with ErrSuperseded; a Runner then stays away, and logs a warning that names the holder. Within a process, a
-// Client refuses a second acquisition with an *InUseError while the first is under way or its permit is held. Two Clients of a process
-// do not know of each other: they count as two processes.
+// So a holder id must be used by one process at a time. If two live processes use it, each acquisition takes the permit
+// from the other process, whose permit ends with ErrSuperseded; a Runner then stays away, and logs a warning that names
+// the holder. Within a process, a Client refuses a second acquisition with an *InUseError while the first is under way
+// or its permit is held. Two Clients of a process do not know of each other: they count as two processes.
 func WithHolderID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.holderID = &id })
 }
 
-// WithRequestID names the acquisition, for an application that repeats it after an unknown outcome or a crash: together with
-// WithHolderID, the repeat gets the same permit. Default: a new id for each. A permit that was released is never granted again to its
-// request. The Client does not take such a request back when it gives up: if the application does not repeat it, a permit that was
-// granted to it expires.
+// WithRequestID names the acquisition, for an application that repeats it after an unknown outcome or a crash: together
+// with WithHolderID, the repeat gets the same permit. Default: a new id for each. A permit that was released is never
+// granted again to its request. The Client does not take such a request back when it gives up: if the application does
+// not repeat it, a permit that was granted to it expires.
 func WithRequestID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.requestID = id })
 }
 
-// WithExpectedRevision makes TryAcquire fail with a *RevisionChangedError unless the semaphore's permit revision is this one.
+// WithExpectedRevision makes TryAcquire fail with a *RevisionChangedError unless the semaphore's permit revision is
+// this one.
 func WithExpectedRevision(revision uint64) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.expected = &revision })
 }
@@ -127,14 +130,14 @@ func WithPlace(f func(Place)) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.onPlace = f })
 }
 
-// WithLeaveOnPause makes Acquire return a *DeniedError with the reason ReasonPaused while the semaphore is paused, also when the pause begins during
-// the wait. Default: Acquire keeps its place until the pause ends.
+// WithLeaveOnPause makes Acquire return a *DeniedError with the reason ReasonPaused while the semaphore is paused, also
+// when the pause begins during the wait. Default: Acquire keeps its place until the pause ends.
 func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
 }
 
-// WithStallLimit ends the permit's context with ErrStalled, and logs it, when Permit.Progress was not called for that long. The
-// permit itself is kept alive until it is released: the job may still run. 0, the default, is no limit.
+// WithStallLimit ends the permit's context with ErrStalled, and logs it, when Permit.Progress was not called for that
+// long. The permit itself is kept alive until it is released: the job may still run. 0, the default, is no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.stallLimit = d })
 }
@@ -183,25 +186,27 @@ func (a *acquisition) identity() *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer, HolderId: *a.holderID}
 }
 
-// TryAcquire asks once, and is answered at once: a permit, or a *DeniedError that says why not and who holds. A server that does
-// not answer is asked again, over all members, until ctx ends; then the error is an *UnavailableError, and the servers are told
-// to take back what they may have granted. Other errors: *InvalidFieldError, *RevisionChangedError, *RequestEndedError, *StopTimeError,
-// *InUseError.
+// TryAcquire asks once, and is answered at once: a permit, or a *DeniedError that says why not and who holds. A server
+// that does not answer is asked again, over all members, until ctx ends; then the error is an *UnavailableError, and
+// the servers are notified to take back what they may have granted. Other errors: *InvalidFieldError,
+// *RevisionChangedError, *RequestEndedError, *StopTimeError, *InUseError.
 //
 // ctx is for the acquisition alone: the permit outlives it. Values of ctx are those of the permit's context too.
 func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.acquire(ctx, s.acquisition(opts), s.client.settings.attemptTimeout, s.client.tryOnce)
 }
 
-// Acquire waits its turn until ctx ends, first come first served. It waits for a free permit, and for the end of a pause unless WithLeaveOnPause
-// is given. Any other denial is returned as a *DeniedError. Otherwise it is as TryAcquire.
+// Acquire waits its turn until ctx ends, first come first served. It waits for a free permit, and for the end of a
+// pause unless WithLeaveOnPause is given. Any other denial is returned as a *DeniedError. Otherwise it is as
+// TryAcquire.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.wait(ctx, s.acquisition(opts))
 }
 
-// TryAcquireFor waits its turn as Acquire does, but no longer than timeout; a timeout of 0 is TryAcquire. When its time is over while
-// it stands in the queue, it leaves the queue and the error is a *DeniedError with the reason ReasonNoFreePermit, or Paused if the semaphore is paused; when no server could
-// be asked for its place at that time, an *UnavailableError.
+// TryAcquireFor waits its turn as Acquire does, but no longer than timeout; a timeout of 0 is TryAcquire. When its time
+// is over while it stands in the queue, it leaves the queue and the error is a *DeniedError with the reason
+// ReasonNoFreePermit, or Paused if the semaphore is paused; when no server could be asked for its place at that time,
+// an *UnavailableError.
 func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, opts ...AcquireOption) (*Permit, error) {
 	if timeout <= 0 {
 		return s.TryAcquire(ctx, opts...)
@@ -216,7 +221,7 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, op
 	return nil, s.client.timedOut(ctx, a, timeout)
 }
 
-// StopTimeError says that a permit lives too briefly beside the time that its job needs to stop. The servers are told
+// StopTimeError says that a permit is too short for the time that its job needs to stop. The servers are notified
 // to take it back; should that not get through, it expires.
 type StopTimeError struct{ StopTime, Duration time.Duration }
 

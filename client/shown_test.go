@@ -15,12 +15,13 @@ import (
 	"testing"
 )
 
-// notShown are exported symbols that no example shows, with the reason. Methods by which an error serves fmt, errors and gRPC are
-// not looked for: an example shows them by printing the error, or by asking errors.Is.
+// notShown are exported symbols that no example shows, with the reason. Methods by which an error serves fmt, errors
+// and gRPC are not looked for: an example shows them by printing the error, or by asking errors.Is.
 var notShown = map[string]string{}
 
-// What no example shows is not documented: every exported symbol of the client and its adapters stands in an Example function of
-// one of them, or in a function of the same files that one calls. What takes a testing.TB is shown by a test in such a file.
+// What no example shows is not documented: every exported symbol of the client and its adapters stands in an Example
+// function of one of them, or in a function of the same files that one calls. What takes a testing.TB is shown by a
+// test in such a file.
 func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
 	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work"}

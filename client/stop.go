@@ -8,10 +8,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Why a permit's context ended: context.Cause of it is one of these, found by errors.Is. All but ErrLost, ErrReleased and
-// ErrClosed come in a *StopError, which says how much time is left to stop.
+// Why a permit's context ended: context.Cause of it is one of these, found by errors.Is. All but ErrLost, ErrReleased
+// and ErrClosed come in a *StopError, which says how much time is left to stop.
 var (
-	// ErrStopped: the holder was told to stop, for one of the reasons that follow.
+	// ErrStopped: the holder must stop, for one of the reasons that follow.
 	ErrStopped = errors.New("told to stop")
 	// ErrRevoked: an operator revoked the permit.
 	ErrRevoked = errors.New("the permit was revoked")
@@ -37,38 +37,41 @@ var (
 	// ErrReleased: the permit was released here.
 	ErrReleased = errors.New("the permit was released")
 
-	// ErrCutShort is for jobs to return: the job stopped before its end, for a reason that the library does not see. Its firing goes by
-	// the definition's firing_on_loss, as after a loss.
+	// ErrCutShort is for jobs to return: the job stopped before its end, for a reason that the library does not see.
+	// Its firing goes by the definition's firing_on_loss, as after a loss.
 	ErrCutShort = errors.New("the job was cut short")
 
-	// ErrSuperseded: another process acquired under the same group, acquirer and holder id, and so took over the permit. It comes
-	// together with ErrLost. A Runner does not acquire again for at least the permit's duration; its error is ErrSuperseded then.
+	// ErrSuperseded: another process acquired under the same group, acquirer and holder id, and so took over the
+	// permit. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration; its
+	// error is ErrSuperseded then.
 	ErrSuperseded = errors.New("another process took it over under the same holder id")
 
-	// ErrReleasePending: the request was repeated, and its permit has ended here. A release of it may still be under way. Release the
-	// permit again first, and then acquire by a new request.
+	// ErrReleasePending: the request was repeated, and its permit has ended here. A release of it may still be under
+	// way. Release the permit again first, and then acquire by a new request.
 	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire by a new request")
 )
 
-// StopError says why to stop, and until when the permit can be counted on. It is ErrStopped and the sentinel of its cause, or
-// ErrExpiring or ErrStalled.
+// StopError says why to stop, and until when the permit can be counted on. It is ErrStopped and the sentinel of its
+// cause, or ErrExpiring or ErrStalled.
 type StopError struct {
 	// Cause is unspecified for ErrExpiring and ErrStalled, of which no server knows.
 	Cause gatekeeperv1.StopCause
 	// Message is for a person.
 	Message string
-	// Until is by when the job is to have stopped, as far as was known then: the local deadline, or the end of the drain when that
-	// is later. Refreshes may move the deadline out: SafeUntil says at any moment what can be counted on. It is a
-	// time of the wall clock, as that stood then.
+	// Until is by when the job is to have stopped, as far as was known then: the local deadline, or the end of the
+	// drain when that is later. Refreshes may move the deadline out: SafeUntil says at any moment what can be counted
+	// on. It is a time of the wall clock, as that stood then.
 	Until time.Time
-	// Drain is for how long the servers will go on granting refreshes, as they said it; 0 without a drain. See Permit.DrainUntil.
+	// Drain is for how long the servers will go on granting refreshes, as they said it; 0 without a drain. See
+	// Permit.DrainUntil.
 	Drain time.Duration
 
 	stalled bool
 	brief   *StopTimeError
 }
 
-// Unwrap returns the *StopTimeError when an edit has made the permit live too briefly beside its stop time; otherwise nil.
+// Unwrap returns the *StopTimeError when an edit has made the permit live too briefly beside its stop time; otherwise
+// nil.
 func (e *StopError) Unwrap() error {
 	if e.brief == nil {
 		return nil
@@ -76,7 +79,8 @@ func (e *StopError) Unwrap() error {
 	return e.brief
 }
 
-// Error returns the same text at any time, so that logs of one stop can be grouped. It names Until as an instant in UTC.
+// Error returns the same text at any time, so that logs of one stop can be grouped. It names Until as an instant in
+// UTC.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.brief != nil {

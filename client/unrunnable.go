@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// unrunnable remembers which denials were logged, so that a job that runs every minute is not reported every minute. It belongs to
-// the Client, because some schedulers make a new Runner for each run.
+// unrunnable remembers which denials were logged, so that a job that runs every minute is not reported every minute. It
+// belongs to the Client, because some schedulers make a new Runner for each run.
 type unrunnable struct {
 	mu     sync.Mutex // guards logged
 	logged map[denialKey]string
@@ -27,11 +27,11 @@ type denialKey struct {
 	weight                     uint32
 }
 
-// maxUnrunnable bounds the memory. A program that is denied more semaphores than that is told about some of them again.
+// maxUnrunnable bounds the memory. A program that is denied more semaphores than that logs some of them again.
 const maxUnrunnable = 10_000
 
-// changed notes that a request was denied for cause, and reports whether that is news. An empty cause is a grant, or a denial that
-// passes by itself.
+// changed notes that a request was denied for cause, and reports whether that is news. An empty cause is a grant, or a
+// denial that passes with time.
 func (u *unrunnable) changed(key denialKey, cause string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,7 +49,8 @@ func (u *unrunnable) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start if somebody must act before it can, once until the cause changes. A nil error is a grant.
+// report logs why a run does not start if somebody must act before it can, once until the cause changes. A nil error is
+// a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
 	cause, text := "", ""
@@ -80,9 +81,10 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	}
 }
 
-// NeedsAction reports whether waiting alone does not help: the denial stands until somebody changes the definition, ends a cordon, clears
-// a slot that is held for an operator, sets a clock, or calls with another group, acquirer, weight, holder id or firing. A Runner logs such a denial as a
-// warning, once until its cause changes. A pause and a firing that another holder has are not such denials: somebody wants them so.
+// NeedsAction reports whether waiting alone does not help: the denial stands until somebody changes the definition,
+// ends a cordon, clears a slot that is held for an operator, sets a clock, or calls with another group, acquirer,
+// weight, holder id or firing. A Runner logs such a denial as a warning, once until its cause changes. A pause and a
+// firing that another holder has are not such denials: somebody wants them so.
 func (d *DeniedError) NeedsAction() bool {
 	switch d.Reason {
 	case ReasonNoSuchSemaphore, ReasonGroupMismatch, ReasonAcquirerMismatch, ReasonCordoned, ReasonHeldForOperator, ReasonAlreadyHeld, ReasonWeightExceedsPermits,
@@ -107,8 +109,8 @@ func (d *DeniedError) heldForOperator() bool {
 	return len(d.Holders) > 0
 }
 
-// ownClaim reports whether the caller's own identity claimed the firing: an earlier life of the process, or another one that uses its
-// holder id.
+// ownClaim reports whether the caller's own identity claimed the firing: an earlier life of the process, or another one
+// that uses its holder id.
 func (d *DeniedError) ownClaim() bool {
 	return d.Reason == ReasonFiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
 }

@@ -11,7 +11,7 @@ import (
 type Verification struct {
 	// Permit is as the leader had it; ExpiresIn is what it had left without another refresh.
 	Permit *gatekeeperv1.Permit
-	// Stopping: the holder is told to stop, for Permit.Stop. The slot is still its own, until it releases or its permit
+	// Stopping: the holder must stop, for Permit.Stop. It keeps its slot until it releases or its permit
 	// expires, so that the token is valid; a resource may be stricter.
 	Stopping bool
 	// Message says why the holder is to stop; empty when it is not.
@@ -20,8 +20,8 @@ type Verification struct {
 	Revision uint64
 }
 
-// NotValidError answers Verify: there is no live permit with that token, or it is of another semaphore. It is an error so that a
-// token which is worth nothing is not mistaken for one that is; the servers are well.
+// NotValidError answers Verify: there is no live permit with that token, or it is of another semaphore. It is an error
+// so that a token which is worth nothing is not mistaken for one that is; the servers are well.
 type NotValidError struct {
 	// Semaphore is the one that was asked for; may be empty.
 	Semaphore string
@@ -41,13 +41,13 @@ func (e *NotValidError) Error() string {
 }
 
 // Verify asks for a resource whether a token may still act: whether its permit is live, and of this semaphore; an empty
-// name asks about the token alone. It sees everything that was answered before it was called, and keeps nothing alive. The error
-// is a *NotValidError when the servers say no, and one of those of all calls when they say nothing: then nothing is known of the
-// token, and the resource must decide for itself.
+// name asks about the token alone. It sees everything that was answered before it was called, and keeps nothing alive.
+// The error is a *NotValidError when the servers say no, and one of those of all calls when they say nothing: then
+// nothing is known of the token, and the resource must decide for itself.
 //
-// The answer is old when it arrives. Between it and the write that follows, the permit may end and another holder may be let
-// in; nothing that is asked beforehand can help against that. Where the resource can compare tokens in the write itself, let it
-// do so, and leave Verify out: see package fence.
+// The answer is old when it arrives. Between it and the write that follows, the permit may end and another holder may
+// be let in; nothing that is asked beforehand can help against that. Where the resource can compare tokens in the write
+// itself, let it do so, and leave Verify out: see package fence.
 func (c *Client) Verify(ctx context.Context, semaphore string, token uint64) (*Verification, error) {
 	r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
 	switch {

@@ -9,48 +9,48 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Watch streams changes from req's revision on until ctx ends. A stream that breaks is opened again, on another member if need be,
-// and goes on after the last revision that was told; events of a revision that was told in part are told again. An error is
-// the last element; there is one only when a server refuses the request.
+// Watch streams changes from req's revision on until ctx ends. A stream that breaks is opened again, on another member
+// if need be, and continues after the last revision that was sent; events of a revision that was sent in part are sent
+// again. An error is the last element; there is one only when a server refuses the request.
 //
 // A message that says Missed means that changes were lost: read everything again, and go on from there.
 func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter.Seq2[*gatekeeperv1.WatchResponse, error] {
 	return func(yield func(*gatekeeperv1.WatchResponse, error) bool) {
 		next := proto.CloneOf(req)
-		c.follow(ctx, func(ctx context.Context, conn *link) (over, told bool, err error) {
+		c.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
 			stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, next)
 			for err == nil {
 				var r *gatekeeperv1.WatchResponse
 				if r, err = stream.Recv(); err != nil {
 					break
 				}
-				told = true
+				heard = true
 				next.FromRevision = r.GetRevision() + 1 // also after a live report, whose revision is that of the message before
 				if !yield(r, nil) {
 					return true, true, nil
 				}
 			}
-			return false, told, err
+			return false, heard, err
 		}, func(err error) { yield(nil, err) })
 	}
 }
 
-// follow keeps a stream open until it is over or ctx ends: one that breaks is opened again, on another member if need be. open runs one
-// stream; it says whether the whole is over, and whether the stream told anything. refused is called with the error of a server that
-// refuses the request.
-func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, told bool, err error), refused func(error)) {
+// follow keeps a stream open until it is over or ctx ends: one that breaks is opened again, on another member if need
+// be. open runs one stream; it says whether the whole is over, and whether the stream sent anything. refused is called
+// with the error of a server that refuses the request.
+func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, heard bool, err error), refused func(error)) {
 	for ctx.Err() == nil {
 		over := false
 		err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
-			var told bool
+			var heard bool
 			var err error
 			shown := c.token(ctx)
-			if over, told, err = open(ctx, conn); told && !judge(err).final {
+			if over, heard, err = open(ctx, conn); heard && !judge(err).final {
 				return nil // it worked: what comes next is a new call, not a repeat of this one
 			}
-			if tokenEnded(err) && (told || shown != c.token(ctx)) { // a worker without tasks has heard nothing
+			if tokenEnded(err) && (heard || shown != c.token(ctx)) { // a worker without tasks has heard nothing
 				return nil
 			}
 			return err
@@ -62,7 +62,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			refused(err)
 			return
 		}
-		// The server that told so far went away, or was told to; others serve as well.
+		// The server of the stream went away, or was asked to; others serve as well.
 		c.router.failed(c.router.pick())
 		sleep(ctx, backoff(1))
 	}

@@ -26,22 +26,25 @@ const (
 	taskChunk = 256 << 10
 	// perTask is what a task counts in a message besides its payload.
 	perTask = 16
-	// maxPayload is the most that the limit of a task can be set to. Much larger messages would not even reach the server's check.
+	// maxPayload is the most that the limit of a task can be set to. Much larger messages would not even reach the
+	// server's check.
 	maxPayload = 512 << 10
 )
 
-// Work is the API's WorkService, with calls repeated as the package comment says. Package work submits, follows and executes tasks; this is
-// for tools. Retries and drops are repeated after an unknown outcome only with as_of, and deletions only with submitted_revision: a repeat
-// changes nothing more then.
+// Work is the API's WorkService, with calls repeated as the package comment says. Package work submits, follows and
+// executes tasks; this is for tools. Retries and drops are repeated after an unknown outcome only with as_of, and
+// deletions only with submitted_revision: a repeat changes nothing more then.
 func (c *Client) Work() gatekeeperv1.WorkServiceClient {
 	return gatekeeperv1.NewWorkServiceClient(caller{c})
 }
 
-// SubmitJob stores a job with its tasks, and returns when all of it is committed; see work.Submit, which is made of it. tasks is ranged
-// over once for each attempt, so it must yield the same payloads each time. An error that it yields ends the submission, and is returned.
+// SubmitJob stores a job with its tasks, and returns when all of it is committed; see work.Submit, which is made of it.
+// tasks is ranged over once for each attempt, so it must yield the same payloads each time. An error that it yields
+// ends the submission, and is returned.
 //
-// The id of the job makes the call repeatable, so it is repeated after an unknown outcome too. Errors: *JobDiffersError, *WorkLimitError,
-// *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has ended, *SubmitBufferError, and those of every call.
+// The id of the job makes the call repeatable, so it is repeated after an unknown outcome too. Errors:
+// *JobDiffersError, *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has
+// ended, *SubmitBufferError, and those of every call.
 func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // no outage: nobody was asked
@@ -66,8 +69,8 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 // ownError is an error of this process. It does not unwrap, so it is never taken for a server's.
 type ownError struct{ error }
 
-// submitOnce is one attempt. It is given up when no message gets through, or is not answered, for twice as long as an attempt of
-// another call may take.
+// submitOnce is one attempt. It is given up when no message gets through, or is not answered, for twice as long as an
+// attempt of another call may take.
 func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -153,8 +156,9 @@ func (p *place) leave() {
 	}
 }
 
-// SubmitBufferError refuses a submission because no server answers, and as many submissions of this Client as WithSubmitBuffer allows wait
-// for one. It is ErrUnavailable. An earlier attempt may have been carried out, so submit under the same id again.
+// SubmitBufferError refuses a submission because no server answers, and as many submissions of this Client as
+// WithSubmitBuffer allows wait for one. It is ErrUnavailable. An earlier attempt may have been carried out, so submit
+// under the same id again.
 type SubmitBufferError struct{ Limit int }
 
 func (e *SubmitBufferError) Error() string {
@@ -164,13 +168,14 @@ func (e *SubmitBufferError) Error() string {
 // Is reports whether target is ErrUnavailable.
 func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavailable }
 
-// FollowJob streams a job: as it is now, with the tasks that have changed after req's revision, then each change, until the job is over. A
-// stream that breaks is opened again, on another member if necessary, after the last revision that was complete; what came after that
-// revision comes again. An error is the last element; there is one only if a server refuses the request, such as a *NoSuchJobError.
+// FollowJob streams a job: as it is now, with the tasks that have changed after req's revision, then each change, until
+// the job is over. A stream that breaks is opened again, on another member if necessary, after the last revision that
+// was complete; what came after that revision comes again. An error is the last element; there is one only if a server
+// refuses the request, such as a *NoSuchJobError.
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {
 		next := proto.CloneOf(req)
-		c.follow(ctx, func(ctx context.Context, conn *link) (over, told bool, err error) {
+		c.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
 			stream, err := gatekeeperv1.NewWorkServiceClient(conn).FollowJob(ctx, next)
 			ended := false // the job is, in the change that is under way
 			for err == nil {
@@ -178,7 +183,7 @@ func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobReque
 				if r, err = stream.Recv(); err != nil {
 					break
 				}
-				told = true
+				heard = true
 				if r.GetJob() != nil {
 					ended = r.GetJob().GetOver()
 				}
@@ -192,7 +197,7 @@ func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobReque
 			if errors.Is(err, io.EOF) {
 				err = errNoAnswer
 			}
-			return false, told, err
+			return false, heard, err
 		}, func(err error) { yield(nil, err) })
 	}
 }

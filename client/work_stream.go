@@ -16,14 +16,16 @@ import (
 )
 
 const (
-	// minBeat and maxBeat bound the time between two frames of a worker. What a grant may be counted on for is measured from the last frame
-	// before it, less the margin of that time, so workers of briefer permits send more often. Servers ask for a frame every 10 s.
+	// minBeat and maxBeat bound the time between two frames of a worker. What a grant may be counted on for is measured
+	// from the last frame before it, less the margin of that time, so workers of briefer permits send more often.
+	// Servers ask for a frame every 10 s.
 	minBeat = time.Second
 	maxBeat = 5 * time.Second
 	// progressEvery is the least time between two reports of progress.
 	progressEvery = 250 * time.Millisecond
-	// keptFrames is how many frames are remembered by the time at which they were sent, and frameGap the least time between two of them. A busy
-	// worker sends one for each task. Together they go back 10 s, twice as long as a server goes back.
+	// keptFrames is how many frames are remembered by the time at which they were sent, and frameGap the least time
+	// between two of them. A busy worker sends one for each task. Together they go back 10 s, twice as long as a server
+	// goes back.
 	keptFrames = 512
 	frameGap   = 20 * time.Millisecond
 	// maxWaited is more than any server says that a grant has waited since the last frame.
@@ -32,24 +34,25 @@ const (
 	closeTimeout = 5 * time.Second
 )
 
-// WorkHandler is what a worker does with its stream. Its functions are called one at a time, and hold up the stream while they run.
+// WorkHandler is what a worker does with its stream. Its functions are called one at a time, and hold up the stream
+// while they run.
 type WorkHandler struct {
-	// Open is called with each new stream before it is used, and returns how many tasks the worker can have now, beside those that it
-	// still holds. ok false ends the work instead.
+	// Open is called with each new stream before it is used, and returns how many tasks the worker can have now, beside
+	// those that it still holds. ok false ends the work instead.
 	Open func(*WorkStream) (slots int, ok bool)
 	// Task hands over a task, which used up one slot. It must be ended by WorkTask.End.
 	Task func(*WorkTask)
-	// Denied says why the semaphore does not let the worker in, or that it is paused. It is called once for each reason and each pause; the
-	// servers ask again when something changes. It may be nil: then it is logged.
+	// Denied says why the semaphore does not let the worker in, or that it is paused. It is called once for each reason
+	// and each pause; the servers ask again when something changes. It may be nil: then it is logged.
 	Denied func(*DeniedError)
 }
 
-// OfferWork offers to execute tasks of the semaphore, until WorkStream.Close or ctx ends, or a server refuses the offer; see work.Run, which
-// is made of it. A stream that breaks is opened again, on another member if necessary. Tasks that are held go on meanwhile: their permits
-// are kept alive as any others.
+// OfferWork offers to execute tasks of the semaphore, until WorkStream.Close or ctx ends, or a server refuses the
+// offer; see work.Run, which is made of it. A stream that breaks is opened again, on another member if necessary. Tasks
+// that are held go on meanwhile: their permits are kept alive as any others.
 //
-// Group, acquirer, weight, metadata, stop time and stall limit are those of the options of the Semaphore; each task is held under a separate
-// holder id. The error is nil after Close, that of ctx, or the refusal.
+// Group, acquirer, weight, metadata, stop time and stall limit are those of the options of the Semaphore; each task is
+// held under a separate holder id. The error is nil after Close, that of ctx, or the refusal.
 func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -63,7 +66,7 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	}
 	var refusal error
 	closed := false
-	s.client.follow(ctx, func(ctx context.Context, conn *link) (over, told bool, err error) {
+	s.client.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
 		w := newWorkStream(ctx, s.client, a)
 		defer w.end()
 		slots, ok := h.Open(w)
@@ -71,11 +74,11 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 			closed = true
 			return true, true, nil
 		}
-		told, err = w.run(conn, slots, h)
+		heard, err = w.run(conn, slots, h)
 		if closed = w.isClosed(); closed {
 			return true, true, nil
 		}
-		return false, told, err
+		return false, heard, err
 	}, func(err error) { refusal = err })
 	switch {
 	case refusal != nil:
@@ -86,8 +89,8 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	return ctx.Err()
 }
 
-// WorkStream is one stream on which this process offers to work. Its methods may be called from any goroutine, and do nothing after the
-// stream has ended.
+// WorkStream is one stream on which this process offers to work. Its methods may be called from any goroutine, and do
+// nothing after the stream has ended.
 type WorkStream struct {
 	client *Client
 	offer  *acquisition
@@ -135,8 +138,8 @@ func (w *WorkStream) Drain() {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
 }
 
-// Close ends the stream once the server has answered all that was sent before. Tasks may come until OfferWork returns. End those that are
-// held before, because a task that ends later costs a separate call.
+// Close ends the stream once the server has answered all that was sent before. Tasks may come until OfferWork returns.
+// End those that are held before, because a task that ends later costs a separate call.
 func (w *WorkStream) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -177,8 +180,8 @@ func (w *WorkStream) end() {
 	w.ended, w.queue = true, nil
 }
 
-// run serves the stream until it ends. told says that something came.
-func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (told bool, err error) {
+// run serves the stream until it ends. heard says that something came.
+func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err error) {
 	var p peer.Peer
 	stream, err := gatekeeperv1.NewWorkServiceClient(conn).Work(w.ctx, grpc.Peer(&p))
 	if err != nil {
@@ -198,11 +201,11 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (told bool, err e
 		r, err := stream.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
-			return told, errNoAnswer // unless it was closed here
+			return heard, errNoAnswer // unless it was closed here
 		case err != nil:
-			return told, reached(&p, err)
+			return heard, reached(&p, err)
 		}
-		told = true
+		heard = true
 		switch kind := r.GetKind().(type) {
 		case *gatekeeperv1.WorkResponse_Task:
 			w.granted(kind.Task, h)
@@ -286,7 +289,8 @@ func (w *WorkStream) stamp(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkReques
 	return w.stampLocked(m)
 }
 
-// stampLocked numbers a message that is about to be sent, and remembers when, unless another one was sent shortly before. The caller holds mu.
+// stampLocked numbers a message that is about to be sent, and remembers when, unless another one was sent shortly
+// before. The caller holds mu.
 func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkRequest {
 	w.frame++
 	m.Frame = w.frame
@@ -301,8 +305,8 @@ func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.Work
 	return m
 }
 
-// sentBefore returns when the frame was sent or, if that is not remembered, the one before it; ok is false if neither is, or there was no such
-// frame. The caller holds mu.
+// sentBefore returns when the frame was sent or, if that is not remembered, the one before it; ok is false if neither
+// is, or there was no such frame. The caller holds mu.
 func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	if frame > w.frame {
 		return 0, false
@@ -329,8 +333,8 @@ func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 		"explain", d.ExplainCommand())
 }
 
-// granted begins to keep the permit of a task, and hands it over. A task that cannot be counted on goes back, and its slot is offered again
-// a moment later.
+// granted begins to keep the permit of a task, and hands it over. A task that cannot be counted on goes back, and its
+// slot is offered again a moment later.
 func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	p := g.GetGrant().GetPermit()
 	w.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A permit is counted from the frame that a grant names, or from an earlier one. A worker that sends hundreds of frames a second remembers few of
-// them, and a grant may name one that was sent seconds ago.
+// A permit is counted from the frame that a grant names, or from an earlier one. A worker that sends hundreds of frames
+// a second remembers few of them, and a grant may name one that was sent seconds ago.
 func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}

@@ -28,10 +28,11 @@ func (t *WorkTask) Stream() *WorkStream { return t.stream }
 
 // WorkEnd says how a task has ended.
 type WorkEnd struct {
-	// Outcome is DONE with a result, FAILED with the Failure and perhaps a result, or NOT_RUN or CUT_SHORT: then the task goes back, and the
-	// attempt is not counted.
+	// Outcome is DONE with a result, FAILED with the Failure and perhaps a result, or NOT_RUN or CUT_SHORT: then the
+	// task goes back, and the attempt is not counted.
 	Outcome gatekeeperv1.ReleaseOutcome
-	// Result of a failure is kept if it fits with the Failure into max_result of the job, or into 256 bytes if that is more.
+	// Result of a failure is kept if it fits with the Failure into max_result of the job, or into 256 bytes if that is
+	// more.
 	Result []byte
 	// Failure is why it has FAILED, or why it goes back. It is cut to 256 bytes.
 	Failure string
@@ -39,8 +40,9 @@ type WorkEnd struct {
 	Next bool
 }
 
-// Progress reports how far the task has come, for people. fraction is from 0 to 1; text has at most 256 bytes, more is cut. It is cheap
-// enough for every turn of a loop: of several reports in a short time the last one is sent. It counts as Permit.Progress too.
+// Progress reports how far the task has come, for people. fraction is from 0 to 1; text has at most 256 bytes, more is
+// cut. It is cheap enough for every turn of a loop: of several reports in a short time the last one is sent. It counts
+// as Permit.Progress too.
 func (t *WorkTask) Progress(fraction float64, text string) {
 	t.Permit.Progress()
 	if math.IsNaN(fraction) {
@@ -49,12 +51,13 @@ func (t *WorkTask) Progress(fraction float64, text string) {
 	t.stream.report(t.Permit.Token(), &gatekeeperv1.Progress{Fraction: min(max(fraction, 0), 1), Text: cutText(text, maxTaskText)})
 }
 
-// End ends the task, and releases its permit. Belief in the permit ends at once, so the task must have stopped. The end is sent on the
-// task's stream; if that has broken or gives no answer, in a separate call, which is repeated as that of Permit.Release.
+// End ends the task, and releases its permit. Belief in the permit ends at once, so the task must have stopped. The end
+// is sent on the task's stream; if that has broken or gives no answer, in a separate call, which is repeated as that of
+// Permit.Release.
 //
-// It returns nil when the end is recorded, or the task has gone back; an *EndedError if another worker has the task, or its job
-// is over or was deleted; a *WorkLimitError or *InvalidFieldError if the servers refuse the end, for example because the result is too large: then End
-// may be called again; and an *UnavailableError if no server answered.
+// It returns nil when the end is recorded, or the task has gone back; an *EndedError if another worker has the task, or
+// its job is over or was deleted; a *WorkLimitError or *InvalidFieldError if the servers refuse the end, for example
+// because the result is too large: then End may be called again; and an *UnavailableError if no server answered.
 func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	p := t.Permit
 	bound := p.renewer.drop(p) // before the lock: belief ends also while another release is under way

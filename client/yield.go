@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// yield keeps a run back whose identity has lost its last permit to another process. If both acquired again at once, they would take the
-// permit from each other forever. So a run leaves it alone for the permit's duration, and then for as long as the other process holds it.
+// yield keeps a run back whose identity has lost its last permit to another process. If both acquired again at once,
+// they would take the permit from each other forever. So a run leaves it alone for the permit's duration, and then for
+// as long as the other process holds it.
 func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	a := r.sem.request(nil)
 	if !a.chosen {

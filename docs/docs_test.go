@@ -74,7 +74,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// writeKubectl writes a kubectl that answers what pages ask of Kubernetes: the issuer, its keys, and a token of the service account jobs/reports.
+// writeKubectl writes a kubectl that answers what pages ask of Kubernetes: the issuer, its keys, and a token of the
+// service account jobs/reports.
 func writeKubectl(dir string) error {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	key := oidctest.NewRSAKey("k1")
@@ -121,7 +122,8 @@ func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
 	}
 }
 
-// address is a loopback address as the pages write it; the test puts a free port in its place, in commands and in output.
+// address is a loopback address as the pages write it; the test puts a free port in its place, in commands and in
+// output.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 func runPage(t *testing.T, p *page) {
@@ -200,7 +202,8 @@ func runPage(t *testing.T, p *page) {
 	t.Logf("%s: its %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
 }
 
-// withAddresses gives a server that a page starts with the standard ports the flags that say so, for the test to put others there.
+// withAddresses gives a server that a page starts with the standard ports the flags that say so, for the test to put
+// others there.
 func withAddresses(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
 		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every Go block of the pages is a part of an example, so that it compiles and runs. A block that begins with package main is a whole
-// program, which has a test of its own.
+// Every Go block of the pages is a part of an example, so that it compiles and runs. A block that begins with package
+// main is a whole program, which has a test of its own.
 func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 	examples := readAll(t, "../client/example*_test.go", "../client/*/example*_test.go", "../examples/*/*.go")
 	blocks := 0

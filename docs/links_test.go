@@ -34,7 +34,8 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 	}
 }
 
-// The tour names functions and types of files that it links to. Each must still be in one of the files of its paragraph.
+// The tour names functions and types of files that it links to. Each must still be in one of the files of its
+// paragraph.
 func TestTour_EveryName_IsInTheLinkedCode(t *testing.T) {
 	text, err := os.ReadFile("tour.md")
 	if err != nil {

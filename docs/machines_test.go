@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// machines stand for the machines of a page. Each is a folder, and an address on loopback, where ports are those that the page says.
+// machines stand for the machines of a page. Each is a folder, and an address on loopback, where ports are those that
+// the page says.
 type machines struct {
 	tools   string // the folder of ssh and scp
 	network string // what the addresses begin with

@@ -12,7 +12,8 @@ import (
 // scheduled is a gkctl run of a crontab line or a systemd unit, up to its command.
 var scheduled = regexp.MustCompile(`gkctl run (\S+).* -- `)
 
-// Crontab lines and units are not typed into a shell, so nothing else runs them. Here each runs true instead of its command.
+// Crontab lines and units are not typed into a shell, so nothing else runs them. Here each runs true instead of its
+// command.
 func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")

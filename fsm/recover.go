@@ -63,7 +63,7 @@ func (s *State) Recovered(r Recovery) (*State, error) {
 func (r Recovery) validate(s *State) error {
 	switch {
 	case r.ClusterID == "" || r.ClusterID == s.clusterID:
-		return fmt.Errorf("the new cluster needs an id of its own, not %q", r.ClusterID)
+		return fmt.Errorf("the new cluster needs another id, not %q", r.ClusterID)
 	case r.At.Unix() <= 0 || r.At.After(latest):
 		return fmt.Errorf("the clock says %v: tokens could go on below those that were given", r.At)
 	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxMaxDuration):

@@ -216,11 +216,11 @@ func TestRecovered_NumbersAreAboveBoth(t *testing.T) {
 func TestRecovered_Refuses(t *testing.T) {
 	s := lossy(t).state()
 	for why, change := range map[string]func(*fsm.Recovery){
-		"needs an id of its own, not \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
-		"needs an id of its own, not \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },
-		"the clock says":                         func(r *fsm.Recovery) { r.At = time.Time{} },
-		"the clock says 2300":                    func(r *fsm.Recovery) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"has no id":                              func(r *fsm.Recovery) { r.Retired = []string{""} },
+		"needs another id, not \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
+		"needs another id, not \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },
+		"the clock says":                   func(r *fsm.Recovery) { r.At = time.Time{} },
+		"the clock says 2300":              func(r *fsm.Recovery) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"has no id":                        func(r *fsm.Recovery) { r.Retired = []string{""} },
 		"need no time after which to grant": func(r *fsm.Recovery) {
 			keep(r)
 			grantAfter(time.Minute)(r)

@@ -157,7 +157,7 @@ func TestTrim_ForgetsSoManyAtMost(t *testing.T) {
 	}
 }
 
-// e1, somebody else's e2, e1 again: whoever retries e1 must not be told e2's content, and edit on from there.
+// e1, somebody else's e2, e1 again: a caller that retries e1 must not get e2's content, and edit on from there.
 func TestEdits_Repeated_AreAnsweredWithTheFirstOutcome(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	d := l.define("s")

@@ -1,4 +1,5 @@
-// Package contexts reads the file in which gkctl keeps how to reach clusters, so that a program reaches the cluster that its operator uses.
+// Package contexts reads the file in which gkctl keeps how to reach clusters, so that a program reaches the cluster
+// that its operator uses.
 //
 //	c, err := contexts.Dial(ctx, "prod")
 //
@@ -22,9 +23,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Dial connects to the cluster of a context: of that name, or for an empty name of GK_CONTEXT, or the present one of the file. The options come
-// after those of the context. Where a name is given, the context counts before the variables of the client, GK_ENDPOINTS and so on, and else
-// after them. Errors are those of Load and client.Dial.
+// Dial connects to the cluster of a context: of that name, or for an empty name of GK_CONTEXT, or the present one of
+// the file. The options come after those of the context. Where a name is given, the context counts before the variables
+// of the client, GK_ENDPOINTS and so on, and else after them. Errors are those of Load and client.Dial.
 func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Client, error) {
 	c, err := Load(name)
 	if err != nil {
@@ -34,8 +35,9 @@ func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Clie
 	return client.Dial(ctx, endpoints, append(of, opts...)...)
 }
 
-// Load returns the context of that name, or for an empty name the one in force: that of GK_CONTEXT, or the present one of the file. Its paths are
-// absolute. The zero Context: none is in force. It fails for a file that cannot be read, and a name that it does not have.
+// Load returns the context of that name, or for an empty name the one in force: that of GK_CONTEXT, or the present one
+// of the file. Its paths are absolute. The zero Context: none is in force. It fails for a file that cannot be read, and
+// a name that it does not have.
 func Load(name string) (Context, error) {
 	path, err := Path()
 	if err != nil {
@@ -65,8 +67,8 @@ func Load(name string) (Context, error) {
 	return out, nil
 }
 
-// Setting is the value of a setting, for example "tls-ca": the context's if it was chosen by its name; else that of the variable, GK_TLS_CA; else
-// the context's.
+// Setting is the value of a setting, for example "tls-ca": the context's if it was chosen by its name; else that of the
+// variable, GK_TLS_CA; else the context's.
 func Setting(name, saved string, chosen bool) string {
 	if chosen && saved != "" {
 		return saved
@@ -105,8 +107,8 @@ func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option
 	return endpoints, opts
 }
 
-// Bearer is the file of the bearer token, or the token of GK_BEARER_TOKEN, which comes after a file that a variable names. If the context was chosen
-// by its name and has a credential, no variable counts.
+// Bearer is the file of the bearer token, or the token of GK_BEARER_TOKEN, which comes after a file that a variable
+// names. If the context was chosen by its name and has a credential, no variable counts.
 func (c *Context) Bearer(chosen bool) (file, token string) {
 	switch {
 	case chosen && (c.TokenFile != "" || c.TLS.Cert != ""):

@@ -107,7 +107,8 @@ func TestCatchUp_PolicyIsNew_RunsNothingFromBefore(t *testing.T) {
 	})
 }
 
-// suspender is the log of a timetable that holds it up once, as if its process were suspended: when it has begun the first activation.
+// suspender is the log of a timetable that holds it up once, as if its process were suspended: when it has begun the
+// first activation.
 type suspender struct {
 	once sync.Once
 	time time.Duration
@@ -121,8 +122,8 @@ func (s *suspender) Info(message string, _ ...any) {
 
 func (s *suspender) Error(error, string, ...any) {}
 
-// The process is suspended from 01:00 to 03:30. Its timer of an hour goes on from there, so cron wakes up at 04:30, and passes over all
-// activations but the first.
+// The process is suspended from 01:00 to 03:30. Its timer of an hour goes on from there, so cron wakes up at 04:30, and
+// passes over all activations but the first.
 func TestAdd_ProcessWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire

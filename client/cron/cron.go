@@ -9,12 +9,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Add puts a job on the timetable that runs only while it holds a permit, and whose activations are each claimed once among all
-// processes with the same timetable. The job's context ends with ctx, and when the permit is to be given up. Errors are logged;
-// client.WithHooks tells more. The error is that of the spec.
+// Add puts a job on the timetable that runs only while it holds a permit, and whose activations are each claimed once
+// among all processes with the same timetable. The job's context ends with ctx, and when the permit is to be given up.
+// Errors are logged; client.WithHooks reports more. The error is that of the spec.
 //
-// An activation whose entry is removed before its job has asked does not run. A run by hand is runner.Run: the entry's own job
-// belongs to the activation before it.
+// An activation whose entry is removed before its job has asked does not run. A run by hand is runner.Run: the entry's
+// own job belongs to the activation before it.
 func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) (cron.EntryID, error) {
 	j := &entryJob{ctx: ctx, cron: c, runner: runner, known: make(chan struct{})}
 	id, err := c.AddJob(spec, j)
@@ -69,12 +69,13 @@ func (f Func) Run() { _ = f(context.Background()) }
 // RunContext runs it.
 func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
-// JobWrapper makes jobs run only while they hold a permit of sem, for cron.NewChain and cron.WithChain. A ContextJob gets the context that
-// ends when the permit is to be given up, and with ctx; a plain cron.Job cannot be stopped, and is reported when it goes on.
+// JobWrapper makes jobs run only while they hold a permit of sem, for cron.NewChain and cron.WithChain. A ContextJob
+// gets the context that ends when the permit is to be given up, and with ctx; a plain cron.Job cannot be stopped, and
+// is reported when it goes on.
 //
-// due names the activation; see Last. Without it, or when it is zero, jobs exclude each other but no activation is claimed: on
-// clocks that differ a short job runs more than once. Then one activation of a host waits for a permit at a time, as with
-// client.WithOneWaiter. Jobs that share sem need names: client.WithFiringName.
+// due names the activation; see Last. Without it, or when it is zero, jobs exclude each other but no activation is
+// claimed: on clocks that differ a short job runs more than once. Then one activation of a host waits for a permit at a
+// time, as with client.WithOneWaiter. Jobs that share sem need names: client.WithFiringName.
 //
 // Put cron.Recover before it: a panic goes on after the permit was released.
 func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time, opts ...client.JobOption) cron.JobWrapper {
@@ -93,7 +94,8 @@ func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time
 	}
 }
 
-// Last returns the due time of the activation that is running, for JobWrapper: Latest at the time of the call. in is the cron's location.
+// Last returns the due time of the activation that is running, for JobWrapper: Latest at the time of the call. in is
+// the cron's location.
 func Last(s cron.Schedule, in *time.Location) func() time.Time {
 	return func() time.Time { return Latest(s, time.Now().In(in)) }
 }
@@ -101,8 +103,8 @@ func Last(s cron.Schedule, in *time.Location) func() time.Time {
 // longest is how far back an activation is looked for: robfig/cron looks as far ahead.
 const longest = 5 * 366 * 24 * time.Hour
 
-// Latest returns the due time, in UTC, of the latest activation that is not after now; zero if there was none in the last five
-// years. A schedule without a time zone follows the location of now.
+// Latest returns the due time, in UTC, of the latest activation that is not after now; zero if there was none in the
+// last five years. A schedule without a time zone follows the location of now.
 //
 // Schedules only know their next activation, so Latest walks forward from a time before now.
 func Latest(s cron.Schedule, now time.Time) time.Time {
@@ -122,8 +124,9 @@ func Latest(s cron.Schedule, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// CatchUp runs the activations of an entry that were missed, as the definition's misfire says: see client.Runner.CatchUp. Call it when the
-// timetable has started. Entries of Add also catch up when the host was suspended. An entry that is not there has missed nothing.
+// CatchUp runs the activations of an entry that were missed, as the definition's misfire says: see
+// client.Runner.CatchUp. Call it when the timetable has started. Entries of Add also catch up when the host was
+// suspended. An entry that is not there has missed nothing.
 func CatchUp(ctx context.Context, c *cron.Cron, id cron.EntryID, runner *client.Runner) error {
 	e := c.Entry(id)
 	if !e.Valid() {

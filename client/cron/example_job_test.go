@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// report is a job of a type of its own that can be stopped.
+// report is a job with its own type, and it can be stopped.
 type report struct{ name string }
 
 func (r report) Run() { _ = r.RunContext(context.Background()) }

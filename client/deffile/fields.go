@@ -23,8 +23,8 @@ const (
 	noForm = "this version has no form for a value of its type"
 )
 
-// Keys returns the keys of a definition, in the order in which they are written. They are the API's field names. The key
-// "version" is none of them: it is about the entry.
+// Keys returns the keys of a definition, in the order in which they are written. They are the API's field names. The
+// key "version" is none of them: it is about the entry.
 func Keys() []string {
 	fields := (*gatekeeperv1.Definition)(nil).ProtoReflect().Descriptor().Fields()
 	keys := make([]string, fields.Len())

@@ -30,17 +30,17 @@ type Entry struct {
 	Line, Column int
 	// Fields is where the value of each given key begins; "labels.team" is that of the label team.
 	Fields map[string]Position
-	// Version is the value of the key "version": which version of the definition was read when the entry was written; 0 when
-	// the entry does not say. It is no part of the definition. gkctl apply and diff refuse an entry whose version is not the
-	// current one; gatekeeperd --definitions, which only adds what is missing, ignores it.
+	// Version is the value of the key "version": which version of the definition was read when the entry was written; 0
+	// when the entry does not say. It is no part of the definition. gkctl apply and diff refuse an entry whose version
+	// is not the current one; gatekeeperd --definitions, which only adds what is missing, ignores it.
 	Version uint64
 }
 
 // Position is a place in a file, counted from 1.
 type Position struct{ Line, Column int }
 
-// Position returns where the value of a field stands. When the entry does not give that field, it is where the field stands
-// of which it is a part, as "labels" for "labels.key", or where the entry begins.
+// Position returns where the value of a field stands. When the entry does not give that field, it is where the field
+// stands of which it is a part, as "labels" for "labels.key", or where the entry begins.
 func (e *Entry) Position(field string) Position {
 	for {
 		if p, ok := e.Fields[field]; ok {
@@ -63,8 +63,8 @@ func (f *File) Definitions() []*gatekeeperv1.Definition {
 	return all
 }
 
-// Errorf returns an error about a field of the i-th entry, at its place in the file: how a fault that the server's rules
-// find is shown to who wrote the file.
+// Errorf returns an error about a field of the i-th entry, at its place in the file: how a fault that the server's
+// rules find is shown to who wrote the file.
 func (f *File) Errorf(i int, field, format string, args ...any) *Error {
 	p := f.Entries[i].Position(field)
 	return &Error{File: f.Name, Line: p.Line, Column: p.Column, Msg: fmt.Sprintf(format, args...)}

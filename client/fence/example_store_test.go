@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/fence"
 )
 
-// book writes in a transaction of its own.
+// book writes in its own transaction.
 func book(ctx context.Context, tx *sql.Tx, token uint64) error {
 	if err := (fence.SQL{}).Check(ctx, tx, "billing", token); err != nil { // before the first write
 		return err

@@ -11,14 +11,14 @@ import (
 // Header carries the token of a request.
 const Header = "Gatekeeper-Token"
 
-// Handler lets requests through to next that carry a token which is not older than the newest seen. GET, HEAD and OPTIONS need none.
-// A request without a token is answered by 428 Precondition Required, one that is stale by 412 Precondition Failed, each with a
-// sentence for a person.
+// Handler lets requests through to next that carry a token which is not older than the newest seen. GET, HEAD and
+// OPTIONS need none. A request without a token is answered by 428 Precondition Required, one that is stale by 412
+// Precondition Failed, each with a sentence for a person.
 //
-// A newer token shuts out the older ones at once, and waits until the requests that they have under way have ended: requests of
-// one holder run beside each other, requests of two never do. Without a Store the newest token is forgotten when the process
-// ends, and a stale one could pass until the next holder's first request. Tokens are believed: who may send requests at all is
-// for the handlers before this one.
+// A newer token shuts out the older ones at once, and waits until the requests that they have under way have ended:
+// requests of one holder run beside each other, requests of two never do. Without a Store the newest token is forgotten
+// when the process ends, and a stale one could pass until the next holder's first request. Tokens are believed: who may
+// send requests at all is for the handlers before this one.
 func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 	h := &handler{next: next, resource: func(*http.Request) string { return "" }, gates: make(map[string]*gate)}
 	for _, o := range opts {
@@ -30,16 +30,16 @@ func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 // HandlerOption is an option of Handler.
 type HandlerOption func(*handler)
 
-// WithResource says what a request writes to, by the name within which tokens are compared; see the package comment. The handler
-// keeps a few words for each name that it has seen. Default: one for all.
+// WithResource says what a request writes to, by the name within which tokens are compared; see the package comment.
+// The handler keeps a few words for each name that it has seen. Default: one for all.
 func WithResource(f func(*http.Request) string) HandlerOption {
 	return func(h *handler) { h.resource = f }
 }
 
 // Store remembers the newest token of each resource.
 type Store interface {
-	// Raise stores token unless a newer one is stored. The error is a *StaleError then, or that of the storage. When it returns nil
-	// the token must not be lost.
+	// Raise stores token unless a newer one is stored. The error is a *StaleError then, or that of the storage. When it
+	// returns nil the token must not be lost.
 	Raise(ctx context.Context, resource string, token uint64) error
 }
 
@@ -143,7 +143,7 @@ func (g *gate) enter(ctx context.Context, token uint64, store Store) (leave func
 	}
 }
 
-// raise tells the store. The caller holds mu, which is free meanwhile.
+// raise updates the store. The caller holds mu, which is free meanwhile.
 func (g *gate) raise(ctx context.Context, token uint64, store Store) error {
 	g.storing = true
 	g.mu.Unlock()

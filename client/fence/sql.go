@@ -11,8 +11,8 @@ import (
 // DefaultTable is the table that holds the newest tokens.
 const DefaultTable = "gatekeeper_fence"
 
-// SQL makes writes of a database conditional on their token. The zero value is for PostgreSQL, SQLite, and what understands their
-// INSERT ... ON CONFLICT ... DO UPDATE ... WHERE. It may be used from many goroutines.
+// SQL makes writes of a database conditional on their token. The zero value is for PostgreSQL, SQLite, and what
+// understands their INSERT ... ON CONFLICT ... DO UPDATE ... WHERE. It may be used from many goroutines.
 type SQL struct {
 	// Table is the name of the table, as written in SQL. Default: DefaultTable. It must not come from a stranger.
 	Table string
@@ -38,12 +38,13 @@ func (f SQL) Create(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// Do runs write in a transaction of db that only a token which is not older than the newest seen for that resource gets into, and
-// commits. The error is a *StaleError or ErrNoToken when the token is refused, then write was not called; otherwise write's, after
-// which the transaction is rolled back; or the database's, for example of a commit whose outcome is unknown.
+// Do runs write in a transaction of db that only a token which is not older than the newest seen for that resource gets
+// into, and commits. The error is a *StaleError or ErrNoToken when the token is refused, then write was not called;
+// otherwise write's, after which the transaction is rolled back; or the database's, for example of a commit whose
+// outcome is unknown.
 //
-// The first Do of a new holder shuts out the ones before it, also with a write that does nothing. Do not hold another transaction
-// of the same database open in write.
+// The first Do of a new holder shuts out the ones before it, also with a write that does nothing. Do not hold another
+// transaction of the same database open in write.
 func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, write func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -62,9 +63,9 @@ func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, 
 	return nil
 }
 
-// Check is Do for a transaction of the caller's own: call it before the first write, in the same transaction. From then on
-// until its end the resource's row is locked, so that holders pass one after the other; after an error roll back. Where
-// transactions are serializable a conflict is the database's error, to be tried again from the start.
+// Check is Do for a transaction of the caller's own: call it before the first write, in the same transaction. From then
+// on until its end the resource's row is locked, so that holders pass one after the other; after an error roll back.
+// Where transactions are serializable a conflict is the database's error, to be tried again from the start.
 func (f SQL) Check(ctx context.Context, tx *sql.Tx, resource string, token uint64) error {
 	if token == 0 {
 		return ErrNoToken

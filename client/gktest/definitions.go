@@ -34,7 +34,8 @@ func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 	})
 }
 
-// DefineFile is Define for a file of definitions, as gkctl apply and gatekeeperd read it: so that what runs in production is tested.
+// DefineFile is Define for a file of definitions, as gkctl apply and gatekeeperd read it: so that what runs in
+// production is tested.
 func (s *Server) DefineFile(t testing.TB, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -48,7 +49,7 @@ func (s *Server) DefineFile(t testing.TB, path string) {
 	s.Define(t, file.Definitions()...)
 }
 
-// Edit changes a definition as an operator does. Holders that it no longer admits are told to stop.
+// Edit changes a definition as an operator does. Holders that it no longer admits must stop.
 func (s *Server) Edit(t testing.TB, name string, change func(*gatekeeperv1.Definition)) {
 	t.Helper()
 	s.do(t, "edit "+name, func(ctx context.Context) error {
@@ -64,7 +65,7 @@ func (s *Server) Edit(t testing.TB, name string, change func(*gatekeeperv1.Defin
 	})
 }
 
-// Delete deletes a definition. Its holders are told to stop.
+// Delete deletes a definition. Its holders must stop.
 func (s *Server) Delete(t testing.TB, name string) {
 	t.Helper()
 	s.do(t, "delete "+name, func(ctx context.Context) error {

@@ -16,9 +16,9 @@ import (
 // endpoints is the server as its own clients name it: whatever the name, they dial through their links.
 func endpoints() []string { return []string{"passthrough:///gktest"} }
 
-// Dial returns a client, which stands for one process on the host acquirer. It has a network of its own, on which the switches
-// act, counts by the test's time, and logs to t. It is in the group "default" whatever GK_GROUP says; options are added to these. It
-// is closed with the test.
+// Dial returns a client, which stands for one process on the host acquirer. It has its own network, on which the
+// switches act, counts by the test's time, and logs to t. It is in the group "default" whatever GK_GROUP says; options
+// are added to these. It is closed with the test.
 func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *client.Client {
 	t.Helper()
 	l := newLink(s.enter)
@@ -53,9 +53,10 @@ func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 	}
 }
 
-// ClockRate makes the clock by which a client counts its permits run that much faster than the test's: 1.01 is fast by one per cent, as
-// much as clocks may differ, see client.Clock. It is an option of Dial. A permit's SafeUntil and Held follow it exactly; its
-// context and Done are woken by timers of the test's clock, and may be late by as much as the two differ in a second.
+// ClockRate makes the clock by which a client counts its permits run that much faster than the test's: 1.01 is fast by
+// one per cent, as much as clocks may differ, see client.Clock. It is an option of Dial. A permit's SafeUntil and Held
+// follow it exactly; its context and Done are woken by timers of the test's clock, and may be late by as much as the
+// two differ in a second.
 func ClockRate(rate float64) client.Option {
 	return client.WithClock(clock{start: time.Now(), rate: rate})
 }

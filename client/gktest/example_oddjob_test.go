@@ -14,7 +14,8 @@ import (
 
 // The case of the Oddjob article "Distributing Work": docs/articles/oddjob.md.
 
-// timer runs job at each multiple of a period, with the time at which it was due. A run that takes longer lets the times pass that come up meanwhile.
+// timer runs job at each multiple of a period, with the time at which it was due. A run that takes longer lets the
+// times pass that come up meanwhile.
 func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
 	for ctx.Err() == nil {
 		due := time.Now().Truncate(period).Add(period)

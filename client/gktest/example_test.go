@@ -110,7 +110,7 @@ func TestExport_IgnoresItsContext_IsReported(t *testing.T) {
 			t.Errorf("the export ended with %v", err)
 		}
 		if len(over) == 0 || !over[len(over)-1].Gone {
-			t.Errorf("the hook was told %+v", over)
+			t.Errorf("the hook got %+v", over)
 		}
 	})
 }

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// link is the network between one client and the server. It carries every connection itself, so that it can keep back what is sent:
-// as on a real network, nobody is told, what was kept back arrives when the link is healed, and the end of a connection too.
+// link is the network between one client and the server. It carries every connection itself, so that it can keep back
+// what is sent: as on a real network, nobody notices, what was kept back arrives when the link is healed, and the end
+// of a connection too.
 type link struct {
 	enter func(net.Conn) error // hands the server its end of a connection
 
@@ -144,7 +145,8 @@ func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration)
 
 var errGone = errors.New("gone")
 
-// arrive waits until a chunk is due. What is on its way is not held up by a network that has become fast, nor is what comes behind it.
+// arrive waits until a chunk is due. What is on its way is not held up by a network that has become fast, nor is what
+// comes behind it.
 func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) error {
 	for {
 		l.mu.Lock()

@@ -9,8 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Move moves semaphores from one group to another in one edit, as gkctl move does; given no names, all that admit the one group and not the
-// other. Holders in the old group are told to stop, and go on being granted refreshes for the drain; with a drain of 0 not at all.
+// Move moves semaphores from one group to another in one edit, as gkctl move does; given no names, all that admit the
+// one group and not the other. Holders in the old group must stop, and their refreshes are granted for the drain; with
+// a drain of 0 not at all.
 func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaphores ...string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {
@@ -35,8 +36,8 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 	})
 }
 
-// Cordon shuts a group or an acquirer out of every semaphore until Uncordon, and makes its holders stop. At least one pattern is required,
-// as in {AcquirerPattern: "app1", Drain: time.Minute}.
+// Cordon shuts a group or an acquirer out of every semaphore until Uncordon, and makes its holders stop. At least one
+// pattern is required, as in {AcquirerPattern: "app1", Drain: time.Minute}.
 func (s *Server) Cordon(t testing.TB, cordon client.CordonRequest) (id string) {
 	t.Helper()
 	cordon.Author = author

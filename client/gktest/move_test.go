@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and one in "west" that waits. Since
-// when it may is in granted.
+// zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and one in "west" that
+// waits. Since when it may is in granted.
 type zones struct {
 	*Server
 	east, west *client.Client
@@ -90,7 +90,7 @@ func TestMove_JobIgnoresItsDrain_KeepsItsSlotToItsDeadlineAndIsReported(t *testi
 		}
 		first, second := <-over, <-over
 		if first.Gone || !second.Gone || second.Permit.Held() || len(over) > 0 {
-			t.Errorf("the hook was told %+v and %+v, and %d more", first, second, len(over))
+			t.Errorf("the hook got %+v and %+v, and %d more", first, second, len(over))
 		}
 		if err := next.Release(t.Context()); err != nil {
 			t.Error(err)

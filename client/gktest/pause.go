@@ -14,7 +14,8 @@ func (s *Server) Pause(t testing.TB, semaphore, reason string) {
 	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason})
 }
 
-// PauseAndStop is Pause, and its holders must stop. Their refreshes are granted for the drain; with a drain of 0 not at all.
+// PauseAndStop is Pause, and its holders must stop. Their refreshes are granted for the drain; with a drain of 0 not at
+// all.
 func (s *Server) PauseAndStop(t testing.TB, semaphore, reason string, drain time.Duration) {
 	t.Helper()
 	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason, Stop: true, Drain: drain})

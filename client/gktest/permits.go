@@ -11,9 +11,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Expire ends a permit now, as if its deadline had passed; given the token of one that is cooling, the cooling. The next waiter is let in, and
-// the holder is told on its stream, if it has one and is not cut off. Until it hears, it believes in its permit: real servers wait for that. To
-// see a permit expire as it does in life, cut its holder off by Partition and Advance beyond the duration.
+// Expire ends a permit now, as if its deadline had passed; given the token of one that is cooling, the cooling. The
+// next waiter is let in, and the holder is notified on its stream, if it has one and is not cut off. Until it hears, it
+// believes in its permit: real servers wait for that. To see a permit expire as it does in life, cut its holder off by
+// Partition and Advance beyond the duration.
 func (s *Server) Expire(t testing.TB, token uint64) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("expire token %d", token), func(ctx context.Context) error { return s.expire(ctx, token) })
@@ -39,8 +40,8 @@ func (s *Server) expire(ctx context.Context, token uint64) error {
 	return server.ExpireNow(ctx, token)
 }
 
-// Revoke tells the holder of a permit to stop, as an operator does. The slot stays taken until the holder releases, or the permit
-// expires.
+// Revoke orders the holder of a permit to stop, as an operator does. The slot stays taken until the holder releases, or
+// the permit expires.
 func (s *Server) Revoke(t testing.TB, token uint64, reason string) {
 	t.Helper()
 	s.revoke(t, "revoke", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason})
@@ -61,8 +62,8 @@ func (s *Server) revoke(t testing.TB, what string, req *gatekeeperv1.RevokeReque
 	})
 }
 
-// Holders are the permits that take slots of a semaphore, in the order of their tokens: also those that cool or are held for an
-// operator, see their State.
+// Holders are the permits that take slots of a semaphore, in the order of their tokens: also those that cool or are
+// held for an operator, see their State.
 func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
 	s.do(t, "holders of "+semaphore, func(ctx context.Context) error {

@@ -27,14 +27,14 @@ const (
 	virtualPeer = "gktest:7421"
 )
 
-// Server is a Gatekeeper server for tests. Its methods may be called from any goroutine; those that take a testing.TB end the test
-// when they fail, so they are called on the test's own.
+// Server is a Gatekeeper server for tests. Its methods may be called from any goroutine; those that take a testing.TB
+// end the test when they fail, so they are called on the test's own.
 type Server struct {
 	memory  *gatekeeper.Memory
 	log     *slog.Logger
 	virtual bool
 	tcp     net.Listener // nil on virtual time
-	outside *link        // of whoever dials Endpoint
+	outside *link        // of clients that dial Endpoint
 	ops     *client.Client
 	opsLink *link // no switch acts on it
 	running sync.WaitGroup
@@ -48,8 +48,8 @@ type Server struct {
 	closed bool
 }
 
-// Start starts a server for the time of a test, with definitions of those names that say nothing else; see Define for others. In a
-// bubble of testing/synctest it runs on virtual time.
+// Start starts a server for the time of a test, with definitions of those names that say nothing else; see Define for
+// others. In a bubble of testing/synctest it runs on virtual time.
 func Start(t testing.TB, names ...string) *Server {
 	t.Helper()
 	s, err := open(logTo(t, slog.LevelError), names)
@@ -64,7 +64,8 @@ func Start(t testing.TB, names ...string) *Server {
 	return s
 }
 
-// NewServer starts a server on loopback, without a test: for examples, and for TestMain. It panics when it cannot. Close ends it.
+// NewServer starts a server on loopback, without a test: for examples, and for TestMain. It panics when it cannot.
+// Close ends it.
 func NewServer(names ...string) *Server {
 	s, err := open(slog.New(slog.DiscardHandler), names)
 	if err != nil {
@@ -80,8 +81,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Endpoint is where clients that the server does not know reach it, on loopback. It stays the same over Restart. On virtual time there
-// is none, and it panics: goroutines that wait for a socket stop the bubble's clock.
+// Endpoint is where clients that the server does not know reach it, on loopback. It stays the same over Restart. On
+// virtual time there is none, and it panics: goroutines that wait for a socket stop the bubble's clock.
 func (s *Server) Endpoint() string {
 	if s.virtual {
 		panic("gktest: on virtual time a server has no endpoint: use Dial")
@@ -122,7 +123,7 @@ func (s *Server) open(names []string) (err error) {
 	return err
 }
 
-// inBubble says whether the caller runs in a bubble of testing/synctest, of which nobody else tells.
+// inBubble says whether the caller runs in a bubble of testing/synctest, which nothing else shows.
 func inBubble() (yes bool) {
 	defer func() { yes = recover() == nil }()
 	synctest.Wait()
@@ -156,7 +157,7 @@ func (s *Server) start() error {
 	return server.Ready(ctx)
 }
 
-// stop ends the server as a crash would, as far as its clients can see: it tells none of them.
+// stop ends the server as a crash would, as far as its clients can see: it notifies none of them.
 func (s *Server) stop() error {
 	s.mu.Lock()
 	server, links := s.server, s.allLinks()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Advance lets virtual time pass, and returns when all that it makes happen has happened: every goroutine of the bubble waits for
-// something. With 0 only that. It fails outside of a bubble of testing/synctest, where time is real.
+// Advance lets virtual time pass, and returns when all that it makes happen has happened: every goroutine of the bubble
+// waits for something. With 0 only that. It fails outside of a bubble of testing/synctest, where time is real.
 func (s *Server) Advance(t testing.TB, d time.Duration) {
 	t.Helper()
 	if !s.virtual {
@@ -17,8 +17,8 @@ func (s *Server) Advance(t testing.TB, d time.Duration) {
 	synctest.Wait()
 }
 
-// Await waits until cond holds, and fails the test if it does not within half a minute, of virtual time in a bubble. what says what
-// is waited for.
+// Await waits until cond holds, and fails the test if it does not within half a minute, of virtual time in a bubble.
+// what says what is waited for.
 func (s *Server) Await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	const poll = 10 * time.Millisecond

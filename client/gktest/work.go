@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// TakeOver stops the holder of a permit as another host does that judges it dead. The definition must have Takeover, and admit "ops@gktest" in
-// the group "default". The slot stays taken until the holder releases, or the permit expires.
+// TakeOver stops the holder of a permit as another host does that judges it dead. The definition must have Takeover,
+// and admit "ops@gktest" in the group "default". The slot stays taken until the holder releases, or the permit expires.
 func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("take over token %d", token), func(ctx context.Context) error {
@@ -18,8 +18,8 @@ func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason s
 	})
 }
 
-// CancelJob cancels a job as an operator does: no more of its tasks are handed out, and the workers of those that are held must stop. The other
-// switches act on workers as on any holder of a permit.
+// CancelJob cancels a job as an operator does: no more of its tasks are handed out, and the workers of those that are
+// held must stop. The other switches act on workers as on any holder of a permit.
 func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	t.Helper()
 	s.do(t, "cancel job "+id, func(ctx context.Context) error {

@@ -11,11 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// CatchUp runs the firings of a job that were missed, as the definition's misfire says: see client.Runner.CatchUp. Call it when the scheduler
-// has started, and after the host was suspended. task is what the job runs; it is run here and not by gocron, so listeners of the job
-// are not called.
+// CatchUp runs the firings of a job that were missed, as the definition's misfire says: see client.Runner.CatchUp. Call
+// it when the scheduler has started, and after the host was suspended. task is what the job runs; it is run here and
+// not by gocron, so listeners of the job are not called.
 //
-// It knows the past of a CronJob and of a DurationJob. Jobs of other kinds are refused: gocron says only when they are due next.
+// It knows the past of a CronJob and of a DurationJob. Jobs of other kinds are refused: gocron says only when they are
+// due next.
 func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.Context) error) error {
 	past, known, err := l.past(job)
 	if err != nil {
@@ -27,9 +28,9 @@ func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.
 	return l.runner(job, task).CatchUp(ctx, past)
 }
 
-// Missed returns the firings that CatchUp would run, in their order, for a program that begins runs by WithBegin. DueRun.Begin begins each;
-// give it client.DenialWait, so that hosts take turns. The definition decides, so a job whose past is not known is an error only where
-// it wants something to be run.
+// Missed returns the firings that CatchUp would run, in their order, for a program that begins runs by WithBegin.
+// DueRun.Begin begins each; give it client.DenialWait, so that hosts take turns. The definition decides, so a job whose
+// past is not known is an error only where it wants something to be run.
 func (l *Locker) Missed(ctx context.Context, job gocron.Job) ([]DueRun, error) {
 	past, known, err := l.past(job)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 // behind is how many due times of a job are kept in sight.
 const behind = 16
 
-// due is when the run of a job that begins now was due, in UTC; zero for one that is not on the timetable, if those may run.
+// due is when the run of a job that begins now was due, in UTC; zero for one that is not on the timetable, if those may
+// run.
 func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	now := l.now()
 	l.mu.Lock()
@@ -49,7 +50,8 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	return time.Time{}, ErrUnscheduled
 }
 
-// timetable is that of the job with the context ctx: until it ends, which it does when the job is removed, replaced or stopped.
+// timetable is that of the job with the context ctx: until it ends, which it does when the job is removed, replaced or
+// stopped.
 func (l *Locker) timetable(ctx context.Context) *timetable {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +71,8 @@ func (l *Locker) timetable(ctx context.Context) *timetable {
 // snapshot is what the scheduler says of a job.
 type snapshot struct {
 	schedule gocron.JobSchedule
-	// runs begin with the due times that the scheduler keeps of the job, in any order, of runs to come and of some that have begun;
-	// then follow those after the last of them.
+	// runs begin with the due times that the scheduler keeps of the job, in any order, of runs to come and of some that
+	// have begun; then follow those after the last of them.
 	runs []time.Time
 }
 
@@ -100,8 +102,8 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 			got.runs = runs
 			return got, nil
 		}
-		// A job that was removed is not found, and its context has ended. Nor is one found whose scheduler is too busy to say so
-		// within a second.
+		// A job that was removed is not found, and its context has ended. Nor is one found whose scheduler is too busy
+		// to say so within a second.
 		if !errors.Is(err, gocron.ErrJobNotFound) || ctx.Err() != nil {
 			return got, fmt.Errorf("its due time cannot be read: %w", err)
 		}

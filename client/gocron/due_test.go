@@ -9,8 +9,8 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// leaping is a clock that strikes the moment a timer is set: before the scheduler has heard that the run which set it was locked,
-// upon which it forgets all due times that are over.
+// leaping is a clock that strikes the moment a timer is set: before the scheduler has heard that the run which set it
+// was locked, upon which it forgets all due times that are over.
 type leaping struct {
 	*clockwork.FakeClock
 	left chan struct{} // a token for each leap

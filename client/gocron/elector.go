@@ -13,8 +13,8 @@ import (
 // ErrNotLeader: another scheduler leads, or none at the moment.
 var ErrNotLeader = errors.New("this scheduler does not lead")
 
-// Elector is a gocron.Elector: of all schedulers with an Elector of the same semaphore as many lead as it has permits, normally one. It
-// holds a permit for as long as it leads.
+// Elector is a gocron.Elector: of all schedulers with an Elector of the same semaphore as many lead as it has permits,
+// normally one. It holds a permit for as long as it leads.
 type Elector struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -74,8 +74,9 @@ func (e *Elector) IsLeader(context.Context) error {
 	return nil
 }
 
-// Task is a task that runs while this scheduler leads: its context ends when it does no longer, with the cause, and when gocron
-// stops the job. The next leader begins when it has returned. A task of gocron's own kind is neither told nor waited for.
+// Task is a task that runs while this scheduler leads: its context ends when it does no longer, with the cause, and
+// when gocron stops the job. The next leader begins when it has returned. A task of gocron's own kind is neither
+// notified nor waited for.
 func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(gocronCtx context.Context) error {
 		e.mu.Lock()
@@ -94,8 +95,8 @@ func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	})
 }
 
-// Close stops leading: tasks are told and waited for, and the permit is released. Shut the scheduler down first. It returns nil, or
-// why the Elector had ended before.
+// Close stops leading: tasks are notified and waited for, and the permit is released. Shut the scheduler down first. It
+// returns nil, or why the Elector had ended before.
 func (e *Elector) Close() error {
 	e.cancel()
 	<-e.ended

@@ -9,8 +9,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// firing is the due time by which all schedulers know the run that one of them has at that time; zero when it is that one's own, as
-// of gocron.WithStartImmediately.
+// firing is the due time by which all schedulers know the run that one of them has at that time; zero when it is that
+// one's own, as of gocron.WithStartImmediately.
 func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	if at.IsZero() {
 		return at
@@ -40,8 +40,8 @@ func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	return at
 }
 
-// unseen are due times after taken, as far as they follow from the schedule itself, for a job of which the scheduler keeps none at
-// the moment.
+// unseen are due times after taken, as far as they follow from the schedule itself, for a job of which the scheduler
+// keeps none at the moment.
 func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	next := func(time.Time) time.Time { return time.Time{} }
 	switch s := s.(type) {
@@ -75,8 +75,8 @@ func parse(crontab string) cron.Schedule {
 	return s
 }
 
-// twin is the first of the two times at which clocks show the time of at, on the day on which they are put back, if gocron passes
-// over the second. It does not when it was started between the two.
+// twin is the first of the two times at which clocks show the time of at, on the day on which they are put back, if
+// gocron passes over the second. It does not when it was started between the two.
 func twin(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 20 * time.Second
 
-// node is one scheduler of an application, with a clock of its own.
+// node is one scheduler of an application, with its own clock.
 type node struct {
 	t         *testing.T
 	clock     *clockwork.FakeClock
@@ -71,9 +71,9 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 	return j
 }
 
-// late is how long after its due time each run of a node begins. gocron drops due times that are over, and in singleton mode it
-// may do so before it reschedules the run. If its clock stood still at the due time, it would schedule the same run again, and the
-// Locker would rightly refuse that one as unscheduled. A real clock has moved on.
+// late is how long after its due time each run of a node begins. gocron drops due times that are over, and in singleton
+// mode it may do so before it reschedules the run. If its clock stood still at the due time, it would schedule the same
+// run again, and the Locker would rightly refuse that one as unscheduled. A real clock has moved on.
 const late = time.Millisecond
 
 // start starts the scheduler, and returns when it waits for its first job.
@@ -136,7 +136,8 @@ func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
 	}
 }
 
-// A DurationJob counts from the start of each scheduler: its due times agree on nothing but the interval in which they lie.
+// A DurationJob counts from the start of each scheduler: its due times agree on nothing but the interval in which they
+// lie.
 func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
 	srv := gktest.Start(t, "every")
 	a := newNode(t, srv.Dial(t, "app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...

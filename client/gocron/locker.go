@@ -24,8 +24,8 @@ var (
 	ErrUnscheduled = errors.New("the run is not on the timetable")
 )
 
-// Locker is a gocron.Locker: a lock is a permit of the semaphore that has the job's name, and claims the firing that is due. Give it to
-// one scheduler, or to some of its jobs, and have it follow that scheduler.
+// Locker is a gocron.Locker: a lock is a permit of the semaphore that has the job's name, and claims the firing that is
+// due. Give it to one scheduler, or to some of its jobs, and have it follow that scheduler.
 type Locker struct {
 	client      *client.Client
 	semaphore   func(job string) *client.Semaphore
@@ -53,26 +53,28 @@ func WithSemaphore(f func(job string) *client.Semaphore) Option {
 	return func(l *Locker) { l.semaphore = f }
 }
 
-// WithJobOptions are options of all runs. gocron reschedules a job only when Lock has returned: waiting for a permit, or for a server,
-// holds up the job's own timetable. Firings are named by the job.
+// WithJobOptions are options of all runs. gocron reschedules a job only when Lock has returned: waiting for a permit,
+// or for a server, holds up the job's own timetable. Firings are named by the job.
 //
-// Give a OneTimeJob a single time if its runs may wait. If an earlier run of several still waits when the last time is over,
-// gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
+// Give a OneTimeJob a single time if its runs may wait. If an earlier run of several still waits when the last time is
+// over, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
-// WithBegin replaces how a run begins: f returns what DueRun.Begin returned, whatever it does before. It may call Begin several times, after
-// a denial for example, and with another context: the run's context is then derived from that one. The contract of Lock is f's too.
+// WithBegin replaces how a run begins: f returns what DueRun.Begin returned, whatever it does before. It may call Begin
+// several times, after a denial for example, and with another context: the run's context is then derived from that one.
+// The contract of Lock is f's too.
 func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
 	return func(l *Locker) { l.begin = f }
 }
 
-// WithUnscheduled lets runs that are not on the timetable, as by Job.RunNow or gocron.WithStartImmediately, run under a permit alone,
-// without a firing. Do not use it with gocron.LimitModeWait: runs that have queued up behind a slow one count as unscheduled.
+// WithUnscheduled lets runs that are not on the timetable, as by Job.RunNow or gocron.WithStartImmediately, run under a
+// permit alone, without a firing. Do not use it with gocron.LimitModeWait: runs that have queued up behind a slow one
+// count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
 
-// WithNow replaces the clock, for a scheduler that has one of its own.
+// WithNow replaces the clock, for a scheduler that has its own.
 func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now } }
 
 // DueRun is a run of a job that has come due and holds no permit yet.
@@ -81,8 +83,8 @@ type DueRun struct {
 	Job string
 	// Due names the firing, in UTC; zero for a run that is not on the timetable.
 	Due time.Time
-	// AfterGap: due times before Due went by without a run here, for example because the host was suspended. Locker.Missed says which of them to
-	// make up for.
+	// AfterGap: due times before Due went by without a run here, for example because the host was suspended.
+	// Locker.Missed says which of them to make up for.
 	AfterGap bool
 	locker   *Locker
 }
@@ -106,15 +108,16 @@ func NewLocker(c *client.Client, opts ...Option) *Locker {
 	return l
 }
 
-// Follow tells the Locker the scheduler whose jobs it locks. Before that nothing runs.
+// Follow gives the Locker the scheduler whose jobs it locks. Before that nothing runs.
 func (l *Locker) Follow(s gocron.Scheduler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.scheduler = s
 }
 
-// Lock acquires the permit for the run of a job that is due. The error is that of client.Runner.Run when the job does not run, also
-// when its firing has run elsewhere; or one of this package's. gocron hands it to the job's AfterLockError listener.
+// Lock acquires the permit for the run of a job that is due. The error is that of client.Runner.Run when the job does
+// not run, also when its firing has run elsewhere; or one of this package's. gocron hands it to the job's
+// AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {
@@ -169,8 +172,9 @@ func (k *lock) Unlock(context.Context) error {
 	return k.run.End(k.err)
 }
 
-// Task is a task under the Locker whose context ends when the permit is to be given up, with its cause, and when gocron stops the
-// job. A task of gocron's own kind runs under the Locker too, but is not told of a loss, only reported when it goes on after one.
+// Task is a task under the Locker whose context ends when the permit is to be given up, with its cause, and when gocron
+// stops the job. A task of gocron's own kind runs under the Locker too, but is not notified of a loss, only reported
+// when it continues after one.
 func (l *Locker) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		l.mu.Lock()

@@ -97,7 +97,8 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 				}
 				ran := make(map[string]int)
 				for range len(nodes) * (len(c.want) + 3) {
-					// gocron has rescheduled the last run, and forgotten its due time: with singleton mode in any order.
+					// gocron has rescheduled the last run, and forgotten its due time: with singleton mode in any
+					// order.
 					synctest.Wait()
 					// The world's time continues to the moment at which the next clock strikes.
 					var first *skewed

@@ -10,8 +10,8 @@ import (
 
 // timetable finds the due time of each run of one job.
 //
-// gocron (v2.21.2) says in no way which due time a run belongs to. It keeps a list of them in the job, in scheduler.go, to which
-// three things happen beside a run's Lock:
+// gocron (v2.21.2) says in no way which due time a run belongs to. It keeps a list of them in the job, in scheduler.go,
+// to which three things happen beside a run's Lock:
 //
 //   - A run is rescheduled, which adds the next due time: after Lock, but with singleton and limit modes before it or meanwhile.
 //   - Once a run is locked, or refused, every due time that is over is dropped (selectExecJobsOutCompleted, updateNextScheduled).
@@ -19,10 +19,11 @@ import (
 //     So may that of any run, when another one by Job.RunNow ends at that moment.
 //   - A run that a singleton or limit mode skips leaves its due time behind.
 //
-// So the first of the list may be over and skipped, and the last be still to come; and the one that is asked for may be missing. But
-// nothing is dropped between two calls of Lock that was not on the list, or the next after one on the list, at the first of the
-// two. Hence a timetable remembers what it has seen, and a run belongs to the latest due time that has come and that no earlier
-// run has taken. Runs that are late, or that were queued, are thereby one run of the latest; the others find nothing.
+// So the first of the list may be over and skipped, and the last be still to come; and the one that is asked for may be
+// missing. But nothing is dropped between two calls of Lock that was not on the list, or the next after one on the
+// list, at the first of the two. Hence a timetable remembers what it has seen, and a run belongs to the latest due time
+// that has come and that no earlier run has taken. Runs that are late, or that were queued, are thereby one run of the
+// latest; the others find nothing.
 type timetable struct {
 	mu sync.Mutex // guards everything below
 	// ahead are due times after taken, in order.
@@ -55,7 +56,7 @@ func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Ti
 
 	due := t.passed(now)
 	if due == 0 && len(t.ahead) > 0 {
-		// A timer is not set anew when the wall clock is set back. It strikes when its due time is ahead by as much.
+		// A timer is not reset when the wall clock is set back. It fires when its due time is still ahead by as much.
 		if back := max(t.drift-drift, 0); !t.ahead[0].After(now.Add(back + rounding)) {
 			due = 1
 		}
@@ -106,7 +107,8 @@ func (t *timetable) advance(n int, drift time.Duration) {
 	t.ahead = slices.Clone(t.ahead[n:min(len(t.ahead), n+2*behind)])
 }
 
-// drift is by how much the wall clock has been set forward since base, by the monotonic clock; 0 for a clock that has no such.
+// drift is by how much the wall clock has been set forward since base, by the monotonic clock; 0 for a clock that has
+// no such.
 func drift(base, now time.Time) time.Duration {
 	return now.Round(0).Sub(base.Round(0)) - now.Sub(base)
 }

@@ -16,7 +16,8 @@ func at(minutes ...float64) (all []time.Time) {
 	return all
 }
 
-// Each step is a run: what the scheduler says at its time, and what it takes. 0 minutes is noon; the timetable is of whole minutes.
+// Each step is a run: what the scheduler says at its time, and what it takes. 0 minutes is noon; the timetable is of
+// whole minutes.
 func TestTake_FindsTheDueTimeOfEachRun(t *testing.T) {
 	type run struct {
 		now   float64

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A task that makes up for a missed due time asks for a permit as any other does. If the answer to a probe did not say so, a host that lost the
-// claim would judge the holder dead before that has heard of its grant.
+// A task that makes up for a missed due time asks for a permit as any other does. If the answer to a probe did not say
+// so, a host that lost the claim would judge the holder dead before that has heard of its grant.
 func TestAnswer_TaskAsksForADueTime_SaysSoAlsoOfAMissedOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, err := NewManager(gktest.Start(t, "job").Dial(t, "a"))

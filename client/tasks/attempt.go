@@ -77,7 +77,8 @@ func (e *entry) enter(missed bool) (*attempt, error) {
 	return a, nil
 }
 
-// takeTurn lets the attempt run, unless another one of the task does. A due time that is passed over here is a missed one then.
+// takeTurn lets the attempt run, unless another one of the task does. A due time that is passed over here is a missed
+// one then.
 func (a *attempt) takeTurn() bool {
 	e := a.entry
 	e.manager.mu.Lock()

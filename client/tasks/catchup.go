@@ -9,7 +9,8 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task ended its goroutine by runtime.Goexit")
 
-// catchUpSoon begins to make up for due times that were missed, if there may be any. The caller holds the mutex, and the task is in use.
+// catchUpSoon begins to make up for due times that were missed, if there may be any. The caller holds the mutex, and
+// the task is in use.
 func (e *entry) catchUpSoon() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {
 		e.catching = true
@@ -45,7 +46,8 @@ func (e *entry) catchUp() {
 	over = true
 }
 
-// stillBehind takes note that due times that were missed up to now are asked for. While a run goes on here it leaves that to its end.
+// stillBehind takes note that due times that were missed up to now are asked for. While a run goes on here it leaves
+// that to its end.
 func (e *entry) stillBehind() bool {
 	m := e.manager
 	m.mu.Lock()

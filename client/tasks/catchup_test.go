@@ -21,7 +21,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hours is a server on virtual time with a semaphore whose misfires go by a policy, and the due times of an hourly task that ran.
+// hours is a server on virtual time with a semaphore whose misfires go by a policy, and the due times of an hourly task
+// that ran.
 type hours struct {
 	*testing.T
 	srv *gktest.Server

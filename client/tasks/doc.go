@@ -35,10 +35,11 @@
 //
 // # Due times that were missed
 //
-// When a task is registered, and when its host was suspended, the Manager runs the due times that no host has claimed, as misfire and
-// misfire_window of the definition say; by default none. It knows those of a CronJob and of a DurationJob. They run one after the other, each
-// waits for its permit, and other hosts go on when this one dies. A due time that comes while the task makes up for another one is a missed one then.
-// After a suspension the latest due time runs first.
+// When a task is registered, and when its host was suspended, the Manager runs the due times that no host has claimed,
+// as misfire and misfire_window of the definition say; by default none. It knows those of a CronJob and of a
+// DurationJob. They run one after the other, each waits for its permit, and other hosts go on when this one dies. A due
+// time that comes while the task makes up for another one is a missed one then. After a suspension the latest due time
+// runs first.
 //
 // # When Reset is called
 //

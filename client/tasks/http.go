@@ -89,8 +89,8 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 // timeout: the host may be down, busy or cut off. An answer of another group or acquirer is the error ErrWrongAnswer,
 // and a permit without a URL the error ErrNoProbeURL.
 //
-// Any caller that may acquire a permit chooses the URL that is called for it. It gets a GET request without credentials,
-// unless Client adds some.
+// Any caller that may acquire a permit chooses the URL that is called for it. It gets a GET request without
+// credentials, unless Client adds some.
 type HTTPProbe struct {
 	// Client makes the requests. Default: one that follows no redirects.
 	Client *http.Client

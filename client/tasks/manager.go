@@ -33,7 +33,7 @@ type Manager struct {
 	settings  *settings
 	scheduler gocron.Scheduler
 	locker    *gkgocron.Locker
-	// instance tells this Manager apart from that of a process that was started again on the same host.
+	// instance distinguishes this Manager from that of a process that was started again on the same host.
 	instance string
 
 	mu      sync.Mutex // guards what follows, and the entries' own parts

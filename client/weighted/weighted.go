@@ -1,8 +1,8 @@
-// Package weighted shows a semaphore of a Gatekeeper cluster as golang.org/x/sync/semaphore shows one of a process, for programs that
-// are written for that.
+// Package weighted shows a semaphore of a Gatekeeper cluster as golang.org/x/sync/semaphore shows one of a process, for
+// programs that are written for that.
 //
-// What it cannot show is loss: a permit of a cluster can be lost, and then the program must stop what it does under it. So heed
-// Context, or use package client itself.
+// What it cannot show is loss: a permit of a cluster can be lost, and then the program must stop what it does under it.
+// So heed Context, or use package client itself.
 //
 // # Compatibility
 //
@@ -42,25 +42,26 @@ type held struct {
 	unfollow func() bool
 }
 
-// New returns a view of sem that holds nothing. Give sem no holder id: under one holder id only one permit can be held at a time.
+// New returns a view of sem that holds nothing. Give sem no holder id: under one holder id only one permit can be held
+// at a time.
 func New(sem *client.Semaphore) *Weighted {
 	w := &Weighted{sem: sem}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	return w
 }
 
-// Context ends, with its cause, as soon as any permit that was acquired through the view is to be given up. It does not come
-// back: make a new view.
+// Context ends, with its cause, as soon as any permit that was acquired through the view is to be given up. It does not
+// come back: make a new view.
 func (w *Weighted) Context() context.Context { return w.ctx }
 
-// Acquire acquires a weight of n, and waits its turn until ctx ends. The error is as client.Semaphore.Acquire's; a weight that is
-// more than all permits is denied at once. An n of 0 or less acquires nothing.
+// Acquire acquires a weight of n, and waits its turn until ctx ends. The error is as client.Semaphore.Acquire's; a
+// weight that is more than all permits is denied at once. An n of 0 or less acquires nothing.
 func (w *Weighted) Acquire(ctx context.Context, n int64) error {
 	return w.take(n, func(weight client.AcquireOption) (*client.Permit, error) { return w.sem.Acquire(ctx, weight) })
 }
 
-// TryAcquire acquires a weight of n if it is free now, and says whether. It is false too when no server answers within a few
-// seconds.
+// TryAcquire acquires a weight of n if it is free now, and says whether. It is false too when no server answers within
+// a few seconds.
 func (w *Weighted) TryAcquire(n int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
 	defer cancel()
@@ -83,9 +84,9 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 	return nil
 }
 
-// Release gives a weight of n back, and panics when more is released than is held. A permit is given back whole: of a weight of 3
-// that is released in parts nothing is free before the last part, since what was granted together ends together. The servers
-// are told until they answer, for a few seconds.
+// Release gives a weight of n back, and panics when more is released than is held. A permit is given back whole: of a
+// weight of 3 that is released in parts nothing is free before the last part, since what was granted together ends
+// together. The servers are notified until they answer, for a few seconds.
 func (w *Weighted) Release(n int64) {
 	for _, p := range w.giveUp(n) {
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
@@ -94,8 +95,8 @@ func (w *Weighted) Release(n int64) {
 	}
 }
 
-// giveUp takes the permits off that are covered by what has been released: the oldest of the largest weight that fits, again and
-// again.
+// giveUp takes the permits off that are covered by what has been released: the oldest of the largest weight that fits,
+// again and again.
 func (w *Weighted) giveUp(n int64) (permits []*client.Permit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,7 +23,8 @@ func ends(w *work.Worker) <-chan work.Report {
 	return reports
 }
 
-// The end of a task goes by a separate call when the stream that brought it has broken, and the worker takes the next one on its new stream.
+// The end of a task goes by a separate call when the stream that brought it has broken, and the worker takes the next
+// one on its new stream.
 func TestRun_StreamIsGoneWhenATaskEnds_ItsEndIsRecordedAllTheSame(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(s *stage, c *client.Client){
@@ -168,8 +169,8 @@ func TestRun_PermitRevoked_TaskGoesBackUncounted(t *testing.T) {
 	})
 }
 
-// A worker that is cut off must stop before its permit expires. Another one executes its task, and what the first one says later counts for
-// nothing. It works again when the network is back.
+// A worker that is cut off must stop before its permit expires. Another one executes its task, and what the first one
+// says later counts for nothing. It works again when the network is back.
 func TestRun_CutOff_TaskStopsInTimeAndALateResultIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
@@ -276,8 +277,8 @@ func TestRelease_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
 	}
 }
 
-// The permit of a worker that was lost is held for an operator. The worker reports a failure late, the task goes to another worker, and the
-// first one repeats its report.
+// The permit of a worker that was lost is held for an operator. The worker reports a failure late, the task goes to
+// another worker, and the first one repeats its report.
 func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsHowItEnded(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {

@@ -12,13 +12,13 @@ import (
 
 // Change is news of a job.
 type Change struct {
-	// Revision is up to where all is known. Store it with what was done with the tasks: Follow after it yields only what is missing. It is that
-	// of an earlier change while the rest of a large one follows.
+	// Revision is up to where all is known. Store it with what was done with the tasks: Follow after it yields only
+	// what is missing. It is that of an earlier change while the rest of a large one follows.
 	Revision uint64
 	// Job is the job as it is now.
 	Job *gatekeeperv1.Job
-	// Tasks are those that have changed, in any order, with their results if they have ended. A task that was handed out is among them
-	// as it is now: states between two changes may be missing.
+	// Tasks are those that have changed, in any order, with their results if they have ended. A task that was handed
+	// out is among them as it is now: states between two changes may be missing.
 	Tasks []*gatekeeperv1.Task
 }
 
@@ -53,8 +53,9 @@ func (c *Change) Started() bool {
 // Ended says that the job is over: all of its tasks have ended, or it was cancelled and no worker has one any more.
 func (c *Change) Ended() bool { return c.Job.GetOver() }
 
-// Follow yields a job as it is now, with the tasks that have changed after a revision, then each change, until the job is over. After 0, all
-// tasks come that were ever handed out. A stream that breaks is opened again where it was; a task may then come twice, as it is now.
+// Follow yields a job as it is now, with the tasks that have changed after a revision, then each change, until the job
+// is over. After 0, all tasks come that were ever handed out. A stream that breaks is opened again where it was; a task
+// may then come twice, as it is now.
 //
 // An error is the last element: that of ctx, a *client.NoSuchJobError, or another refusal.
 func Follow(ctx context.Context, c *client.Client, id string, after uint64) iter.Seq2[*Change, error] {
@@ -92,7 +93,8 @@ func ended(ctx context.Context) error {
 	return client.ErrClosed
 }
 
-// Wait waits until a job is over, and returns it: its State and counts say how it has ended. Errors are those of Follow.
+// Wait waits until a job is over, and returns it: its State and counts say how it has ended. Errors are those of
+// Follow.
 func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	var last *gatekeeperv1.Job
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
@@ -109,8 +111,9 @@ func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, 
 	return last, nil
 }
 
-// Results yields the tasks of a job in the order of their indexes, each when it and all before it have ended, until the job is over. Result
-// says what a task brought. Results that come early are kept in memory until it is their turn. Errors are those of Follow.
+// Results yields the tasks of a job in the order of their indexes, each when it and all before it have ended, until the
+// job is over. Result says what a task brought. Results that come early are kept in memory until it is their turn.
+// Errors are those of Follow.
 func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		early, next := make(map[uint32]*gatekeeperv1.Task), uint32(0)
@@ -148,7 +151,8 @@ func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 
 // Why a task has no result: every *TaskError is one of these.
 var (
-	// ErrFailed: its worker reported an error, or all of its workers were lost. It is kept, and can be retried or dropped.
+	// ErrFailed: its worker reported an error, or all of its workers were lost. It is kept, and can be retried or
+	// dropped.
 	ErrFailed = errors.New("the task has failed")
 	// ErrDropped: it had failed, and was given up.
 	ErrDropped = errors.New("the task was dropped")
@@ -164,8 +168,8 @@ type TaskError struct {
 	Index    int
 	State    gatekeeperv1.TaskState
 	Attempts int
-	// Failure is what was said of the last attempt that failed or went back; empty when nothing was. Of a task that was cancelled it says by whom, and
-	// why.
+	// Failure is what was said of the last attempt that failed or went back; empty when nothing was. Of a task that was
+	// cancelled it says by whom, and why.
 	Failure string
 	// Result is what the last attempt returned together with its error.
 	Result []byte

@@ -66,16 +66,16 @@ func Tasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksReq
 	}
 }
 
-// Cancel has no more tasks of a job handed out, and the workers of those that are held must stop. reason is for people. Cancelling a job that
-// is over, or was cancelled before, changes nothing and is no error. It returns the job.
+// Cancel has no more tasks of a job handed out, and the workers of those that are held must stop. reason is for people.
+// Cancelling a job that is over, or was cancelled before, changes nothing and is no error. It returns the job.
 func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeeperv1.Job, error) {
 	r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: c.Semaphore("").Acquirer(), Reason: reason})
 	return r.GetJob(), err
 }
 
-// Retry hands failed tasks out again, those of the indexes or all, with new attempts, and returns how many. It takes tasks that have failed
-// before it is called, each once however often the call is repeated; tasks that an attempt has changed whose answer was lost are not counted.
-// Tasks of a cancelled job cannot be retried.
+// Retry hands failed tasks out again, those of the indexes or all, with new attempts, and returns how many. It takes
+// tasks that have failed before it is called, each once however often the call is repeated; tasks that an attempt has
+// changed whose answer was lost are not counted. Tasks of a cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -85,8 +85,8 @@ func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) 
 	return int(r.GetTasks()), err
 }
 
-// Drop gives failed tasks up, those of the indexes or all, and returns how many. Their payloads are removed. It takes, and counts, the same
-// tasks as Retry.
+// Drop gives failed tasks up, those of the indexes or all, and returns how many. Their payloads are removed. It takes,
+// and counts, the same tasks as Retry.
 func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -96,8 +96,8 @@ func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (
 	return int(r.GetTasks()), err
 }
 
-// Delete removes a job that is over, with its results. The error is a *client.JobNotOverError if it is not, and a *client.NoSuchJobError if there is
-// none.
+// Delete removes a job that is over, with its results. The error is a *client.JobNotOverError if it is not, and a
+// *client.NoSuchJobError if there is none.
 func Delete(ctx context.Context, c *client.Client, id string) error {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -106,8 +106,8 @@ func Delete(ctx context.Context, c *client.Client, id string) error {
 	return DeleteSubmitted(ctx, c, j)
 }
 
-// DeleteSubmitted is Delete of a job that the caller has read. It leaves a job alone that was submitted under the same id since, and is no error
-// if the job is gone already.
+// DeleteSubmitted is Delete of a job that the caller has read. It leaves a job alone that was submitted under the same
+// id since, and is no error if the job is gone already.
 func DeleteSubmitted(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) error {
 	_, err := c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: j.GetSpec().GetId(), SubmittedRevision: j.GetSubmittedRevision()})
 	if _, gone := errors.AsType[*client.NoSuchJobError](err); gone {

@@ -15,7 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// SubmitterLease is how long the permit of a submitter lives without a refresh: how long after its death its job is cancelled, at the latest.
+// SubmitterLease is how long the permit of a submitter lives without a refresh: how long after its death its job is
+// cancelled, at the latest.
 const SubmitterLease = 30 * time.Second
 
 const (
@@ -23,7 +24,8 @@ const (
 	ownLabel = "gatekeeper/job"
 	// ownPrefix begins the names of such semaphores.
 	ownPrefix = "submitter/"
-	// ownHolder is the holder id of the submitter. It is always the same, so a submitter that starts again gets its permit back.
+	// ownHolder is the holder id of the submitter. It is always the same, so a submitter that starts again gets its
+	// permit back.
 	ownHolder = "submitter"
 )
 
@@ -65,8 +67,8 @@ func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, 
 	return nil, err
 }
 
-// releaseAtEnd releases the permit when it must not be counted on any more, because the job is over and its semaphore was deleted for example. Nobody
-// else would, and it would take its slot until it expires.
+// releaseAtEnd releases the permit when it must not be counted on any more, because the job is over and its semaphore
+// was deleted for example. Nobody else would, and it would take its slot until it expires.
 func (o *ownSemaphore) releaseAtEnd() {
 	if o.permit == nil {
 		return
@@ -90,8 +92,8 @@ func ownName(job string) string {
 	return ownPrefix + job
 }
 
-// remove gives the permit back, and removes the semaphore if it was made here. What does not get through is left to the servers: the permit
-// expires.
+// remove gives the permit back, and removes the semaphore if it was made here. What does not get through is left to the
+// servers: the permit expires.
 func (o *ownSemaphore) remove(ctx context.Context, c *client.Client) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()

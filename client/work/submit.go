@@ -21,20 +21,21 @@ type Submitted struct {
 	Job *gatekeeperv1.Job
 	// Repeated: the job had been submitted before.
 	Repeated bool
-	// Submitter is the permit whose end cancels the job. The Client keeps it alive, and if Submit made it releases it when the job is over. To
-	// cancel the job earlier, release it. It is nil under SubmitterKeep, for a job that is over, and if this Client had submitted the job before.
+	// Submitter is the permit whose end cancels the job. The Client keeps it alive, and if Submit made it releases it
+	// when the job is over. To cancel the job earlier, release it. It is nil under SubmitterKeep, for a job that is
+	// over, and if this Client had submitted the job before.
 	Submitter *client.Permit
 }
 
-// Submit stores a job of one task for each payload, and returns when all of it is committed. Workers get its tasks only then. A payload has
-// at most 64 KiB and a job 64 MiB, unless the settings of the cluster say otherwise.
+// Submit stores a job of one task for each payload, and returns when all of it is committed. Workers get its tasks only
+// then. A payload has at most 64 KiB and a job 64 MiB, unless the settings of the cluster say otherwise.
 //
-// Attempts are repeated until ctx ends, also after an unknown outcome, because the id makes that safe. While no server answers, at most as
-// many submissions wait as client.WithSubmitBuffer allows.
+// Attempts are repeated until ctx ends, also after an unknown outcome, because the id makes that safe. While no server
+// answers, at most as many submissions wait as client.WithSubmitBuffer allows.
 //
-// Errors: *client.JobDiffersError if the id belongs to a job of other content, *client.WorkLimitError, *client.NoSuchDefinitionError if there
-// is no such semaphore, *client.SubmitBufferError, *client.UnavailableError, and those of every call. After an *client.UnavailableError the job may
-// be stored: submit it again under the same id.
+// Errors: *client.JobDiffersError if the id belongs to a job of other content, *client.WorkLimitError,
+// *client.NoSuchDefinitionError if there is no such semaphore, *client.SubmitBufferError, *client.UnavailableError, and
+// those of every call. After an *client.UnavailableError the job may be stored: submit it again under the same id.
 func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (*Submitted, error) {
 	return SubmitSeq(ctx, c, job, func(yield func([]byte, error) bool) {
 		for _, p := range payloads {
@@ -45,8 +46,9 @@ func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (
 	})
 }
 
-// SubmitSeq is Submit for payloads that need not be in memory all at once. payloads is ranged over once for each attempt, so it must yield
-// the same each time. An error that it yields ends the submission, of which nothing is left, and is returned.
+// SubmitSeq is Submit for payloads that need not be in memory all at once. payloads is ranged over once for each
+// attempt, so it must yield the same each time. An error that it yields ends the submission, of which nothing is left,
+// and is returned.
 func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq2[[]byte, error]) (*Submitted, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -103,11 +105,11 @@ func isOver(ctx context.Context, c *client.Client, id string) (bool, error) {
 	return j.GetOver(), err
 }
 
-// SubmitAndWait submits one task, waits for its end, and returns its result. If it has not ended with one, the error is a *TaskError, which
-// says why. Other errors are those of Submit and of Wait.
+// SubmitAndWait submits one task, waits for its end, and returns its result. If it has not ended with one, the error is
+// a *TaskError, which says why. Other errors are those of Submit and of Wait.
 //
-// When ctx ends first, the job is cancelled if its ID was drawn, because nobody else knows it. A job with an ID goes on, and the same call
-// waits for it again.
+// When ctx ends first, the job is cancelled if its ID was drawn, because nobody else knows it. A job with an ID goes
+// on, and the same call waits for it again.
 func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byte) ([]byte, error) {
 	drawn := job.ID == ""
 	if drawn {

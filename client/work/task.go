@@ -34,13 +34,14 @@ func (t *Task) MaxResult() int {
 // LastFailure is what was said of the last attempt that failed or went back.
 func (t *Task) LastFailure() string { return t.held.Task.GetFailure() }
 
-// Token is the fencing token of the task's permit. It rises with every attempt. Pass it along with what the task writes, and let the
-// resource refuse a token that is older than the newest it has seen.
+// Token is the fencing token of the task's permit. It rises with every attempt. Pass it along with what the task
+// writes, and let the resource refuse a token that is older than the newest it has seen.
 func (t *Task) Token() uint64 { return t.held.Permit.Token() }
 
 // Permit is what the task is held by, for Ensure before a step that must not be cut short. Do not release it.
 func (t *Task) Permit() *client.Permit { return t.held.Permit }
 
-// Progress reports how far the task has come, for people: fraction is from 0 to 1, and text has at most 256 bytes. It is cheap enough for every
-// turn of a loop. With client.WithStallLimit on the worker's Semaphore, a task that does not report for that long must stop.
+// Progress reports how far the task has come, for people: fraction is from 0 to 1, and text has at most 256 bytes. It
+// is cheap enough for every turn of a loop. With client.WithStallLimit on the worker's Semaphore, a task that does not
+// report for that long must stop.
 func (t *Task) Progress(fraction float64, text string) { t.held.Progress(fraction, text) }

@@ -459,7 +459,8 @@ func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *test
 	})
 }
 
-// The answer to a submission is lost. The error says that the same call again finds out, so the permit of the submitter must last until then.
+// The answer to a submission is lost. The error says that the same call again finds out, so the permit of the submitter
+// must last until then.
 func TestSubmit_SubmitterCancel_AnswerIsLost_SameCallAgainContinues(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {

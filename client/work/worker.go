@@ -25,25 +25,27 @@ var ErrWorkerStops = errors.New("the worker stops")
 
 // Worker executes tasks of one semaphore.
 type Worker struct {
-	// Semaphore is whose tasks are executed. Its options say who works: group, acquirer, weight, metadata, stop time and stall limit.
+	// Semaphore is whose tasks are executed. Its options say who works: group, acquirer, weight, metadata, stop time
+	// and stall limit.
 	Semaphore *client.Semaphore
 	// Parallel is how many tasks are executed at a time, at most 1 000. Default, and 0: 1.
 	Parallel int
-	// Handle executes a task and returns its result, on a separate goroutine. ctx ends when the task must stop: because its permit must not be
-	// counted on any more, its job was cancelled, or the worker stops; context.Cause says which. It has the values of Run's context, and
-	// client.TokenOf and client.PermitOf work on it.
+	// Handle executes a task and returns its result, on a separate goroutine. ctx ends when the task must stop: because
+	// its permit must not be counted on any more, its job was cancelled, or the worker stops; context.Cause says which.
+	// It has the values of Run's context, and client.TokenOf and client.PermitOf work on it.
 	//
-	// The task is done if the error is nil. It goes back, uncounted, if Handle returns an error after ctx has ended, or one that is
-	// client.ErrCutShort. Otherwise it has failed, with the text of the error; a result that is returned with the error is kept if
-	// both fit into MaxResult, or into 256 bytes if that is more. A task that ran for
-	// longer than max_hold, or made no progress for its stall limit, has failed as well, and so has one that panicked, that
+	// The task is done if the error is nil. It goes back, uncounted, if Handle returns an error after ctx has ended, or
+	// one that is client.ErrCutShort. Otherwise it has failed, with the text of the error; a result that is returned
+	// with the error is kept if both fit into MaxResult, or into 256 bytes if that is more. A task that ran for longer
+	// than max_hold, or made no progress for its stall limit, has failed as well, and so has one that panicked, that
 	// called runtime.Goexit, or whose result is larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
-	// Grace is for how long tasks may go on after the context of Run has ended. Then their contexts end too. Default, and 0: they end at once.
-	// GraceUnlimited lets all of them finish.
+	// Grace is for how long tasks may go on after the context of Run has ended. Then their contexts end too. Default,
+	// and 0: they end at once. GraceUnlimited lets all of them finish.
 	Grace time.Duration
-	// Denied is called when the semaphore does not let the worker in, or is paused, once for each reason and each pause. The worker keeps waiting.
-	// It may be nil: then the Client logs the denial as a warning, and a pause as information, with the gkctl command that explains it.
+	// Denied is called when the semaphore does not let the worker in, or is paused, once for each reason and each
+	// pause. The worker keeps waiting. It may be nil: then the Client logs the denial as a warning, and a pause as
+	// information, with the gkctl command that explains it.
 	Denied func(context.Context, *client.DeniedError)
 	// Ended is called when a task has ended and its end was sent. It may be nil.
 	Ended func(context.Context, Report)
@@ -59,17 +61,17 @@ type Report struct {
 	// Err is the error of a task that is not done.
 	Err  error
 	Took time.Duration
-	// Unrecorded is why the end is not recorded: a *client.EndedError, for example, if the permit was lost and another worker has the task. nil:
-	// it is recorded, or the task has gone back.
+	// Unrecorded is why the end is not recorded: a *client.EndedError, for example, if the permit was lost and another
+	// worker has the task. nil: it is recorded, or the task has gone back.
 	Unrecorded error
 }
 
-// Run executes tasks until ctx ends, and then returns its cause; or until the servers refuse the worker for good, such as for a weight that is
-// too large, and returns why. A semaphore that is missing, paused or full is waited for.
+// Run executes tasks until ctx ends, and then returns its cause; or until the servers refuse the worker for good, such
+// as for a weight that is too large, and returns why. A semaphore that is missing, paused or full is waited for.
 //
-// At its end it takes no more tasks, lets those that it has go on for Grace, ends their contexts, waits until all have returned, and reports
-// their ends. Tasks that are unfinished go to other workers at once. While no server answers, the tasks that it has go on for as long as
-// their permits can be counted on, and it takes up its work when one answers.
+// At its end it takes no more tasks, lets those that it has go on for Grace, ends their contexts, waits until all have
+// returned, and reports their ends. Tasks that are unfinished go to other workers at once. While no server answers, the
+// tasks that it has go on for as long as their permits can be counted on, and it takes up its work when one answers.
 func Run(ctx context.Context, w Worker) error {
 	if w.Semaphore == nil || w.Handle == nil {
 		return errors.New("a worker needs a Semaphore and Handle")
@@ -166,7 +168,8 @@ func (r *run) accept(held *client.WorkTask) {
 	}()
 }
 
-// drain takes no more tasks, and ends the contexts of those that run after the grace. It returns the stream, if there is one.
+// drain takes no more tasks, and ends the contexts of those that run after the grace. It returns the stream, if there
+// is one.
 func (r *run) drain() *client.WorkStream {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -294,7 +297,8 @@ func whyBack(stopped, err error) string {
 	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
-// free gives the slot of a task back. next: the task's own stream is used, so the end of the task can ask for another one.
+// free gives the slot of a task back. next: the task's own stream is used, so the end of the task can ask for another
+// one.
 func (r *run) free(held *client.WorkTask) (next bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,6 @@
-// Command embedded is an application whose own processes are the Gatekeeper cluster: nothing else is installed or started. Run
-// it on two production hosts and on a small one at the standby site; docs/embedding.md does so, kills one, and moves the job.
+// Command embedded is an application whose own processes are the Gatekeeper cluster: nothing else is installed or
+// started. Run it on two production hosts and on a small one at the standby site; docs/embedding.md does so, kills one,
+// and moves the job.
 package main
 
 import (
@@ -80,7 +81,7 @@ func (app *application) run(ctx context.Context) (err error) {
 		return err
 	}
 	timetable.Start()
-	defer func() { // told, waited for, and their permits given back while the member still serves
+	defer func() { // notified, waited for, and their permits given back while the member still serves
 		stopJobs()
 		<-timetable.Stop().Done()
 	}()

@@ -1,5 +1,5 @@
-// Command peer is the server of the JGroups article: each node submits tasks, and executes those of all nodes. It reads what to do from standard
-// input. docs/articles/jgroups.md starts three peers and kills one in the middle of a task.
+// Command peer is the server of the JGroups article: each node submits tasks, and executes those of all nodes. It reads
+// what to do from standard input. docs/articles/jgroups.md starts three peers and kills one in the middle of a task.
 package main
 
 import (

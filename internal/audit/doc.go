@@ -39,9 +39,9 @@
 // # A torn line
 //
 // A server that is killed while it writes leaves part of a line, without a newline, at the end of the newest file. Open
-// moves it into the field `torn` of the line `started` that it writes, and the chain continues from the last whole line. Verify
-// reports a torn line, and a start without the line `stopped` before it, and takes neither for tampering. A damaged
-// line that has its newline stays where it is, and is reported forever.
+// moves it into the field `torn` of the line `started` that it writes, and the chain continues from the last whole
+// line. Verify reports a torn line, and a start without the line `stopped` before it, and takes neither for tampering.
+// A damaged line that has its newline stays where it is, and is reported forever.
 //
 // # Rotation
 //

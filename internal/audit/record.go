@@ -28,7 +28,7 @@ const (
 	Failed Decision = "failed"
 )
 
-// Record is what a line tells of a call. Write cuts texts and lists that are too long, and keeps nothing of the
+// Record is what a line says of a call. Write cuts texts and lists that are too long, and keeps nothing of the
 // caller's.
 type Record struct {
 	// Time is that of the decision; the zero time stands for the time of Write.

@@ -1,7 +1,8 @@
-// Package authority is a small certificate authority, for trials and small teams: `gkctl cert` and tests issue certificates by it.
+// Package authority is a small certificate authority, for trials and small teams: `gkctl cert` and tests issue
+// certificates by it.
 //
-// Keys are ECDSA on P-256, which every TLS 1.3 implementation and browser takes. Certificates begin a few minutes in the past, for
-// machines whose clocks are behind, and end no later than their authority.
+// Keys are ECDSA on P-256, which every TLS 1.3 implementation and browser takes. Certificates begin a few minutes in
+// the past, for machines whose clocks are behind, and end no later than their authority.
 package authority
 
 import (
@@ -39,8 +40,8 @@ type Pair struct {
 	Key  crypto.Signer
 }
 
-// New makes an authority that signs certificates of servers and clients, and no other authorities. Its subject is the name and a
-// random suffix, so that two authorities of the same name can be told apart.
+// New makes an authority that signs certificates of servers and clients, and no other authorities. Its subject is the
+// name and a random suffix, so that two authorities of the same name can be distinguished.
 func New(name string, now time.Time, life time.Duration) (*Pair, error) {
 	suffix := make([]byte, 4)
 	if _, err := rand.Read(suffix); err != nil {

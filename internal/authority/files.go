@@ -28,8 +28,9 @@ func (f Files) Free() error {
 	return nil
 }
 
-// Write puts the pair into the files, in place of what is there: only the owner reads the key. Each is replaced in one step, so that a
-// server that reads them meanwhile finds a whole file. It may find the new key with the old certificate, for a moment.
+// Write puts the pair into the files, in place of what is there: only the owner reads the key. Each is replaced in one
+// step, so that a server that reads them meanwhile finds a whole file. It may find the new key with the old
+// certificate, for a moment.
 func (p *Pair) Write(f Files) error {
 	key, err := p.KeyPEM()
 	if err != nil {

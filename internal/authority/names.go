@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Host checks that s is a host name or an IP address to which a certificate can be bound, and returns it in its usual form.
+// Host checks that s is a host name or an IP address to which a certificate can be bound, and returns it in its usual
+// form.
 func Host(s string) (string, error) {
 	if ip, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		switch {

@@ -1,7 +1,8 @@
-// Package backup writes and reads the file of a backup: what gkctl snapshot save gets from a leader, and gatekeeperd restore reads.
+// Package backup writes and reads the file of a backup: what gkctl snapshot save gets from a leader, and gatekeeperd
+// restore reads.
 //
-// The file begins with two lines of text: its format, and a Header as JSON. The state follows as package fsm writes snapshots. The SHA-256
-// of all of that ends the file.
+// The file begins with two lines of text: its format, and a Header as JSON. The state follows as package fsm writes
+// snapshots. The SHA-256 of all of that ends the file.
 package backup
 
 import (
@@ -77,8 +78,8 @@ type Backup struct {
 	Checksum string // the SHA-256 of the whole file in hexadecimal, as sha256sum prints it
 }
 
-// Read reads the file at path, and checks that it is whole and that this version can restore it. Errors: ErrNot, ErrDamaged, fsm.ErrNewer,
-// those of the state (fsm.ErrSnapshot), and those of the system.
+// Read reads the file at path, and checks that it is whole and that this version can restore it. Errors: ErrNot,
+// ErrDamaged, fsm.ErrNewer, those of the state (fsm.ErrSnapshot), and those of the system.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -162,7 +163,8 @@ func verify(file *os.File, content *io.SectionReader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Summary is what may be shown of a backup: where it comes from and how much it holds, and neither secrets nor payloads.
+// Summary is what may be shown of a backup: where it comes from and how much it holds, and neither secrets nor
+// payloads.
 type Summary struct {
 	Header
 	ClusterID    string `json:"cluster_id"`
@@ -173,7 +175,8 @@ type Summary struct {
 	Checksum     string `json:"sha256"`
 
 	Definitions int `json:"definitions"`
-	// Permits counts those that are live, Cooling ended ones whose slot is not free yet, and Held those that an operator must clear.
+	// Permits counts those that are live, Cooling ended ones whose slot is not free yet, and Held those that an
+	// operator must clear.
 	Permits  int `json:"permits"`
 	Cooling  int `json:"cooling"`
 	Held     int `json:"held"`

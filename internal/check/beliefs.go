@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run. What an unsafe
-// revoke freed counts no longer from its call on. An identity has at most one permit, so several tokens of one identity that are believed
-// at once count once: a holder that was superseded may not know it yet.
+// Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run.
+// What an unsafe revoke freed counts no longer from its call on. An identity has at most one permit, so several tokens
+// of one identity that are believed at once count once: a holder that was superseded may not know it yet.
 func Beliefs(h *history.History) []Violation {
 	permits := map[string]uint32{}
 	freed := map[uint64]time.Duration{}
@@ -54,7 +54,7 @@ type believer struct {
 	token     uint64
 }
 
-// believers returns what tells whose a belief is: the identity with which its client was granted its token.
+// believers returns whose a belief is: the identity with which its client was granted its token.
 func believers(h *history.History) func(history.Belief) believer {
 	type holder struct {
 		client string
@@ -74,7 +74,8 @@ func believers(h *history.History) func(history.Belief) believer {
 	}
 }
 
-// merge makes beliefs of one identity ones that do not overlap: at each moment the heaviest of them, and of equal ones the newest.
+// merge makes beliefs of one identity ones that do not overlap: at each moment the heaviest of them, and of equal ones
+// the newest.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {
@@ -101,8 +102,9 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 	return merged
 }
 
-// falling finds, for semaphores of one permit, every belief that began after another identity had believed in a higher token. Answers to
-// one identity may overtake each other: the answer with the older token is then still good, until its holder hears of the newer one.
+// falling finds, for semaphores of one permit, every belief that began after another identity had believed in a higher
+// token. Answers to one identity may overtake each other: the answer with the older token is then still good, until its
+// holder hears of the newer one.
 func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
 	type begun struct {
 		overlap.Belief

@@ -41,7 +41,8 @@ type owner struct {
 	holder    holder
 }
 
-// untold is what acquires of an owner may have done whose answers were lost: any permit that it holds later may have been superseded.
+// untold is what acquires of an owner may have done whose answers were lost: any permit that it holds later may have
+// been superseded.
 type untold struct {
 	from time.Duration
 	// replaced are the tokens that they replace, and from when on.
@@ -130,7 +131,7 @@ func (b *builder) holder(id history.Identity) holder {
 
 func weight(r history.Request) uint64 { return uint64(max(r.Weight, 1)) }
 
-// operation adds what one call says by itself. Edits and releases are put together from all their attempts.
+// operation adds what one call says alone. Edits and releases are put together from all their attempts.
 func (b *builder) operation(op history.Operation) {
 	r := op.Request
 	if r.Kind == history.Acquire && r.Wait {
@@ -218,7 +219,8 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// untold notes an acquire without an answer. Operations come in the order of their calls, so the first of each kind is the earliest.
+// untold notes an acquire without an answer. Operations come in the order of their calls, so the first of each kind is
+// the earliest.
 func (b *builder) untold(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
@@ -391,8 +393,8 @@ func (b *builder) grants() {
 	}
 }
 
-// began is the earliest time at which the identity may have begun to hold: min_hold goes on under a new token. It is 0 when the
-// identity may have begun with a token whose answer was lost.
+// began is the earliest time at which the identity may have begun to hold: min_hold goes on under a new token. It is 0
+// when the identity may have begun with a token whose answer was lost.
 func (b *builder) began(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]

@@ -1,5 +1,5 @@
-// Package check says which promises a history breaks. It knows only what callers saw: every doubt about what a server did, such as an
-// answer that never came, is decided in the server's favour, so that what is reported is certain.
+// Package check says which promises a history breaks. It knows only what callers saw: every doubt about what a server
+// did, such as an answer that never came, is decided in the server's favour, so that what is reported is certain.
 package check
 
 import (
@@ -14,15 +14,18 @@ import (
 type Promise string
 
 const (
-	// Exclusive: never do holders believe that they hold more than the permits. An identity counts once, whatever tokens it has.
+	// Exclusive: never do holders believe that they hold more than the permits. An identity counts once, whatever
+	// tokens it has.
 	Exclusive Promise = "no more is believed to be held than the permits"
 	// RisingTokens: a later grant has a higher token, and no token is given twice.
 	RisingTokens Promise = "tokens strictly rise"
 	// OneGrant: an acquire that is repeated with its request id is granted once.
 	OneGrant Promise = "one request is granted once"
-	// OneSuccessor: a new token supersedes the token under which the same identity held the permit, once, and never one with a firing.
+	// OneSuccessor: a new token supersedes the token under which the same identity held the permit, once, and never one
+	// with a firing.
 	OneSuccessor Promise = "a token is superseded once, by its own identity"
-	// FiringOnce: a firing is run by one holder, unless the one before gave it back, was allowed to lose it, or was taken over.
+	// FiringOnce: a firing is run by one holder, unless the one before gave it back, was allowed to lose it, or was
+	// taken over.
 	FiringOnce Promise = "every firing runs once"
 	// Attempts: a firing is begun at most max_attempts times.
 	Attempts Promise = "a firing is attempted at most max_attempts times"
@@ -34,7 +37,8 @@ const (
 	SameJob Promise = "a job is what was submitted under its id"
 	// OneWorker: a task is believed to be held by one worker at a time.
 	OneWorker Promise = "a task is executed by one worker at a time"
-	// OneResult: the end of a task is what the worker with the newest token stated; it stays, and the task is not executed again.
+	// OneResult: the end of a task is what the worker with the newest token stated; it stays, and the task is not
+	// executed again.
 	OneResult Promise = "the result of a task is recorded once, and stays"
 	// TaskAttempts: a task is begun at most max_attempts times, and is not given up before.
 	TaskAttempts Promise = "a task is attempted max_attempts times"

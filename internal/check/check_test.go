@@ -280,8 +280,8 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 	s.breaks(Exclusive, "b with token 2", "c with token 3")
 }
 
-// A holder whose duration is shortened counts on the permit for less than it was told at first, and says so. One that only stops believing has
-// not said so, and its permit may not expire before what it was told.
+// A holder whose duration is shortened counts on the permit for less than it was told at first, and says so. One that
+// only stops believing has not said so, and its permit may not expire before what it was told.
 func TestExpiry_HolderCountsOnLess_IsExpectedFromThen(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		s := newStory(t, one())

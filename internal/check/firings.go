@@ -18,12 +18,14 @@ type said struct {
 	failures                       map[string]bool
 	// released is when an answer said that a release ended the permit; never: no answer did.
 	released time.Duration
-	// freed is when an operator may have freed it at once, and takenOver says that its holder may have been told to stop.
+	// freed is when an operator may have freed it at once, and takenOver says that its holder may have been ordered to
+	// stop.
 	freed     time.Duration
 	takenOver bool
 }
 
-// final says that the firing came to its end before that time: nothing was said of it but that the job is done, or has failed.
+// final says that the firing came to its end before that time: nothing was said of it but that the job is done, or has
+// failed.
 func (s *said) final(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
@@ -104,8 +106,9 @@ func (f *firings) givenBack(g *grant) bool {
 	return ok && f.cancelled[request] || f.token(g.token).notRun
 }
 
-// Firings finds firings that were granted again although the grant before came to its end, or was lost in a semaphore that does not hand over
-// what is lost; those that were begun more often than max_attempts allows; and awaited ends that did not happen.
+// Firings finds firings that were granted again although the grant before came to its end, or was lost in a semaphore
+// that does not hand over what is lost; those that were begun more often than max_attempts allows; and awaited ends
+// that did not happen.
 func Firings(h *history.History) []Violation {
 	f := firingsOf(h)
 	last, begun := map[firing]*grant{}, map[firing]uint32{}

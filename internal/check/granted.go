@@ -1,7 +1,7 @@
 package check
 
-// grants are the ways in which a grant can have happened, as far as its answers leave them open: into a free slot, in place of an older
-// token of the same identity, or in place of a token of which the history has no answer.
+// grants are the ways in which a grant can have happened, as far as its answers leave them open: into a free slot, in
+// place of an older token of the same identity, or in place of a token of which the history has no answer.
 func (st *step) grants() []func(*state) bool {
 	g := st.grant
 	switch {
@@ -25,7 +25,8 @@ func (st *step) granted(s *state) bool {
 	return st.fits(s, uint64(s.def.Permits)) && st.put(s, slot{})
 }
 
-// superseded takes the slot of another token of the same identity, which is live. A plain pause does not keep from that.
+// superseded takes the slot of another token of the same identity, which is live. A plain pause does not keep from
+// that.
 func (st *step) superseded(s *state, token uint64) bool {
 	p, sure, ok := s.find(token)
 	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
@@ -49,8 +50,8 @@ func (st *step) superseded(s *state, token uint64) bool {
 	return st.put(s, next)
 }
 
-// supersededAny takes the slot of a token that an answer named. The token that was superseded is that one, or one that had
-// superseded it.
+// supersededAny takes the slot of a token that an answer named. The token that was superseded is that one, or one that
+// had superseded it.
 func (st *step) supersededAny(s *state) bool {
 	var token uint64
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
@@ -63,8 +64,8 @@ func (st *step) supersededAny(s *state) bool {
 	return token != 0 && st.superseded(s, token)
 }
 
-// supersededUntold takes the slot of a token of which the history has no answer, and which took a free slot. When it was granted is
-// not known, and neither is the definition of that time.
+// supersededUntold takes the slot of a token of which the history has no answer, and which took a free slot. When it
+// was granted is not known, and neither is the definition of that time.
 func (st *step) supersededUntold(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
 		return false

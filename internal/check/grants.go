@@ -16,7 +16,8 @@ type grant struct {
 	semaphore string
 	identity  history.Identity
 	request   history.Request
-	// call is the first attempt of whoever was answered with this token, known the earliest such answer: the grant happened between them.
+	// call is the first attempt of the caller that was answered with this token, known the earliest such answer: the
+	// grant happened between them.
 	call, known time.Duration
 	// lapse is the earliest time at which it may have expired: everybody who holds it counted on it until then.
 	lapse time.Duration
@@ -104,8 +105,8 @@ func inOrder(all map[uint64]*grant) []*grant {
 	return slices.SortedFunc(maps.Values(all), func(a, b *grant) int { return cmp.Compare(a.token, b.token) })
 }
 
-// Tokens finds tokens that two acquisitions were given, and grants whose token is lower than that of one which was over before they were
-// asked for, whatever their semaphores.
+// Tokens finds tokens that two acquisitions were given, and grants whose token is lower than that of one which was over
+// before they were asked for, whatever their semaphores.
 func Tokens(h *history.History) []Violation {
 	var broken []Violation
 	all := grants(h)
@@ -131,8 +132,8 @@ func Tokens(h *history.History) []Violation {
 	return broken
 }
 
-// Requests finds acquisitions that were granted twice, two tokens for one request id, and tokens that two requests were granted. A call
-// without a request id is a separate request.
+// Requests finds acquisitions that were granted twice, two tokens for one request id, and tokens that two requests were
+// granted. A call without a request id is a separate request.
 func Requests(h *history.History) []Violation {
 	var broken []Violation
 	tokens := map[attempt]uint64{}

@@ -92,8 +92,8 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *tes
 	}
 }
 
-// The server counts from when it granted, the holder from when it asked. So the slot may stay taken for a little after the old holder has
-// ceased to believe.
+// The server counts from when it granted, the holder from when it asked. So the slot may stay taken for a little after
+// the old holder has ceased to believe.
 func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBeTakenForALittle(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())
@@ -178,8 +178,8 @@ func TestSupersede_WhilePaused_Holds(t *testing.T) {
 	}
 }
 
-// An acquire without an answer may have superseded a permit, and its own grant may be given back; the slot is taken until the superseded
-// token lapses.
+// An acquire without an answer may have superseded a permit, and its own grant may be given back; the slot is taken
+// until the superseded token lapses.
 func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second} {
 		s := newStory(t, one())

@@ -14,9 +14,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Linearizable checks each semaphore by itself against a model of one that makes one step after the other. A call may have happened at
-// any moment between its beginning and its answer; one without an answer at any moment after its beginning, or never. An expiry
-// is no call: from the moment on until which its holder counted on the permit the slot may be free, or not.
+// Linearizable checks each semaphore separately against a model of one that makes one step after the other. A call may
+// have happened at any moment between its beginning and its answer; one without an answer at any moment after its
+// beginning, or never. An expiry is no call: from the moment on until which its holder counted on the permit the slot
+// may be free, or not.
 //
 // modelTime bounds the search for each semaphore.
 func Linearizable(h *history.History, modelTime time.Duration) Result {
@@ -37,7 +38,7 @@ func Linearizable(h *history.History, modelTime time.Duration) Result {
 	return r
 }
 
-// explain finds the first answer that no order explains, and tells it with those before it.
+// explain finds the first answer that no order explains, and returns it with those before it.
 func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	operations := slices.SortedStableFunc(slices.Values(p.operations), func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	n := sort.Search(len(operations), func(n int) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// A step is what the model does at one moment: an operation that callers saw, or a moment of which the clock tells.
+// A step is what the model does at one moment: an operation that callers saw, or a moment of the clock.
 type step struct {
 	kind stepKind
 	// unknown: it may have happened, or not.
@@ -27,7 +27,8 @@ type step struct {
 	from, to time.Duration
 	// cools: a slot of this semaphore can stay taken when its holder is gone.
 	cools bool
-	// early are the moments that a grant has passed when it was asked for. As steps of their own they could come in any order.
+	// early are the moments that a grant has passed when it was asked for. As steps of their own they could come in any
+	// order.
 	early moments
 }
 

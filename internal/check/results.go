@@ -16,7 +16,8 @@ type final struct {
 	failed bool
 }
 
-// results finds tasks that were handed out after their end, ends that no worker has stated, and jobs and results that are gone or never come.
+// results finds tasks that were handed out after their end, ends that no worker has stated, and jobs and results that
+// are gone or never come.
 func (s *shared) results(h *history.History) {
 	finals := map[final]bool{}
 	type recorded struct {
@@ -146,7 +147,8 @@ func (s *shared) job(op *history.Operation, j *history.JobState) {
 	}
 }
 
-// stated finds an end that no worker has stated, and returns the end if there is one after which nobody may get the task again.
+// stated finds an end that no worker has stated, and returns the end if there is one after which nobody may get the
+// task again.
 func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool) {
 	id := op.Request.Job.ID
 	h, ok := s.handed[t.Token]

@@ -8,7 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// carrying are the permits that came with tasks. Nobody asks for such a permit in a call, but its grant is later than the submission of the job.
+// carrying are the permits that came with tasks. Nobody asks for such a permit in a call, but its grant is later than
+// the submission of the job.
 func carrying(h *history.History) map[uint64]*grant {
 	submitted := map[string]time.Duration{}
 	for _, op := range slices.Backward(h.Operations) {
@@ -52,8 +53,8 @@ func (b *builder) cordons() {
 	}
 }
 
-// works notes that permits of the semaphore carry tasks. A permit whose task never reached its worker is in no history, so any of them can
-// explain that no permit is free.
+// works notes that permits of the semaphore carry tasks. A permit whose task never reached its worker is in no history,
+// so any of them can explain that no permit is free.
 func (b *builder) works(semaphore string) {
 	if p := b.part(semaphore); !p.works {
 		p.works = true

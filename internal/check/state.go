@@ -10,8 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// state is what is known of one semaphore at one moment. It is a set of possible states written as one: a slot in maybe may have become free
-// at any moment since it came there, so that only what is in sure stands in the way of a grant, and both can explain a denial.
+// state is what is known of one semaphore at one moment. It is a set of possible states written as one: a slot in maybe
+// may have become free at any moment since it came there, so that only what is in sure stands in the way of a grant,
+// and both can explain a denial.
 type state struct {
 	def     *rule
 	version uint64 // of def; 0 when no answer named it
@@ -48,21 +49,22 @@ type slot struct {
 	// gone: nobody holds it any more under this token; released: because it was given back, and not because it expired.
 	gone, released bool
 	revoked        bool
-	// debt is the superseded grant on which its holder counts the longest. Until it lapses the slot is taken, whatever the holder
-	// of this token does.
+	// debt is the superseded grant on which its holder counts the longest. Until it lapses the slot is taken, whatever
+	// the holder of this token does.
 	debt *grant
-	// owes: it had a debt. The server lets a debt lapse later than its holder does, so the slot may stay taken for a little.
+	// owes: it had a debt. The server lets a debt lapse later than its holder does, so the slot may stay taken for a
+	// little.
 	owes bool
 	moments
 }
 
-// moments are points in time that a permit has passed. Before lapsed it cannot have expired; before cooled its slot is taken although
-// it was given back, and before free although it expired. After leaving somebody may have given it back, and after unsafe an operator may
-// have freed it.
+// moments are points in time that a permit has passed. Before lapsed it cannot have expired; before cooled its slot is
+// taken although it was given back, and before free although it expired. After leaving somebody may have given it back,
+// and after unsafe an operator may have freed it.
 //
-// After haunted, an acquire whose answer was lost may have superseded it. Its slot is then the other token's, which may end at any
-// time, but the slot stays taken until this permit has lapsed. After replaced, that acquire may have said that nobody counts on
-// this permit any more.
+// After haunted, an acquire whose answer was lost may have superseded it. Its slot is then the other token's, which may
+// end at any time, but the slot stays taken until this permit has lapsed. After replaced, that acquire may have said
+// that nobody counts on this permit any more.
 type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
 
 func (m *moments) pass(kind stepKind) {
@@ -257,7 +259,7 @@ func (s *state) clip() {
 	s.lost = min(s.lost, s.bound)
 }
 
-// key tells states apart.
+// key distinguishes states.
 func (s *state) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.lost, s.bound, s.ghosts, s.queue, s.granted, s.peak)

@@ -95,7 +95,7 @@ func (s *story) holds() {
 	}
 }
 
-// breaks fails unless the story breaks this promise, and the violation tells of these words.
+// breaks fails unless the story breaks this promise, and the violation reports these words.
 func (s *story) breaks(promise Promise, words ...string) {
 	s.t.Helper()
 	r := s.check()

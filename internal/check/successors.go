@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Successors finds grants that superseded what they could not: a newer token, one that was superseded before, one of another identity or
-// weight, or one with a firing.
+// Successors finds grants that superseded what they could not: a newer token, one that was superseded before, one of
+// another identity or weight, or one with a firing.
 func Successors(h *history.History) []Violation {
 	var broken []Violation
 	all := grants(h)

@@ -66,8 +66,8 @@ func (s *shared) breaks(what Promise, format string, args ...any) {
 	s.broken = append(s.broken, Violation{what, "", fmt.Sprintf(format, args...)})
 }
 
-// Work finds jobs that were lost or never end, tasks that were executed by two workers at once, too often, or again after their result was
-// recorded, and results that nobody returned, or that differ.
+// Work finds jobs that were lost or never end, tasks that were executed by two workers at once, too often, or again
+// after their result was recorded, and results that nobody returned, or that differ.
 func Work(h *history.History) []Violation {
 	s := sharedOf(h)
 	for id, all := range s.submitted {
@@ -87,8 +87,8 @@ func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
 }
 
-// retried counts the retries that may have handed out a task again: those that name it or all that have failed, began before a time, and had not ended at
-// another, since when it may have failed.
+// retried counts the retries that may have handed out a task again: those that name it or all that have failed, began
+// before a time, and had not ended at another, since when it may have failed.
 func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request
@@ -155,7 +155,8 @@ func (s *shared) reborn(t task, before time.Duration) bool {
 	return false
 }
 
-// returned says whether the task may have gone back without an attempt being counted. A worker that stops may say so instead of a failure.
+// returned says whether the task may have gone back without an attempt being counted. A worker that stops may say so
+// instead of a failure.
 func (s *shared) returned(token uint64) bool {
 	return slices.ContainsFunc(s.ends[token], func(op *history.Operation) bool {
 		answer, ok := op.Answer()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Gather puts entries together: calls with their answers, the last word of each belief. The order of the entries does not matter, but for
-// beliefs of the same client and token. It fails when entries contradict each other.
+// Gather puts entries together: calls with their answers, the last word of each belief. The order of the entries does
+// not matter, but for beliefs of the same client and token. It fails when entries contradict each other.
 func Gather(entries []Entry) (*History, error) {
 	type call struct {
 		client string

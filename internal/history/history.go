@@ -1,6 +1,6 @@
-// Package history is what was seen of a run: each call and each answer with the time of one clock that nobody can set, what holders
-// believed, what was done to the cluster, and what each member said its state was. It is written as lines of JSON, so that a run
-// that went wrong can be checked again.
+// Package history is what was seen of a run: each call and each answer with the time of one clock that nobody can set,
+// what holders believed, what was done to the cluster, and what each member said its state was. It is written as lines
+// of JSON, so that a run that went wrong can be checked again.
 //
 // It is written by the callers themselves and knows nothing that a server only claims about others.
 package history
@@ -27,7 +27,8 @@ type Call struct {
 	Request Request       `json:"request"`
 }
 
-// Return is the answer to a call, noted after it has arrived. A call without one is as unknown as one whose Outcome is Unknown.
+// Return is the answer to a call, noted after it has arrived. A call without one is as unknown as one whose Outcome is
+// Unknown.
 type Return struct {
 	Client   string        `json:"client"`
 	Seq      int64         `json:"seq"`
@@ -38,8 +39,9 @@ type Return struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Belief says that a client believed from From until Until that it held a permit; Until itself is not part of it. A later line of the same
-// client and token replaces an earlier one: a client that can be killed says again and again what it believes.
+// Belief says that a client believed from From until Until that it held a permit; Until itself is not part of it. A
+// later line of the same client and token replaces an earlier one: a client that can be killed says again and again
+// what it believes.
 type Belief struct {
 	Client    string        `json:"client"`
 	Semaphore string        `json:"semaphore"`
@@ -47,11 +49,12 @@ type Belief struct {
 	Weight    uint32        `json:"weight"`
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
-	// Counted is how far the client counts on the permit although its belief may end earlier, by a release say: a permit does not expire before
-	// that. A line that says it replaces what was said before, also the answer that granted it: a refresh may bring a shorter duration. Without
-	// such a line it is the latest Until of all lines; Gather finds it.
+	// Counted is how far the client counts on the permit although its belief may end earlier, by a release say: a
+	// permit does not expire before that. A line that says it replaces what was said before, also the answer that
+	// granted it: a refresh may bring a shorter duration. Without such a line it is the latest Until of all lines;
+	// Gather finds it.
 	Counted time.Duration `json:"counted,omitempty"`
-	// Said tells that the client has said Counted itself. Gather finds it.
+	// Said reports whether the client has said Counted itself. Gather finds it.
 	Said bool `json:"-"`
 }
 

@@ -69,7 +69,8 @@ type Recorder struct {
 	seq    atomic.Int64
 }
 
-// NewRecorder returns the recorder of a client, whose name nobody else may have. All recorders of a run share the clock now.
+// NewRecorder returns the recorder of a client, whose name nobody else may have. All recorders of a run share the clock
+// now.
 func NewRecorder(client string, now func() time.Duration, put func(Entry)) *Recorder {
 	return &Recorder{client: client, now: now, put: put}
 }

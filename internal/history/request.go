@@ -9,8 +9,8 @@ import (
 type Kind string
 
 const (
-	// Acquire asks for a permit, waiting or not. Attempts of one acquisition share identity and request id. One without a request id is
-	// an acquisition of one attempt.
+	// Acquire asks for a permit, waiting or not. Attempts of one acquisition share identity and request id. One without
+	// a request id is an acquisition of one attempt.
 	Acquire Kind = "acquire"
 	// Refresh asks to keep Token alive.
 	Refresh Kind = "refresh"
@@ -18,9 +18,9 @@ const (
 	Release Kind = "release"
 	// Cancel ends an acquire by its request id.
 	Cancel Kind = "cancel"
-	// Revoke tells the holder of Token to stop; with UnsafeNow it frees the slot.
+	// Revoke orders the holder of Token to stop; with UnsafeNow it frees the slot.
 	Revoke Kind = "revoke"
-	// TakeOver tells the holder of Token to stop because the caller, Identity, judges it dead. It frees nothing.
+	// TakeOver orders the holder of Token to stop because the caller, Identity, considers it dead. It frees no slot.
 	TakeOver Kind = "take over"
 	// Await follows Firing until it has ended, or until another token than Token has claimed it.
 	Await Kind = "await"
@@ -28,7 +28,8 @@ const (
 	Clear Kind = "clear"
 	// Verify asks whether Token may still act.
 	Verify Kind = "verify"
-	// Edit creates, replaces or deletes a definition: Definition is nil for a deletion. Attempts of one edit share the request id.
+	// Edit creates, replaces or deletes a definition: Definition is nil for a deletion. Attempts of one edit share the
+	// request id.
 	Edit Kind = "edit"
 	// Read reads the definition.
 	Read Kind = "read"
@@ -36,7 +37,8 @@ const (
 	Pause Kind = "pause"
 	// Resume ends a pause.
 	Resume Kind = "resume"
-	// Cordon shuts Acquirers out of every semaphore, and Uncordon ends that. The id of a cordon stands for one pattern in a history.
+	// Cordon shuts Acquirers out of every semaphore, and Uncordon ends that. The id of a cordon stands for one pattern
+	// in a history.
 	Cordon   Kind = "cordon"
 	Uncordon Kind = "uncordon"
 )
@@ -58,14 +60,14 @@ type Request struct {
 	Replaces uint64 `json:"replaces,omitempty"`
 	// NotRun: a release that says that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
-	// CutShort: a release that says that the job was stopped before its end. Failed: one that says that the job ended with the error Failure.
-	// At most one of NotRun, CutShort and Failed is set; without any of them the job is done.
+	// CutShort: a release that says that the job was stopped before its end. Failed: one that says that the job ended
+	// with the error Failure. At most one of NotRun, CutShort and Failed is set; without any of them the job is done.
 	CutShort bool   `json:"cut_short,omitempty"`
 	Failed   bool   `json:"failed,omitempty"`
 	Failure  string `json:"failure,omitempty"`
 	// UnsafeNow: a revoke that frees the slot at once.
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
-	// Stop: a pause that tells holders to stop.
+	// Stop: a pause that orders holders to stop.
 	Stop bool `json:"stop,omitempty"`
 	// Move: an edit that a move has made.
 	Move bool `json:"move,omitempty"`
@@ -83,7 +85,8 @@ type Request struct {
 	Content string `json:"content,omitempty"`
 }
 
-// Releasing is the release of a token whose job ended so: DONE, NOT_RUN, CUT_SHORT or FAILED, in the words of the API. Each failure is another one.
+// Releasing is the release of a token whose job ended so: DONE, NOT_RUN, CUT_SHORT or FAILED, in the words of the API.
+// Each failure is another one.
 func Releasing(semaphore string, token uint64, outcome string) Request {
 	r := Request{Kind: Release, Semaphore: semaphore, Token: token, NotRun: outcome == "NOT_RUN", CutShort: outcome == "CUT_SHORT", Failed: outcome == "FAILED"}
 	if r.Failed {
@@ -112,7 +115,8 @@ type Definition struct {
 	HoldOnExpiry bool `json:"hold_on_expiry,omitempty"`
 	// FreeOnLoss: a firing whose permit was lost may be claimed again.
 	FreeOnLoss bool `json:"free_on_loss,omitempty"`
-	// Takeover: callers may take over from a holder. The firing of a holder that is lost after that may be claimed again.
+	// Takeover: callers may take over from a holder. The firing of a holder that is lost after that may be claimed
+	// again.
 	Takeover bool `json:"takeover,omitempty"`
 	// MaxAttempts is how many holders may begin a firing; 0: any number.
 	MaxAttempts uint32 `json:"max_attempts,omitempty"`
@@ -138,8 +142,8 @@ const (
 	Ended Result = "ended"
 	// Done answers Edit, Read, Pause, Resume, Cordon, Uncordon, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
-	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how. Firing is CLAIMED or OPEN when the caller waited for
-	// long enough, and heard no more.
+	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how. Firing is CLAIMED or OPEN
+	// when the caller waited for long enough, and heard no more.
 	FiringEnded Result = "firing ended"
 	// Valid and Invalid answer Verify.
 	Valid   Result = "valid"
@@ -152,18 +156,20 @@ type Response struct {
 	// Reason is why an acquire was denied, in the words of the API ("NO_FREE_PERMIT").
 	Reason string `json:"reason,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Superseded is the token under which the identity held the permit until this grant; 0 if it held none, or was not told.
+	// Superseded is the token under which the identity held the permit until this grant; 0 if it held none, or did not
+	// learn it.
 	Superseded uint64 `json:"superseded,omitempty"`
 	// Fresh: the grant is known to have superseded nothing. A repeat of a request, and the client library, do not tell.
 	Fresh bool `json:"fresh,omitempty"`
 	// Revision is that of the change: a grant's granted revision, the version that an edit made, or that was read.
 	Revision uint64 `json:"revision,omitempty"`
-	// SafeUntil is how long the caller may count on the permit by this answer alone, margin taken off; 0 when nothing is promised.
+	// SafeUntil is how long the caller may count on the permit by this answer alone, margin taken off; 0 when nothing
+	// is promised.
 	SafeUntil time.Duration `json:"safe_until,omitempty"`
 	// Waiting is how many stood in the queue when the acquire was denied.
 	Waiting uint32 `json:"waiting,omitempty"`
-	// Firing is how an awaited firing ended, in the words of the API ("CUT_SHORT"); Failure what its holder said of it; and Attempts how many
-	// holders have begun it.
+	// Firing is how an awaited firing ended, in the words of the API ("CUT_SHORT"); Failure what its holder said of it;
+	// and Attempts how many holders have begun it.
 	Firing   string `json:"firing,omitempty"`
 	Failure  string `json:"failure,omitempty"`
 	Attempts uint32 `json:"attempts,omitempty"`
@@ -174,10 +180,11 @@ type Response struct {
 	Repeated bool      `json:"repeated,omitempty"`
 }
 
-// Denial is the record of a denied acquire. own: the answer says that a permit of the caller's identity is being stopped.
+// Denial is the record of a denied acquire. own: the answer says that a permit of the caller's identity is being
+// stopped.
 //
-// The client library repeats a call whose answer is lost. When the last attempt is denied because of the identity's own permit, an
-// earlier attempt may have been granted that permit, so the outcome is Unknown.
+// The client library repeats a call whose answer is lost. When the last attempt is denied because of the identity's own
+// permit, an earlier attempt may have been granted that permit, so the outcome is Unknown.
 func Denial(reason string, waiting int, own bool) (Outcome, Response) {
 	if own || reason == "HELD_FOR_OPERATOR" {
 		return Unknown, Response{}

@@ -15,11 +15,11 @@ import (
 const (
 	// Submit stores a job. An answer is Submitted or Differs.
 	Submit Kind = "submit"
-	// EndTask says how the task that Token carries has ended: NotRun, CutShort, Failed, or done, with Content as its result. An answer is
-	// Recorded, Unrecorded or Returned.
+	// EndTask says how the task that Token carries has ended: NotRun, CutShort, Failed, or done, with Content as its
+	// result. An answer is Recorded, Unrecorded or Returned.
 	EndTask Kind = "end task"
-	// FollowJob hears of a job until it is over, and JobEnd reads it after the last fault, when every job must be over. An answer is JobRead or
-	// NoJob.
+	// FollowJob hears of a job until it is over, and JobEnd reads it after the last fault, when every job must be over.
+	// An answer is JobRead or NoJob.
 	FollowJob Kind = "follow job"
 	JobEnd    Kind = "job end"
 	// CancelJob, DeleteJob, RetryTasks and DropTasks are what an operator does to a job. An answer is Done.
@@ -34,11 +34,13 @@ const (
 	Submitted Result = "submitted"
 	// Differs answers Submit: the id belongs to a job of other content.
 	Differs Result = "differs"
-	// Recorded answers EndTask: this end is recorded, as that of the task or, for a failure of a job with RetryFailed, as that of an attempt.
+	// Recorded answers EndTask: this end is recorded, as that of the task or, for a failure of a job with RetryFailed,
+	// as that of an attempt.
 	Recorded Result = "recorded"
 	// Unrecorded answers EndTask: it is not recorded, and never will be.
 	Unrecorded Result = "unrecorded"
-	// Returned answers EndTask: the task went back, and its attempt is not counted. A task that failed may have been returned too.
+	// Returned answers EndTask: the task went back, and its attempt is not counted. A task that failed may have been
+	// returned too.
 	Returned Result = "returned"
 	// JobRead answers FollowJob and JobEnd: State is the job as it was then. Revision is that of its submission.
 	JobRead Result = "job read"
@@ -58,7 +60,8 @@ type Job struct {
 	// MaxAttempts is how many workers may begin a task, without those that return it; 0: 3.
 	MaxAttempts uint32 `json:"max_attempts,omitempty"`
 	RetryFailed bool   `json:"retry_failed,omitempty"`
-	// Timeout and Submitter: the job is cancelled when it takes too long, and when the permit of its submitter has ended.
+	// Timeout and Submitter: the job is cancelled when it takes too long, and when the permit of its submitter has
+	// ended.
 	Timeout   bool `json:"timeout,omitempty"`
 	Submitter bool `json:"submitter,omitempty"`
 	// Cut: the submission ends before its last task, so that no job of this content may come of it.
@@ -78,7 +81,8 @@ type Handed struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
 	Token  uint64        `json:"token"`
-	// Semaphore, Identity and Weight are those of the permit; a weight of 0 is 1. The model leaves out a permit without a semaphore.
+	// Semaphore, Identity and Weight are those of the permit; a weight of 0 is 1. The model leaves out a permit without
+	// a semaphore.
 	Semaphore string   `json:"semaphore,omitempty"`
 	Identity  Identity `json:"identity,omitzero"`
 	Weight    uint32   `json:"weight,omitempty"`
@@ -160,7 +164,8 @@ func ReadJob(j *gatekeeperv1.Job, tasks []*gatekeeperv1.Task) Response {
 // readable is how many bytes of a payload or a result are written as they are.
 const readable = 64
 
-// Content is a payload or a result as histories have it: a short one as it is, a longer one by its beginning and its hash.
+// Content is a payload or a result as histories have it: a short one as it is, a longer one by its beginning and its
+// hash.
 func Content(b []byte) string {
 	if len(b) <= readable {
 		return string(b)

@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	// longest is the longest latency that is told apart from longer ones, which count as this long. The maximum is exact.
+	// longest is the longest latency that is distinguished from longer ones, which count as this long. The maximum is
+	// exact.
 	longest = time.Hour
 	// digits is how exact percentiles are: three digits are a thousandth.
 	digits = 3
-	// shards are how many histograms callers share out among themselves, so that they do not wait for each other. Each takes a quarter of a MiB.
+	// shards are how many histograms callers share out among themselves, so that they do not wait for each other. Each
+	// takes a quarter of a MiB.
 	shards = 8
 )
 

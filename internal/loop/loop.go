@@ -1,10 +1,11 @@
-// Package loop makes callers call something again and again, and measures them: in a closed loop, each caller one call after the other,
-// or in an open loop, at a rate that does not wait for answers.
+// Package loop makes callers call something again and again, and measures them: in a closed loop, each caller one call
+// after the other, or in an open loop, at a rate that does not wait for answers.
 //
-// A closed loop says how much a server can do for so many callers, and flatters its slow moments: while a call hangs, its caller makes
-// none of those that would have hung too. This is called coordinated omission (Gil Tene, "How NOT to Measure Latency"). In an open loop each call has a time at
-// which it is due, whatever became of those before it, and its latency is counted from then: a call that had to wait for a free caller has
-// waited, and a call that was due and could not be begun at all is counted, with the time that it has waited so far.
+// A closed loop says how much a server can do for so many callers, and flatters its slow moments: while a call hangs,
+// its caller makes none of those that would have hung too. This is called coordinated omission (Gil Tene, "How NOT to
+// Measure Latency"). In an open loop each call has a time at which it is due, whatever became of those before it, and
+// its latency is counted from then: a call that had to wait for a free caller has waited, and a call that was due and
+// could not be begun at all is counted, with the time that it has waited so far.
 package loop
 
 import (
@@ -24,15 +25,16 @@ type Turn struct {
 	Since time.Time
 }
 
-// Call does one piece of work and returns how many operations it was. It is called on many goroutines, for each caller on one. When ctx has
-// ended it is to return soon.
+// Call does one piece of work and returns how many operations it was. It is called on many goroutines, for each caller
+// on one. When ctx has ended it is to return soon.
 type Call func(ctx context.Context, turn Turn) (operations int, err error)
 
 // Window says what to measure.
 type Window struct {
 	// Callers is how many calls are made at once: in an open loop at most.
 	Callers int
-	// Length is for how long calls are begun, in a closed loop at least one by each caller. Those under way then are waited for.
+	// Length is for how long calls are begun, in a closed loop at least one by each caller. Those under way then are
+	// waited for.
 	Length time.Duration
 	// Rate is how many calls are due in a second, of all callers together. 0 makes a closed loop.
 	Rate float64
@@ -44,12 +46,13 @@ type Window struct {
 type Result struct {
 	// Elapsed is from the beginning until the last call has ended, in an open loop no less than the window's length.
 	Elapsed time.Duration
-	// Calls have succeeded, Operations is how much work they were, and Errors have failed. Calls that were cut off because the context ended are
-	// none of these.
+	// Calls have succeeded, Operations is how much work they were, and Errors have failed. Calls that were cut off
+	// because the context ended are none of these.
 	Calls, Operations, Errors int
 	// Err is the first error, with its caller.
 	Err error
-	// Late calls of an open loop found no free caller when they were due. Missed ones were due, and were never begun before the window was over.
+	// Late calls of an open loop found no free caller when they were due. Missed ones were due, and were never begun
+	// before the window was over.
 	Late, Missed int
 	// Latency is of the calls that succeeded, and of those that were missed as far as they had waited.
 	Latency Latency
@@ -63,7 +66,8 @@ func (r *Result) PerSecond() float64 {
 	return float64(r.Operations) / r.Elapsed.Seconds()
 }
 
-// errorPause is what a caller of a closed loop rests after a call that has failed: a server that refuses at once is not to be stormed.
+// errorPause is what a caller of a closed loop rests after a call that has failed: a server that refuses at once is not
+// to be stormed.
 const errorPause = 10 * time.Millisecond
 
 // Run measures call. When ctx ends before the window does, the result is of what was done until then.
@@ -109,8 +113,8 @@ type run struct {
 	err                       error
 }
 
-// closed makes the calls of one caller, one after the other: at least one, since on a busy machine a short window may be over before its
-// goroutine begins.
+// closed makes the calls of one caller, one after the other: at least one, since on a busy machine a short window may
+// be over before its goroutine begins.
 func (r *run) closed(ctx context.Context, caller int) {
 	var done tally
 	for first := true; ctx.Err() == nil; first = false {

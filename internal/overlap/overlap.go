@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Belief is one holder's certainty that it held a permit, on a clock that all holders share: from the instant at which it
-// learnt of the grant until the instant from which on it no longer counted on it. The end itself is not part of it.
+// Belief is one holder's certainty that it held a permit, on a clock that all holders share: from the instant at which
+// it learnt of the grant until the instant from which on it no longer counted on it. The end itself is not part of it.
 type Belief struct {
 	Semaphore string
 	Token     uint64
@@ -41,8 +41,8 @@ func (o Overlap) String() string {
 		o.Semaphore, o.Until-o.From, o.Believed, o.Permits, strings.Join(who, " and "))
 }
 
-// Find returns every overlap, in the order of semaphores and time. permits gives the size of each semaphore; one that is not named
-// there has none, so that a belief in it is an overlap by itself.
+// Find returns every overlap, in the order of semaphores and time. permits gives the size of each semaphore; one that
+// is not named there has none, so that a belief in it alone is an overlap.
 //
 // A belief that is empty or ends before it begins held nothing.
 func Find(beliefs []Belief, permits map[string]uint32) []Overlap {
@@ -108,9 +108,10 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 	return found
 }
 
-// FallingTokens returns, for semaphores with one permit, every belief that began after another one of a higher token had: a
-// later holder must always carry the higher token. Where several hold at once their answers may overtake each other, so
-// that only one permit makes an order. A belief that held nothing, such as an answer that came too late, is left out.
+// FallingTokens returns, for semaphores with one permit, every belief that began after another one of a higher token
+// had: a later holder must always carry the higher token. Where several hold at once their answers may overtake each
+// other, so that only one permit makes an order. A belief that held nothing, such as an answer that came too late, is
+// left out.
 func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 	var falling []Belief
 	for _, group := range bySemaphore(beliefs) {

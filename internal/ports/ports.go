@@ -1,4 +1,5 @@
-// Package ports finds loopback ports that stay free between the moment they are found and the moment a server opens them.
+// Package ports finds loopback ports that stay free between the moment they are found and the moment a server opens
+// them.
 package ports
 
 import (
@@ -9,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// The kernel draws the ports of listeners at port 0 and of outgoing connections from 32768 up (ip_local_port_range), and
-// never draws one of these. Each process begins in a place of its own and goes round.
+// The kernel draws the ports of listeners at port 0 and of outgoing connections from 32768 up (ip_local_port_range),
+// and never draws one of these. Each process begins at a different place and goes round.
 const (
 	first = 10_000
 	last  = 32_000

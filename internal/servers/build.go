@@ -16,8 +16,8 @@ func BuildFaulty(dir string) error {
 	return build(filepath.Join(dir, "gatekeeperd"), "-tags", "faulty", "./cmd/gatekeeperd")
 }
 
-// Build compiles commands of the product, named by their folders ("cmd/gatekeeperd"), into dir and returns their files in the
-// same order.
+// Build compiles commands of the product, named by their folders ("cmd/gatekeeperd"), into dir and returns their files
+// in the same order.
 func Build(dir string, commands ...string) ([]string, error) {
 	var args, files []string
 	for _, command := range commands {
@@ -34,7 +34,7 @@ func build(output string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	if directory { // Abs removes what tells go build so
+	if directory { // Abs removes the slash that go build needs
 		output += string(filepath.Separator)
 	}
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()

@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Metrics are the server's counters and gauges, each summed over its labels, and of its histograms the counts and sums, as its admin port shows them.
+// Metrics are the server's counters and gauges, each summed over its labels, and of its histograms the counts and sums,
+// as its admin port shows them.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.adminURL()+"/metrics", nil)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// Secure makes servers secure, as `gkctl cert` does: an authority for the API and one for members, a certificate of each for each server, and one
-// for the callers, who administer the cluster.
+// Secure makes servers secure, as `gkctl cert` does: an authority for the API and one for members, a certificate of
+// each for each server, and one for the callers, who administer the cluster.
 type Secure struct {
 	dir          string
 	api, members *authority.Pair

@@ -23,9 +23,11 @@ import (
 type Server struct {
 	ID                     string
 	API, Peer, HTTP, Admin string // host:port
-	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something between.
+	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something
+	// between.
 	FrontAPI, FrontPeer string
-	// Through, when it is set, is a command that runs the server given to it: one that enters another network, for example.
+	// Through, when it is set, is a command that runs the server given to it: one that enters another network, for
+	// example.
 	Through []string
 	// Env is added to the environment.
 	Env []string
@@ -43,7 +45,8 @@ type Server struct {
 	conn *grpc.ClientConn
 }
 
-// Start starts the process; it does not wait until it is ready. A server that was stopped or killed may be started again.
+// Start starts the process; it does not wait until it is ready. A server that was stopped or killed may be started
+// again.
 func (s *Server) Start() error {
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -173,8 +176,8 @@ func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
 // Data is the server's data folder.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// Stop ends the server in the way an operator does, and fails when it does not end by itself within that time, or with another exit
-// code than 0.
+// Stop ends the server in the way an operator does, and fails when it does not exit within that time, or with another
+// exit code than 0.
 func (s *Server) Stop(within time.Duration) error {
 	if err := s.terminate(); err != nil {
 		return err
@@ -182,7 +185,7 @@ func (s *Server) Stop(within time.Duration) error {
 	return s.ended(within)
 }
 
-// Exited is the exit code of the last process when it has ended by itself; false while it runs, and when a signal ended it.
+// Exited is the exit code of the last process when it has exited; false while it runs, and when a signal ended it.
 func (s *Server) Exited() (code int, ok bool) {
 	if s.Running() {
 		return 0, false

@@ -1,5 +1,5 @@
-// Package servers runs gatekeeperd as what it is, processes on loopback with data folders of their own, for the demo, the
-// bench, and the tests that kill, stop and start them.
+// Package servers runs gatekeeperd as what it is, processes on loopback with data folders of their own, for the demo,
+// the bench, and the tests that kill, stop and start them.
 package servers
 
 import (
@@ -35,8 +35,8 @@ type Options struct {
 	Args []string
 	// Secure gives the servers TLS, and authenticates their callers. Nil: they are open, and in the clear.
 	Secure *Secure
-	// Front, when it is set, is called with each server before any is started, and puts something between it and all others: it sets
-	// FrontAPI and FrontPeer. It may also say where and how the server runs.
+	// Front, when it is set, is called with each server before any is started, and puts something between it and all
+	// others: it sets FrontAPI and FrontPeer. It may also say where and how the server runs.
 	Front func(*Server) error
 }
 
@@ -47,8 +47,8 @@ type Cluster struct {
 	opts Options
 }
 
-// Start starts the servers and waits until every one is ready, the newest feature level is in force and the definitions are loaded. When it fails nothing is left running, and the error ends with
-// the log of the server at fault.
+// Start starts the servers and waits until every one is ready, the newest feature level is in force and the definitions
+// are loaded. When it fails nothing is left running, and the error ends with the log of the server at fault.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
 	// The servers run in folders of their own, where relative names would mean something else.
@@ -169,7 +169,7 @@ func (c *Cluster) Join(id string) (*Server, error) {
 	return s, s.Start()
 }
 
-// settled waits for what a new leader does by itself after it has become ready: it puts the newest feature level in force, and
+// settled waits for what a new leader does after it has become ready: it puts the newest feature level in force, and
 // declares the definitions that it was started with, in one step.
 func (c *Cluster) settled(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)
@@ -227,7 +227,7 @@ func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 	}
 }
 
-// Stop ends all servers in the way an operator does, and fails when one does not end by itself within 15 s or with another
+// Stop ends all servers in the way an operator does, and fails when one does not exit within 15 s or with another
 // exit code than 0.
 func (c *Cluster) Stop() error {
 	var errs []error

@@ -1,7 +1,8 @@
-// Package tlsfiles makes configurations of TLS from PEM files that are renewed while programs run. Servers and the client library use it.
+// Package tlsfiles makes configurations of TLS from PEM files that are renewed while programs run. Servers and the
+// client library use it.
 //
-// Files are read again at each handshake. A renewal takes several steps, so what is found may be half of one: it is passed over, and the
-// last configuration that could be made goes on serving.
+// Files are read again at each handshake. A renewal takes several steps, so what is found may be half of one: it is
+// passed over, and the last configuration that could be made goes on serving.
 package tlsfiles
 
 import (
@@ -70,7 +71,8 @@ func New(read func() (*tls.Config, error)) (*Latest, error) {
 // Unread is New for files that are not read yet: call Read, and Config only after it succeeded.
 func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
 
-// Read reads the files again. It fails, with the error of read, if they could never be used. The caller does not change what it returns.
+// Read reads the files again. It fails, with the error of read, if they could never be used. The caller does not change
+// what it returns.
 func (l *Latest) Read() (*tls.Config, error) {
 	cfg, err := l.read()
 	if err == nil {

@@ -151,7 +151,7 @@ type watch struct {
 	last []uint64
 }
 
-// heard is what a watcher was told.
+// heard is what a watcher received.
 type heard struct {
 	watcher  int
 	revision uint64 // 0: it listens from now on
@@ -176,7 +176,7 @@ func (w *watch) listen(ctx context.Context, watcher int) {
 			tell(heard{err: err})
 			return
 		case r.GetMissed():
-			tell(heard{err: fmt.Errorf("watcher %d was told that it missed events", watcher)})
+			tell(heard{err: fmt.Errorf("watcher %d missed events", watcher)})
 		case first:
 			tell(heard{})
 		}

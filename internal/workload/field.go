@@ -21,11 +21,11 @@ import (
 // Group is in which every caller of a run asks.
 const Group = "bench"
 
-// Acquirer is who asks on a connection. Callers of one connection are told apart by holder ids: acquirers are remembered by the servers, and
-// each is listed to people.
+// Acquirer is who asks on a connection. Callers of one connection are distinguished by holder ids: acquirers are
+// remembered by the servers, and each is listed to people.
 func Acquirer(connection int) string { return "bench-" + strconv.Itoa(connection+1) }
 
-// Settings are what a run is told.
+// Settings are the options of a run.
 type Settings struct {
 	// Prefix begins the names of all its semaphores, before a slash.
 	Prefix string
@@ -39,7 +39,7 @@ type Settings struct {
 	Timeout time.Duration
 	// Author and Reason are for the journal.
 	Author, Reason string
-	// Run tells this run from every other: it labels the definitions.
+	// Run distinguishes this run from every other: it labels the definitions.
 	Run string
 }
 
@@ -57,8 +57,8 @@ type Field struct {
 	created bool
 }
 
-// NewField returns the field for these kinds, of which nothing is created yet. control is the connection for everything that is not measured.
-// Without clients it only tells its size.
+// NewField returns the field for these kinds, of which nothing is created yet. control is the connection for everything
+// that is not measured. Without clients it only reports its size.
 func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*client.Client) *Field {
 	f := &Field{Settings: s, definitions: make(map[string]*gatekeeperv1.Definition), control: control, clients: clients}
 	for _, k := range kinds {
@@ -70,8 +70,9 @@ func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*clie
 	return f
 }
 
-// Over makes the calls that are measured go over these connections by the generated stub, and not by the clients. That measures the servers without
-// the client library, which repeats calls and asks in batches. Only queue, watch and the permit that deny is about stay with the clients.
+// Over makes the calls that are measured go over these connections by the generated stub, and not by the clients. That
+// measures the servers without the client library, which repeats calls and asks in batches. Only queue, watch and the
+// permit that deny is about stay with the clients.
 func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
 
 // Size is how many semaphores it has.
@@ -162,8 +163,9 @@ func (f *Field) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// Clear deletes the definitions and then gives back what permits there still are, also those whose grant nobody has heard of. It returns
-// how many permits that were, and an error when anything is left. ctx must not be one that an interrupt ends.
+// Clear deletes the definitions and then gives back what permits there still are, also those whose grant nobody has
+// heard of. It returns how many permits that were, and an error when anything is left. ctx must not be one that an
+// interrupt ends.
 func (f *Field) Clear(ctx context.Context) (freed int, err error) {
 	for n := 0; ; n++ {
 		deleted, err := f.deleteAll(ctx)
@@ -223,8 +225,8 @@ func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
 	return left, nil
 }
 
-// Release gives back what permits there still are, and returns how many. After every session was closed there are none, unless an answer
-// was lost.
+// Release gives back what permits there still are, and returns how many. After every session was closed there are none,
+// unless an answer was lost.
 func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	left, err := f.left(ctx)
 	if err != nil || len(left) == 0 {
@@ -247,8 +249,8 @@ func (f *Field) Release(ctx context.Context) (freed int, err error) {
 // together is how many calls prepare and clear at once.
 const together = 32
 
-// release gives permits back, each on the connection for everything that is not measured. One that has ended is an error unless it was
-// released before.
+// release gives permits back, each on the connection for everything that is not measured. One that has ended is an
+// error unless it was released before.
 func (f *Field) release(ctx context.Context, tokens []uint64) error {
 	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
 }

@@ -39,7 +39,7 @@ type Session struct {
 	close func(context.Context) error
 }
 
-// Part is something that happens within calls and has a latency of its own.
+// Part is something that happens within calls and has its own latency.
 type Part struct {
 	// Name is below that of the kind.
 	Name string
@@ -48,7 +48,8 @@ type Part struct {
 
 func newPart(name string) *Part { return &Part{name, loop.NewRecorder()} }
 
-// Prepare makes everything ready for so many callers. Close must follow when there is no error. The session lives until ctx ends.
+// Prepare makes everything ready for so many callers. Close must follow when there is no error. The session lives until
+// ctx ends.
 func (k *Kind) Prepare(ctx context.Context, f *Field, callers int) (*Session, error) {
 	return k.prepare(ctx, f, callers)
 }

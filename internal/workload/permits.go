@@ -40,7 +40,7 @@ func newAcquire() *Kind {
 	}
 }
 
-// pairs are callers that acquire and release, each at a semaphore of its own.
+// pairs are callers that acquire and release, each at its own semaphore.
 type pairs struct {
 	field *Field
 	names []string // of each caller's semaphore

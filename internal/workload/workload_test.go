@@ -24,7 +24,7 @@ const (
 	latency = 10 * time.Millisecond // of the network, so that virtual time passes
 )
 
-// bench is a server in a bubble, with a task of somebody else, and a field of its own.
+// bench is a server in a bubble, with a task of somebody else, and its own field.
 type bench struct {
 	*testing.T
 	server  *gktest.Server

@@ -34,7 +34,7 @@ func program(t *testing.T, name string) string {
 	return slices.Max(found)
 }
 
-// startPostgreSQL starts a server that listens on a socket in a folder of its own alone.
+// startPostgreSQL starts a server that listens only on a socket in its own folder.
 func startPostgreSQL(t *testing.T) *sql.DB {
 	initdb, postgres := program(t, "initdb"), program(t, "postgres")
 	dir, err := os.MkdirTemp("", "gatekeeper-pg-") // brief: the name of a socket has hardly 100 bytes

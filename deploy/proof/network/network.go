@@ -1,5 +1,5 @@
 // Package network puts proxies in front of servers, so that what goes between them can be held up, slowed down and
-// broken, in each direction by itself. It needs no privileges.
+// broken, in each direction separately. It needs no privileges.
 package network
 
 import (

@@ -48,7 +48,7 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy has n calls in work, each of its own identity, over as many connections as it takes. end lets them end and
+// occupy has n calls in work, each with its own identity, over as many connections as it takes. end lets them end and
 // checks that they were answered.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()

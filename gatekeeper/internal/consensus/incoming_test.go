@@ -10,7 +10,7 @@ import (
 )
 
 // A leader sends a snapshot, and again when the answer was late. Meanwhile the follower has gone on, and cut its log
-// behind a snapshot of its own: Raft would go back, and panic for want of an entry.
+// behind its own snapshot: Raft would go back, and panic for want of an entry.
 func TestIncoming_SnapshotThatComesLate_TakesNothingBack(t *testing.T) {
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
 	leader := leaderOf(t, members...)

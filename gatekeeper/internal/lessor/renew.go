@@ -58,7 +58,7 @@ type Verdict struct {
 	duration time.Duration // the definition's, or the permit's own without one
 }
 
-// Admit applies steps 1 to 5 of the decision to a live permit of its own identity. overheld says that it has been held
+// Admit applies steps 1 to 5 of the decision to a live permit of the caller. overheld says that it has been held
 // for longer than max_hold. It is called under the lessor's lock: it must not block, nor call the lessor.
 type Admit func(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision
 

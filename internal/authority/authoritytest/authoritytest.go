@@ -41,7 +41,8 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
-// Issue writes a certificate and its key to files of its name, over those that are there. It is for loopback if it is for a server.
+// Issue writes a certificate and its key to files of its name, over those that are there. It is for loopback if it is
+// for a server.
 func (a *Authority) Issue(l authority.Leaf) authority.Files { return a.IssueAt(time.Now(), l) }
 
 // IssueAt is Issue as of another time.

@@ -57,6 +57,32 @@ func TestReadme_Program_IsShort(t *testing.T) {
 	}
 }
 
+// buildProgram builds the README's program as it stands, but that the job is due every second and says its token.
+func buildProgram(t *testing.T) (binary string) {
+	t.Helper()
+	source := program(t)
+	for what, otherwise := range map[string]string{
+		`"@every 2s"`:            `"@every 1s"`,
+		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
+	} {
+		if strings.Count(source, what) != 1 {
+			t.Fatalf("the program has no %s", what)
+		}
+		source = strings.Replace(source, what, otherwise, 1)
+	}
+	dir := t.TempDir()
+	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "nightly")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, file)
+	build.Dir = ".." // its module
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, out)
+	}
+	return binary
+}
+
 // A program that prints nothing and does nothing is the worst answer to a definition that is missing or does not fit.
 func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 	t.Parallel()

@@ -3,20 +3,24 @@ package docs
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
 // page is what a page of documentation asks to be run.
 //
-// A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->"
-// loads a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses
-// 10.0.0.N, which ssh and scp reach. Fenced blocks of kind console hold commands, each after "$ ", and what they print.
-// A line that ends with a backslash goes on in the next, and a document after <<'END' up to END.
+// A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->" loads
+// a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses 10.0.0.N, which
+// ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real output: what matches there differs from run to run.
+// Fenced blocks of kind console hold commands, each after "$ ", and what they print. A command continues after a
+// backslash, and a document after <<'END' up to END.
 type page struct {
 	file        string
 	servers     int
 	definitions string
 	machines    string // what their addresses begin with
+	varies      *regexp.Regexp
 	commands    []command
 	others      []block
 }
@@ -35,7 +39,7 @@ type block struct {
 	text string
 }
 
-var directive = regexp.MustCompile(`^<!-- (servers|definitions|machines): (\S+) -->$`)
+var directive = regexp.MustCompile(`^<!-- (servers|definitions|machines|varies): (.+) -->$`)
 
 func parsePage(file, text string) (*page, error) {
 	p := &page{file: file}
@@ -53,11 +57,18 @@ func parsePage(file, text string) (*page, error) {
 			in.text += line + "\n"
 		default:
 			if m := directive.FindStringSubmatch(line); m != nil {
-				if m[1] == "definitions" {
+				var err error
+				switch m[1] {
+				case "definitions":
 					p.definitions = m[2]
-				} else if m[1] == "machines" {
+				case "machines":
 					p.machines = m[2]
-				} else if _, err := fmt.Sscan(m[2], &p.servers); err != nil {
+				case "varies":
+					p.varies, err = regexp.Compile(m[2])
+				default:
+					p.servers, err = strconv.Atoi(m[2])
+				}
+				if err != nil {
 					return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
 				}
 			}
@@ -130,6 +141,20 @@ func linePattern(line string) *regexp.Regexp {
 		}
 		line = line[at[1]:]
 	}
+}
+
+// matches is the function of that name, after what varies was made the same in both.
+func (p *page) matches(want, got []string) bool {
+	if p.varies == nil {
+		return matches(want, got)
+	}
+	want, got = slices.Clone(want), slices.Clone(got)
+	for _, lines := range [][]string{want, got} {
+		for i, line := range lines {
+			lines[i] = p.varies.ReplaceAllString(line, "*")
+		}
+	}
+	return matches(want, got)
 }
 
 // matches holds real output against a page's. A line of nothing but "..." stands for any number of lines.

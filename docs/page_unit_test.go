@@ -60,3 +60,15 @@ func TestParsePage_WhatWouldNotBeRun_IsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestPageMatches_WhatVaries_DiffersFromRunToRun(t *testing.T) {
+	p, err := parsePage("x.md", `<!-- varies: app\d|\d+ firings -->`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for got, want := range map[string]bool{"app3 ran 12 firings": true, "app3 ran": false, "app ran 12 firings": false} {
+		if p.matches([]string{"app1 ran 4 firings"}, []string{got}) != want {
+			t.Errorf("%q: want %v", got, want)
+		}
+	}
+}

@@ -35,7 +35,7 @@ var notRun = map[string]string{
 	"make demo-words": "takes half a minute or more; the test of deploy/demo/work runs a short one",
 
 	"make scale":             "takes minutes; the test of deploy/scale makes a small run",
-	"make scale ARGS=-paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
+	"make scale ARGS=-paper": "is compiled for longer than it may take; the test of deploy/scale compares it with the page",
 
 	"make bench-peers":     "takes minutes; the test of deploy/bench runs a short one",
 	"make bench-tasks":     "takes minutes, and needs the servers of PostgreSQL and Redis",

@@ -133,7 +133,7 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 }
 
 func TestPaper_IsWhatThePageShows(t *testing.T) {
-	page, err := os.ReadFile("../../docs/performance.md")
+	page, err := os.ReadFile("../../docs/reports/scale.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestPaper_IsWhatThePageShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(page, out.Bytes()) {
-		t.Errorf("docs/performance.md does not show:\n%s", &out)
+		t.Errorf("docs/reports/scale.md does not show:\n%s", &out)
 	}
 }
 

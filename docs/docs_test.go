@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl", "examples/embedded", "examples/nightly", "examples/reports",
+		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl", "examples/embedded", "examples/hourly", "examples/nightly", "examples/reports",
 			"examples/peer", "examples/wordcount"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

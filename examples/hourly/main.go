@@ -1,0 +1,61 @@
+// Command hourly writes a report once an hour, on one of the hosts that run it. docs/jobs.md begins with it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// report must return soon after ctx has ended, and with an error if work is left.
+func report(ctx context.Context) error {
+	for _, region := range []string{"north", "south"} {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		fmt.Println("report of", region)
+	}
+	return nil
+}
+
+func run(ctx context.Context, schedule string) error {
+	c, err := client.Dial(ctx, nil) // GK_ENDPOINTS, or 127.0.0.1:7420
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	// Creates the definition if it does not exist. An operator may edit it later.
+	if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: "hourly-report"}); err != nil {
+		return err
+	}
+	timetable := cron.New()
+	job := client.NewRunner(c.Semaphore("hourly-report"), report, client.WithDenialPolicy(client.DenialRunLate))
+	if _, err := gkcron.Add(ctx, timetable, schedule, job); err != nil {
+		return err
+	}
+	timetable.Start()
+	<-ctx.Done()
+	<-timetable.Stop().Done() // waits until a running job has returned and its permit is released
+	return nil
+}
+
+func main() {
+	schedule := "0 * * * *"
+	if len(os.Args) > 1 {
+		schedule = os.Args[1]
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, schedule); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Every Go block of the pages is a part of an example, or a whole program among them, so that it compiles with its imports.
+// Every Go block of the pages is a part of an example, or a whole program among them, so that it compiles with its
+// imports.
 func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 	examples := readAll(t, "../client/example*_test.go", "../client/*/example*_test.go", "../examples/*/*.go")
 	blocks := 0

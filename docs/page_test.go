@@ -10,11 +10,11 @@ import (
 
 // page is what a page of documentation asks to be run.
 //
-// A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->" loads
-// a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses 10.0.0.N, which
-// ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real output: what matches there differs from run to run.
-// Fenced blocks of kind console hold commands, each after "$ ", and what they print. A command continues after a
-// backslash, and a document after <<'END' up to END.
+// A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->"
+// loads a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses
+// 10.0.0.N, which ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real output: what matches there
+// differs from run to run. Fenced blocks of kind console hold commands, each after "$ ", and what they print. A command
+// continues after a backslash, and a document after <<'END' up to END.
 type page struct {
 	file        string
 	servers     int

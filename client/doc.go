@@ -29,17 +29,17 @@
 //
 // From this follow the rules that permit.go, belief.go and keepalive.go keep:
 //
-//   - Only an answer of a server that leads, or the local deadline, ends a permit. A server that cannot be reached is no loss: the
-//     refresh is tried on all members until the local deadline.
-//   - At most one attempt to refresh a permit is outstanding, and only its answer counts. A frame states the duration by which
-//     the client counts from there on; when that has become shorter, belief shrinks to it as the frame is sent, since a leader
-//     may from then on hand the shorter one to its successor.
-//   - A refused refresh is no loss yet: the permit's context ends so that the job stops, and belief runs to its deadline, no
-//     longer. The word LOST ends belief at once.
+//   - Only an answer of a server that leads, or the local deadline, ends a permit. A server that cannot be reached is
+//     no loss: the refresh is tried on all members until the local deadline.
+//   - At most one attempt to refresh a permit is outstanding, and only its answer counts. A frame states the duration
+//     by which the client counts from there on; when that has become shorter, belief shrinks to it as the frame is
+//     sent, since a leader may from then on hand the shorter one to its successor.
+//   - A refused refresh is no loss yet: the permit's context ends so that the job stops, and belief runs to its
+//     deadline, no longer. The word LOST ends belief at once.
 //   - Belief ends before a release is sent, and a permit that was lost or released never comes back.
-//   - Time is CLOCK_BOOTTIME where there is one, which goes on while the machine is suspended. A machine that is resumed from a
-//     memory snapshot, and a process paused between a check and a write, are beyond any lock service: pass Token along with each
-//     write and let the resource refuse one that is older than the newest it has seen.
+//   - Time is CLOCK_BOOTTIME where there is one, which goes on while the machine is suspended. A machine that is
+//     resumed from a memory snapshot, and a process paused between a check and a write, are beyond any lock service:
+//     pass Token along with each write and let the resource refuse one that is older than the newest it has seen.
 //
 // # Jobs
 //

@@ -111,7 +111,8 @@ func (p *page) add(b block) error {
 	return nil
 }
 
-// goesOn says that a command does not end with its last line: after a backslash, and within a document that ends with END.
+// goesOn reports whether a command continues after its last line: after a backslash, and within a document that ends
+// with END.
 func goesOn(text string) bool {
 	return strings.HasSuffix(text, `\`) || strings.Contains(text, "<<'END'") && !strings.HasSuffix(text, "\nEND")
 }
@@ -121,8 +122,8 @@ var (
 	placeholder = regexp.MustCompile(`<[a-z][a-z0-9 -]*>|\.\.\.`)
 )
 
-// linePattern makes a pattern of one line of expected output: <word> stands for one word, ... for anything, and the width of spaces does not
-// count, since tables are as wide as their contents.
+// linePattern makes a pattern of one line of expected output: <word> stands for one word, ... for anything, and the
+// width of spaces does not count, since tables are as wide as their contents.
 func linePattern(line string) *regexp.Regexp {
 	line = spaces.ReplaceAllString(strings.TrimSpace(line), " ")
 	var b strings.Builder

@@ -55,7 +55,7 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 	s.count++
 	mark := fmt.Sprintf("--- command %d ended with ", s.count)
-	// The mark stands on a line of its own even after output without a line end.
+	// The mark is on a separate line even after output without a line end.
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $? </dev/null\n", text, mark); err != nil {
 		return nil, 0, err
 	}

@@ -15,8 +15,8 @@
 //
 //	consensus  the log on which a majority agrees, membership, who leads, and the proof that one still does
 //	batcher    many commands in one entry of the log
-//	keeper     the leader's part of every call: read, decide, confirm or propose; with the lessor, which keeps deadlines,
-//	           and the queue of those who wait
+//	keeper     the leader's part of every call: read, decide, confirm or propose; with the lessor, which keeps
+//	           deadlines, and the queue of waiters
 //	watch      what was applied, to those who asked to hear it
 //	api        gRPC: validate, convert, call, pass on to the leader
 //	gateway    HTTP: JSON, Server-Sent Events, sessions and the dashboard, over the API on a connection in memory

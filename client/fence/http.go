@@ -43,8 +43,8 @@ type Store interface {
 	Raise(ctx context.Context, resource string, token uint64) error
 }
 
-// WithStore keeps the newest tokens where they outlast the process; see SQL.Store. A Store that fails is answered by 503. It is asked once
-// for each new token.
+// WithStore keeps the newest tokens where they outlast the process; see SQL.Store. When a Store fails, the answer is
+// 503. It is asked once for each new token.
 func WithStore(s Store) HandlerOption { return func(h *handler) { h.store = s } }
 
 type handler struct {

@@ -13,10 +13,11 @@ import (
 // gocron (v2.21.2) says in no way which due time a run belongs to. It keeps a list of them in the job, in scheduler.go,
 // to which three things happen beside a run's Lock:
 //
-//   - A run is rescheduled, which adds the next due time: after Lock, but with singleton and limit modes before it or meanwhile.
-//   - Once a run is locked, or refused, every due time that is over is dropped (selectExecJobsOutCompleted, updateNextScheduled).
-//     That comes after the rescheduling. So the due time of a next run that is very near may be dropped before that run asks.
-//     So may that of any run, when another one by Job.RunNow ends at that moment.
+//   - A run is rescheduled, which adds the next due time: after Lock, but with singleton and limit modes before it or
+//     meanwhile.
+//   - Once a run is locked, or refused, every due time that is over is dropped (selectExecJobsOutCompleted,
+//     updateNextScheduled). That comes after the rescheduling. So the due time of a next run that is very near may be
+//     dropped before that run asks. So may that of any run, when another one by Job.RunNow ends at that moment.
 //   - A run that a singleton or limit mode skips leaves its due time behind.
 //
 // So the first of the list may be over and skipped, and the last be still to come; and the one that is asked for may be

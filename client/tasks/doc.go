@@ -24,8 +24,8 @@
 //
 //   - Alive: nothing runs here this time. This is by far the most frequent case.
 //   - Retry: the Manager asks for the permit again, a bounded number of times.
-//   - Dead: a Restartable takes over. The definition must have takeover: true. Any other task waits for its next due time;
-//     the permit of a dead holder expires at the end of its duration.
+//   - Dead: a Restartable takes over. The definition must have takeover: true. Any other task waits for its next due
+//     time; the permit of a dead holder expires at the end of its duration.
 //
 // A takeover frees nothing. It stops the holder, which has its permit until it gives it back or until its duration is
 // over. The Manager waits that long in the queue, then calls Reset, and then Run. So a wrong judgement costs the holder

@@ -1,13 +1,16 @@
 // Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in six parts:
 //
-//   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits measured in the
-//     same run: grpc-go's unary echo and append with fdatasync.
-//   - calls: what the client library adds to a call of the generated stub, both by turns against one server with its data in memory.
-//   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the hand-over from a release to
-//     the next in the queue, and what 1 000 watchers cost.
+//   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits
+//     measured in the same run: grpc-go's unary echo and append with fdatasync.
+//   - calls: what the client library adds to a call of the generated stub, both by turns against one server with its
+//     data in memory.
+//   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the
+//     hand-over from a release to the next in the queue, and what 1 000 watchers cost.
 //   - keep: what it costs one client, in a separate process, to keep 10 000 permits of 30 s alive on three servers.
-//   - profile: where the CPU time of a leader of three servers goes while it denies, refreshes and grants. It runs only when it is named.
-//   - failover: from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs only when it is named.
+//   - profile: where the CPU time of a leader of three servers goes while it denies, refreshes and grants. It runs only
+//     when it is named.
+//   - failover: from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs only
+//     when it is named.
 //
 // Package peers, a separate module, measures all that next to other systems. Only ratios and differences taken in one
 // run mean anything; absolute figures drift from run to run and machine to machine.

@@ -3,10 +3,10 @@
 //
 //   - a server at rest with the timetable of the Kubernetes project;
 //   - memory for each client's stream, on connections that clients share and on connections of their own;
-//   - one server that is filled: memory for each definition and permit, the cost of a decision, a refresh, a grant and an expiry, how long
-//     a snapshot takes and what a grant sees of it, and how long a restart takes;
-//   - three servers, made of the full one by joining two more: how long nobody is granted anything when the leader hands over and when it
-//     is killed, beside the same of three empty servers.
+//   - one server that is filled: memory for each definition and permit, the cost of a decision, a refresh, a grant and
+//     an expiry, how long a snapshot takes and what a grant sees of it, and how long a restart takes;
+//   - three servers, made of the full one by joining two more: how long nobody is granted anything when the leader
+//     hands over and when it is killed, beside the same of three empty servers.
 //
 // Permits are made by log entries through the public API. Each figure that has a target is printed beside it. A target
 // that was missed is shown and does not fail the run, for most depend on the machine and on what else it does; a failed

@@ -1,12 +1,14 @@
 // Command peers measures Gatekeeper beside what a user would pick instead, on this machine and in one run: etcd, Redis
 // and PostgreSQL. It is a separate module, because no user of Gatekeeper needs theirs. It has three parts:
 //
-//   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three servers. Every
-//     server is a separate process with its data on the same disk, and syncs before it answers. All run all the time, and are asked by turns, one window
-//     each in every round: what else the machine does is about the same to all. Compared are systems with equally many servers, window by window.
-//   - tasks: empty tasks from their submission until their results are recorded, one by one and by thousands, worked by 16 workers, next to
-//     River on PostgreSQL and asynq on Redis, and to Gatekeeper's own pairs.
-//   - failover: from a kill -9 of the leader to the next grant, of Gatekeeper and of etcd with two timings each, by turns.
+//   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three
+//     servers. Every server is a separate process with its data on the same disk, and syncs before it answers. All run
+//     all the time, and are asked by turns, one window each in every round: what else the machine does is about the
+//     same to all. Compared are systems with equally many servers, window by window.
+//   - tasks: empty tasks from their submission until their results are recorded, one by one and by thousands, worked by
+//     16 workers, next to River on PostgreSQL and asynq on Redis, and to Gatekeeper's own pairs.
+//   - failover: from a kill -9 of the leader to the next grant, of Gatekeeper and of etcd with two timings each, by
+//     turns.
 //
 // Servers of etcd are this very program, started again with etcd's server in it and etcd's own defaults. Redis and
 // PostgreSQL are those that are installed; one that is not is left out, with a word.

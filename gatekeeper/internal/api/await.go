@@ -59,8 +59,9 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	}
 }
 
-// awaited is what is known of a firing, and whether that is its end for a caller that awaits a token, or any if it is 0. A claim of an older
-// token than the awaited one says nothing: the leader has granted the awaited one since, and this server has yet to apply that.
+// awaited is what is known of a firing, and whether that is its end for a caller that awaits a token, or any if it is
+// 0. A claim of an older token than the awaited one says nothing: the leader has granted the awaited one since, and
+// this server has yet to apply that.
 func awaited(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	c := state.Claim(name, *firing)
 	switch {

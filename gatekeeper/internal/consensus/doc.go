@@ -81,7 +81,8 @@
 // the rule. Each asks all others, on the peer port, and each is empty, or holds an id, or has founded the cluster of
 // that id. Every step is on disk before anybody hears of it.
 //
-//  1. The first in the sorted list draws an id, with a random seed, when all others have answered that they are empty, and holds it.
+//  1. The first in the sorted list draws an id, with a random seed, when all others have answered that they are empty,
+//     and holds it.
 //  2. The others take the id that the first holds, and hold it.
 //  3. The first founds the cluster when all others have answered that they hold its id, and bootstraps.
 //  4. The others found it when any member has, and bootstrap.

@@ -18,8 +18,8 @@ type innerTransport interface {
 // transport stands between Raft and its transport. It
 //
 //   - notes the answers that Confirm counts;
-//   - drops Raft's fast path for heartbeats, which changes the term beside its main loop (hashicorp/raft issue 695, open in
-//     v1.8.0): logs can diverge with it. Members have one that changes nothing instead: see heartbeat.go;
+//   - drops Raft's fast path for heartbeats, which changes the term beside its main loop (hashicorp/raft issue 695,
+//     open in v1.8.0): logs can diverge with it. Members have one that changes nothing instead: see heartbeat.go;
 //   - refuses pipelines, whose answers could not be noted;
 //   - keeps snapshots from Raft that would take it back: see incoming;
 //   - says nothing more after a fault (issue 503: a leader with a hanging disk would go on sending heartbeats).

@@ -10,11 +10,12 @@
 //
 //   - Each entry has a checksum, from package intact.
 //   - raft-wal's state is a value of the stable store, so it has a checksum and no separate file that could be damaged.
-//   - Before raft-wal is opened all segments are read. A crash can leave remains of one batch, behind the last whole one: each batch is on
-//     disk before the next is written. They are removed, and a segment that was sealed just before is followed by a new one.
-//     Everything else is ErrDamaged.
-//   - No file of raft-wal says whether a broken last batch was torn, and never acknowledged, or has rotted. The mark of package intact, in the
-//     segments' folder, says up to which entry the log was acknowledged, and those entries must be there.
+//   - Before raft-wal is opened all segments are read. A crash can leave remains of one batch, behind the last whole
+//     one: each batch is on disk before the next is written. They are removed, and a segment that was sealed just
+//     before is followed by a new one. Everything else is ErrDamaged.
+//   - No file of raft-wal says whether a broken last batch was torn, and never acknowledged, or has rotted. The mark of
+//     package intact, in the segments' folder, says up to which entry the log was acknowledged, and those entries must
+//     be there.
 //
 // # What is not detected
 //

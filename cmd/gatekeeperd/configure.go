@@ -9,7 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// configure makes the server's configuration of the options. The file is the one that Definitions came from, or nil.
+// configure converts the options to the server's configuration. definitions is the file that Definitions came from, or
+// nil.
 func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File, err error) {
 	cfg = gatekeeper.Config{
 		ID:            o.id,
@@ -42,7 +43,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		}
 		cfg.Members = append(cfg.Members, gatekeeper.Member{ID: id, PeerAddress: address})
 	}
-	if o.maxCalls <= 0 { // to the server 0 is the default
+	if o.maxCalls <= 0 { // to the server, 0 means the default
 		return cfg, nil, usage("--max-calls %d must be above 0", o.maxCalls)
 	}
 	if o.shutdownTimeout <= 0 {
@@ -69,8 +70,8 @@ func readDefinitions(path string) (*deffile.File, error) {
 	return deffile.Parse(path, data)
 }
 
-// explain says an error of the server in the words of who configured it: flags instead of fields, and lines of the
-// definitions file instead of indexes.
+// explain rewords an error of the server for the operator: with flags instead of fields, and lines of the definitions
+// file instead of indexes.
 func explain(err error, definitions *deffile.File) error {
 	if e, ok := errors.AsType[*gatekeeper.DefinitionError](err); ok && definitions != nil {
 		return definitions.Errorf(e.Index, e.Field, "definition %q: %v", e.Name, e.Err)
@@ -81,7 +82,7 @@ func explain(err error, definitions *deffile.File) error {
 	return err
 }
 
-// flagOf is the flag that sets a field of gatekeeper.Config.
+// flagOf returns the flag that sets a field of gatekeeper.Config.
 func flagOf(field string) string {
 	switch field {
 	case "ID":

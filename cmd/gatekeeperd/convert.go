@@ -10,25 +10,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const convertLong = `Rewrites a data folder that an earlier build has written in the format of this build. Stop its server first.
+const convertLong = `Converts a data folder of an earlier build to the format of this build. Stop its server first.
 
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
-It writes the new files next to the old ones, reads them back and compares their contents. Only then do they replace the old files,
-which stay in the folder under names that end with .old. Remove those when the server works. If the machine crashes during the
-conversion, run the command again.
+It writes the new files next to the old ones, reads them back and compares their contents. Only then does it replace the old files, which stay
+in the folder with names that end in .old. Remove them when the server works. If the machine crashes during the conversion, run the command
+again.
 
-This does not change the log store: a folder keeps its log in bolt or in wal for life. A single server gets a new folder, under a
-new id:
+It does not change the log store: a folder keeps its log in bolt or in wal for its whole life. To change it for a single server, create a new
+folder with a new id:
 
   gatekeeperd recover --from OLD --data-dir NEW --id NEWID --log-store wal
 
-In a cluster, let a new server join under a new id with --log-store and an empty folder, and then remove the old member.
+In a cluster, let a new server join with a new id, --log-store and an empty folder, and then remove the old member.
 
 Environment variables and configuration files are not read.`
 
 const convertExitCodes = `Exit codes:
-  0    done, or the folder has the format of this build already
+  0    done, or the folder already has the format of this build
   64   bad flag
   73   the folder is damaged or cannot be written
   75   a server runs on the folder
@@ -38,12 +38,12 @@ func newConvert() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "convert --data-dir FOLDER",
-		Short: "Rewrite a data folder of an earlier build in the format of this one",
+		Short: "Convert a data folder of an earlier build to the format of this one",
 		Long:  convertLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("--data-dir must be given: the folder to convert")
+				return usage("give --data-dir, the folder to convert")
 			}
 			kept, err := gatekeeper.ConvertDataDir(dir)
 			if err != nil {
@@ -53,15 +53,15 @@ func newConvert() *cobra.Command {
 		},
 	}
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + convertExitCodes + "\n")
-	cmd.Flags().StringVar(&dir, "data-dir", "", "data folder of a server that does not run")
+	cmd.Flags().StringVar(&dir, "data-dir", "", "data folder of a stopped server")
 	return cmd
 }
 
 func reportConverted(out io.Writer, dir string, kept []string) (err error) {
 	if len(kept) == 0 {
-		_, err = fmt.Fprintf(out, "%s has the format of this build already: there is nothing to convert.\n", dir)
+		_, err = fmt.Fprintf(out, "%s already has the format of this build: nothing to convert.\n", dir)
 	} else {
-		_, err = fmt.Fprintf(out, "Converted: %s. The old files are kept there as %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
+		_, err = fmt.Fprintf(out, "Converted: %s. The old files are still there as %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// Exit codes, as sysexits.h names them. They are part of the contract with scripts and units, and listed in --help.
+// Exit codes, as sysexits.h names them. Scripts and units rely on them, and --help lists them.
 const (
 	exitStopped     = 0
 	exitUsage       = 64 // EX_USAGE
@@ -22,17 +22,17 @@ const (
 )
 
 const exitCodes = `Exit codes:
-  0    stopped by a signal (SIGTERM or SIGINT), gracefully
+  0    stopped gracefully by a signal (SIGTERM or SIGINT)
   64   bad flag, variable, configuration file or certificate
   65   bad definitions file
-  69   an address is taken, or no server to join answered
-  70   left by itself after a fault, such as a disk that fails or hangs
-  73   the data folder cannot be made or used, or is damaged
+  69   an address is in use, or no server to join answered
+  70   stopped after a fault, such as a disk that fails or hangs
+  73   the data folder cannot be created or used, or is damaged
   75   the data folder is in use by another server
-  78   the data folder belongs to another server or cluster, or has another --log-store, or
-       the cluster refuses this member, has removed it, or was recovered without it, or
-       the folder is empty and another one of --members has data
-A second signal ends the process at once: 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
+  78   the data folder belongs to another server or cluster, or has another --log-store; or
+       the cluster refuses this member, has removed it, or was recovered without it; or
+       the folder is empty but another one of --members has data
+A second signal ends the process at once: with 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
 
 // usageError is a bad flag, variable or configuration file.
 type usageError struct{ err error }
@@ -42,7 +42,7 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// exitCode is what the process ends with.
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	switch {
 	case err == nil:
@@ -61,7 +61,7 @@ func exitCode(err error) int {
 	case errors.Is(err, gatekeeper.ErrListen), errors.Is(err, gatekeeper.ErrJoin):
 		return exitUnavailable
 	case errors.Is(err, context.Canceled):
-		return exitStopped // a signal came while it was still starting
+		return exitStopped // a signal arrived during the start
 	}
 	return exitFault
 }

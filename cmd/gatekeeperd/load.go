@@ -19,10 +19,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-// envPrefix begins every variable that is ours.
+// envPrefix is the prefix of gatekeeperd's variables.
 const envPrefix = "GATEKEEPER_"
 
-// environment is what the process was started in.
+// environment is the environment of the process.
 type environment struct {
 	variables []string // NAME=value
 	root      bool
@@ -37,8 +37,8 @@ func (e environment) get(name string) string {
 	return ""
 }
 
-// load sets what flags did not set: from variables, then from the configuration file, so that flags come before variables
-// before the file before defaults.
+// load sets what flags did not set: from variables, then from the configuration file. So flags take precedence over
+// variables, variables over the file, and the file over defaults.
 func load(flags *pflag.FlagSet, e environment) error {
 	variables := koanf.New("\x00") // keys do not nest
 	err := variables.Load(env.Provider("", env.Opt{
@@ -71,18 +71,19 @@ func load(flags *pflag.FlagSet, e environment) error {
 	return overlay(flags, keys, func(flag string) string { return flag }, path+": ")
 }
 
-// variableOf is the variable of a flag.
+// variableOf returns the variable of a flag.
 func variableOf(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// overlay sets the flags that have a value in k and were not set before. keyOf is the key of a flag; where begins each error.
+// overlay sets the flags that have a value in k and were not set before. keyOf returns the key of a flag. Each error
+// starts with where.
 func overlay(flags *pflag.FlagSet, k *koanf.Koanf, keyOf func(flag string) string, where string) error {
 	byKey := make(map[string]*pflag.Flag)
 	var known []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		if where != "" && f.Name == "config" {
-			return // a configuration file does not name another
+			return // a configuration file cannot name another one
 		}
 		byKey[keyOf(f.Name)] = f
 		known = append(known, keyOf(f.Name))
@@ -114,14 +115,14 @@ func suggestion(unknown string, known []string) string {
 	if word := nearest.Word(unknown, known); word != "" {
 		return "; did you mean " + word + "?"
 	}
-	return ": known are " + strings.Join(known, ", ")
+	return "; the known ones are " + strings.Join(known, ", ")
 }
 
-// texts parses a configuration file. Each value is the text as it is written, also that of numbers and booleans: the flag
-// decides what it means.
+// texts parses a configuration file. Each value is its literal text, including numbers and booleans: the flag parses
+// it.
 type texts struct{}
 
-// Unmarshal is that of koanf.Parser.
+// Unmarshal implements koanf.Parser.
 func (texts) Unmarshal(data []byte) (map[string]any, error) {
 	var nodes map[string]yaml.Node
 	if err := yaml.Unmarshal(data, &nodes); err != nil {
@@ -134,10 +135,10 @@ func (texts) Unmarshal(data []byte) (map[string]any, error) {
 	return values, nil
 }
 
-// Marshal is that of koanf.Parser. Nothing is written.
+// Marshal implements koanf.Parser. Nothing is ever written.
 func (texts) Marshal(map[string]any) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// text is a string, a list of what text returns, an empty map for keys and values, or nil for no value.
+// text returns a string, a list of values of text, an empty map for a mapping, or nil for no value.
 func text(node *yaml.Node) any {
 	switch {
 	case node.Kind == yaml.AliasNode:
@@ -156,7 +157,7 @@ func text(node *yaml.Node) any {
 	return node.Value
 }
 
-// set gives a flag the value that a file or a variable has for it.
+// set gives a flag its value from a file or a variable.
 func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	switch v := value.(type) {
 	case string:
@@ -169,13 +170,13 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 		words := make([]string, len(v))
 		for i, element := range v {
 			if words[i], ok = element.(string); !ok {
-				return fmt.Errorf("must be a list of texts: element %d is not one", i+1)
+				return fmt.Errorf("must be a list of strings: element %d is not a string", i+1)
 			}
 		}
 		f.Changed = true
 		return list.Replace(words)
 	case nil:
-		return errors.New("has no value: leave the key out to have its default")
+		return errors.New("has no value: omit the key to get its default")
 	}
 	return errors.New("must be a value, not keys and values")
 }
@@ -192,13 +193,13 @@ func setText(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
 	case kind == "int" && notNumber != nil:
 		return fmt.Errorf("%q is not a number", text)
 	case kind == "duration" && notNumber == nil:
-		return fmt.Errorf("%s has no unit: write for example %ss", text, text)
+		return fmt.Errorf("%s has no unit: write %ss, for example", text, text)
 	}
 	return err
 }
 
-// kubernetesService matches the variables that Kubernetes makes in every pod for a service whose name begins with
-// gatekeeper: they are not ours, although their names look so.
+// kubernetesService matches the variables that Kubernetes sets in every pod for a service whose name begins with
+// gatekeeper. They have the prefix, but are not ours.
 var kubernetesService = regexp.MustCompile(
 	`^GATEKEEPER_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 

@@ -15,33 +15,32 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const recoverLong = `Makes the data folder of a new cluster of one server from what is left of a cluster that has lost its majority for good. Others
-then join the new server as they join any.
+const recoverLong = `Creates the data folder of a new single-server cluster from what is left of a cluster that has permanently lost its majority. Other servers
+then join the new one as they join any cluster.
 
   gatekeeperd recover --from /var/lib/gatekeeper --data-dir /var/lib/gatekeeper-2 --id gk4
 
-Give every folder that is left: --from can be repeated. The folder with the newest entry is taken, and none is written to. Definitions,
-pauses, cordons and the journal are kept. Permits are carried over only when the folders of a majority of the last voters were
-read; otherwise the old cluster may have granted permits that nobody here knows of, and the new one grants nothing until the longest
-of them has certainly ended. Definitions can be edited meanwhile.
+Pass every folder that is left: --from can be repeated. The folder with the newest entry is used, and none is written to. Definitions, pauses,
+cordons and the journal are kept. Permits are carried over only if the folders of a majority of the last voters were read. Otherwise the old
+cluster may have granted permits that none of these folders has, and the new one grants nothing until the longest of them has certainly ended.
+Definitions can be edited meanwhile.
 
-No server of the old cluster may run, now or later: a majority of them would go on as the old cluster, and grant too. Old servers
-that reach the new one stop by themselves, and come back under new ids with empty folders. While a majority can still be
-started, start it instead: nothing is lost then.
+No server of the old cluster may run, now or later: a majority of them would continue as the old cluster, and grant permits too. Old servers
+that reach the new one stop automatically; they can join with new ids and empty folders. If a majority can still be started, start it
+instead: then nothing is lost.
 
-Nothing keeps you from recovering twice from the same folder. It makes two clusters, and both grant. recover does not write to the
-old folders, so it cannot see that they were recovered from. It refuses a folder only if the server of that folder was started again and
-heard from the new cluster; --again takes such a folder too.
+Never recover twice from the same folders: that creates two clusters, and both grant. recover cannot prevent it, because it does not write to
+the old folders. It refuses a folder only if its server was started again and heard from the new cluster; --again accepts such a folder too.
 
-Environment variables and configuration files say nothing here: they are those of the old server.`
+Environment variables and configuration files are not read, because they are those of the old server.`
 
 const recoverExitCodes = `Exit codes:
   0    done
   64   bad flag
-  73   none of the folders can be recovered from, or the new one is not empty
+  73   none of the folders can be recovered from, or the new folder is not empty
   75   a server runs on one of the folders
-  78   a folder is no data folder, or belongs to another cluster than the others, or its server left because it
-       heard that its cluster was recovered (see --again)`
+  78   a folder is not a data folder, or belongs to another cluster than the others, or its server stopped because
+       it heard that its cluster was recovered (see --again)`
 
 type recoverOptions struct {
 	from     []string
@@ -62,7 +61,7 @@ func newRecover(env environment) *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover --from FOLDER [--from FOLDER...] --data-dir NEW --id NEWID",
-		Short: "Make a new cluster of what is left of one that has lost its majority for good",
+		Short: "Create a new cluster from what is left of one that has permanently lost its majority",
 		Long:  recoverLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,21 +72,21 @@ func newRecover(env environment) *cobra.Command {
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + recoverExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.from, "from", nil, "data folder of a server of the old cluster, which does not run; can be repeated")
-	f.StringVar(&o.dataDir, "data-dir", "", "data folder to make; empty, or not there")
-	f.StringVar(&o.id, "id", "", "name of the new server; no member of the old cluster ever had it")
-	f.StringVar(&o.logStore, "log-store", "", "how the new folder keeps its log: bolt or wal (default: as the folder that is taken)")
-	f.BoolVar(&o.backup, "backup", false, "the folders are copies made some time ago: permits are not carried over, however many folders there are")
-	f.BoolVar(&o.again, "again", false, "also a folder whose server heard that its cluster was recovered: the recovered cluster is gone for good, I know")
-	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; longer waiting is always safe")
-	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant so long after the first start although earlier permits may be believed in for longer; needs --yes")
-	f.BoolVar(&o.yes, "yes", false, "every holder of the old cluster has stopped by the end of --unsafe-grant-after, I know")
-	f.StringVar(&o.author, "author", env.author(), "who does this, for the journal")
-	f.StringVar(&o.reason, "reason", "", "why, for the journal")
+	f.StringArrayVar(&o.from, "from", nil, "data folder of a stopped server of the old cluster; may be repeated")
+	f.StringVar(&o.dataDir, "data-dir", "", "data folder to create; it must be empty or not exist")
+	f.StringVar(&o.id, "id", "", "name of the new server; it must never have been used in the old cluster")
+	f.StringVar(&o.logStore, "log-store", "", "how the new folder stores its log: bolt or wal (default: like the folder that is used)")
+	f.BoolVar(&o.backup, "backup", false, "the folders are older copies: permits are not carried over, however many folders there are")
+	f.BoolVar(&o.again, "again", false, "also accept a folder whose server heard that its cluster was recovered; confirms that the recovered cluster is permanently gone")
+	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; a larger value is always safe")
+	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
+	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
+	f.StringVar(&o.author, "author", env.author(), "author, for the journal")
+	f.StringVar(&o.reason, "reason", "", "reason, for the journal")
 	return cmd
 }
 
-// author is user@host, as far as the environment tells.
+// author returns user@host, as far as the environment shows it.
 func (e environment) author() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -106,7 +105,7 @@ func (o *recoverOptions) run(out io.Writer) error {
 	}
 	if o.unsafely {
 		if !o.yes {
-			return usage("--unsafe-grant-after %v lets two holders believe in the same permit, unless every holder that the old cluster granted one to "+
+			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder of the old cluster "+
 				"has stopped by then: make sure of that, and add --yes", o.after)
 		}
 		cfg.UnsafeGrantAfter = &o.after
@@ -118,7 +117,7 @@ func (o *recoverOptions) run(out io.Writer) error {
 	return o.report(out, found)
 }
 
-// report tells what was done, and what to do next.
+// report prints what was done, and what to do next.
 func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
@@ -136,13 +135,13 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	_ = w.Flush() // into memory
 	fmt.Fprintf(&b, "\nRead: %d of %d voters. %s\n", r.VotersRead, r.Voters, completeness(r, o.backup))
 	fmt.Fprintf(&b, "%s\n\n", permits(r, o.unsafely))
-	fmt.Fprintf(&b, "Made: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
+	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
 		o.dataDir, r.ClusterID, o.id, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
   1. Make sure that no old server (%s) starts again: disable their units, move their folders away.
-  2. Start the new one, with its own addresses and certificates:
+  2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
-  3. Have others join, under new ids and with empty folders:
+  3. Let others join, with new ids and empty folders:
        gatekeeperd --id NEWID --join ADDRESS --data-dir EMPTY%s
 `, strings.Join(r.Retired, ", "), o.id, o.dataDir, clusterFlag(r), clusterFlag(r))
 	_, err := io.WriteString(out, b.String())
@@ -152,11 +151,11 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 func completeness(r *gatekeeper.Recovery, backup bool) string {
 	switch {
 	case backup:
-		return "Backups: every change made since them is lost."
+		return "Backups: every change made since then is lost."
 	case r.PermitsKept:
 		return "A majority: every change that was committed is here."
 	}
-	return "No majority: changes that only the others had are lost."
+	return "No majority: changes that only the missing ones had are lost."
 }
 
 func permits(r *gatekeeper.Recovery, unsafely bool) string {
@@ -165,7 +164,7 @@ func permits(r *gatekeeper.Recovery, unsafely bool) string {
 	case r.PermitsKept:
 		s = fmt.Sprintf("Permits: %s carried over, each for its full duration again.", count(r.Permits, "permit"))
 		if unsafely {
-			s += " --unsafe-grant-after was not needed and says nothing."
+			s += " --unsafe-grant-after was not needed and is ignored."
 		}
 	default:
 		s = fmt.Sprintf("Permits: %s lost, %d kept because they are held for an operator.", count(r.PermitsLost, "permit"), r.Permits)
@@ -175,11 +174,11 @@ func permits(r *gatekeeper.Recovery, unsafely bool) string {
 	}
 	switch {
 	case r.Quarantine == 0 && !r.PermitsKept:
-		s += fmt.Sprintf("\nUNSAFE: permits are granted at once, where %v would be safe.", r.FullQuarantine)
+		s += fmt.Sprintf("\nUNSAFE: permits are granted at once; waiting %v would be safe.", r.FullQuarantine)
 	case r.Quarantine > 0 && r.Quarantine < r.FullQuarantine && !r.PermitsKept:
-		s += fmt.Sprintf("\nUNSAFE: nothing is granted for %v after the first start, where %v would be safe.", r.Quarantine, r.FullQuarantine)
+		s += fmt.Sprintf("\nUNSAFE: nothing is granted for %v after the first start; waiting %v would be safe.", r.Quarantine, r.FullQuarantine)
 	case r.Quarantine > 0:
-		s += fmt.Sprintf("\nNothing is granted for %v after the first start: earlier permits may be believed in for so long.", r.Quarantine)
+		s += fmt.Sprintf("\nNothing is granted for %v after the first start: holders may rely on earlier permits for that long.", r.Quarantine)
 	}
 	return s
 }

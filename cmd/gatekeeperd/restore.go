@@ -11,27 +11,27 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const restoreLong = `Makes the data folder of a new cluster of one server from a backup that gkctl snapshot save has written. Others then join the new
-server as they join any.
+const restoreLong = `Creates the data folder of a new single-server cluster from a backup of gkctl snapshot save. Other servers then join the new one as they join
+any cluster.
 
   gatekeeperd restore gatekeeper.backup --data-dir /var/lib/gatekeeper
 
-Stop every server of the old cluster first, for good: the new one has another seed, so servers and clients of the two refuse each other, and
-both would grant. While servers of the old cluster can be started, start them instead. If some data folders are left, gatekeeperd recover
-loses less.
+First stop every server of the old cluster, permanently. The new cluster has another seed, so servers and clients of the two refuse each other,
+and both would grant permits. If servers of the old cluster can still be started, start them instead. If some data folders are left, gatekeeperd
+recover loses less.
 
-What was changed since the backup is lost. No live permit is carried over, and nothing is granted until the longest one that the old cluster
-may have granted has certainly ended; definitions can be edited meanwhile. Tokens continue above all that were ever given. Bindings and bearer
-tokens are those of the backup: revoke again what was revoked since.
+Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest one that the old cluster may have
+granted has certainly ended. Definitions can be edited meanwhile. New tokens are larger than all that were ever granted. Bindings and bearer
+tokens are those of the backup: revoke again those that were revoked since.
 
 Environment variables and configuration files are not read.`
 
 const restoreExitCodes = `Exit codes:
   0    done
   64   bad flag
-  65   the file cannot be read, is not a backup, is damaged, or a newer version wrote it; or the clock
+  65   the file cannot be read, is not a backup, is damaged, or was written by a newer version; or the clock
        of this machine is behind the backup
-  73   the new folder is not empty, or cannot be made`
+  73   the new folder is not empty, or cannot be created`
 
 type restoreOptions struct {
 	cfg      gatekeeper.RestoreConfig
@@ -45,7 +45,7 @@ func newRestore(env environment) *cobra.Command {
 	var unsafely bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE --data-dir NEW [--id ID]",
-		Short: "Make a new cluster of a backup",
+		Short: "Create a new cluster from a backup",
 		Long:  restoreLong,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -62,14 +62,14 @@ func newRestore(env environment) *cobra.Command {
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + restoreExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.cfg.DataDir, "data-dir", "", "data folder to make; empty, or not there")
+	f.StringVar(&o.cfg.DataDir, "data-dir", "", "data folder to create; it must be empty or not exist")
 	f.StringVar(&o.cfg.ID, "id", gatekeeper.DefaultID, "name of the new server")
-	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new folder keeps its log: bolt or wal")
-	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; longer waiting is always safe")
-	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant so long after the first start although earlier permits may be believed in for longer, for example 5m; needs --yes")
-	f.BoolVar(&o.yes, "yes", false, "every holder of the old cluster has stopped by the end of --unsafe-grant-after, I know")
-	f.StringVar(&o.cfg.Author, "author", env.author(), "who does this, for the journal")
-	f.StringVar(&o.cfg.Reason, "reason", "", "why, for the journal")
+	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new folder stores its log: bolt or wal")
+	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; a larger value is always safe")
+	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
+	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
+	f.StringVar(&o.cfg.Author, "author", env.author(), "author, for the journal")
+	f.StringVar(&o.cfg.Reason, "reason", "", "reason, for the journal")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
 	o.cfg.LogStore = gatekeeper.LogStore(o.logStore)
 	if unsafely {
 		if !o.yes {
-			return usage("--unsafe-grant-after %v lets two holders believe in the same permit, unless every holder that the old cluster granted one to "+
+			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder of the old cluster "+
 				"has stopped by then: make sure of that, and add --yes", o.after)
 		}
 		o.cfg.UnsafeGrantAfter = &o.after
@@ -88,15 +88,15 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafely))
-	fmt.Fprintf(&b, "Made: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
+	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
 		o.cfg.DataDir, r.ClusterID, o.cfg.ID, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
-  1. Make sure that no server of the old cluster runs, or starts again.
-  2. Start the new one, with its own addresses and certificates:
+  1. Make sure that no server of the old cluster runs or starts again.
+  2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
-     If nobody has a credential of an administrator: gatekeeperd bind-admin --help.
-  3. Start clients that are bound to the old cluster again: they refuse this one. Revoke again what was revoked since the backup.
-  4. Have others join, with empty folders:
+     If all administrators have lost their credentials: gatekeeperd bind-admin --help.
+  3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the tokens that were revoked since the backup.
+  4. Let others join, with empty folders:
        gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
 `, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))
 	_, err = io.WriteString(out, b.String())

@@ -17,24 +17,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-const long = `gatekeeperd is a server of Gatekeeper: it decides who may run what, where, now.
+const long = `gatekeeperd is the server of Gatekeeper, which makes sure that a scheduled job runs on one host at a time.
 
-With no flags at all it is a single durable server on loopback. Three servers are started with the same --members on each, and serve once all
-three run:
+Without flags it is a single durable server on loopback. To start a cluster of three, pass the same --members to each; they serve once all three
+run:
 
   gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
 
-and another one joins by --join. Once a data folder belongs to a cluster, --members and --join say nothing any more. What is left
-of a cluster that has lost its majority for good is started again with gatekeeperd recover, and a backup with gatekeeperd restore.
+Another server joins with --join. Once a data folder belongs to a cluster, --members and --join are ignored. To recover a cluster that has
+permanently lost its majority, use gatekeeperd recover; to restore a backup, gatekeeperd restore.
 
-Each flag is also a variable, --api-address is GATEKEEPER_API_ADDRESS, and a key of the --config file, api-address. Flags come
-before variables, variables before the file, the file before defaults.`
+Each flag is also a variable (--api-address is GATEKEEPER_API_ADDRESS) and a key of the --config file (api-address). Flags take precedence over
+variables, variables over the file, and the file over defaults.`
 
-// gcPercent takes the place of Go's default of 100, at which a busy leader with few permits spends a fifth of its CPU time on
-// collecting garbage. An operator's GOGC has the last word.
+// gcPercent replaces Go's default of 100, with which a busy leader with few permits spends a fifth of its CPU time on
+// garbage collection. An operator's GOGC takes precedence.
 const gcPercent = 200
 
-// run is the program. It returns the exit code when ctx has ended and the server has stopped, or when it could not start.
+// run is the program. It returns the exit code when ctx has ended and the server has stopped, or when the server could
+// not start.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
 	cmd := command(environment{variables: env, root: os.Geteuid() == 0}, stderr)
 	cmd.SetArgs(args)
@@ -75,7 +76,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(flags)
-	cmd.Flags().BoolVar(&check, "check-config", false, "only say whether the configuration and the files that it names can be used; a flag alone")
+	cmd.Flags().BoolVar(&check, "check-config", false, "only check whether the configuration and its files can be used; cannot be a variable or a key")
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
@@ -84,7 +85,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	return cmd
 }
 
-// noArguments refuses arguments. On the server itself one is likely a mistyped command.
+// noArguments refuses arguments. For the server itself an argument is probably a mistyped command.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -96,10 +97,10 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if meant := nearest.Word(args[0], commands); meant != "" {
 		return usage("unknown command %q; did you mean %s?", args[0], meant)
 	}
-	return usage("unexpected argument %q: everything is given by flags", args[0])
+	return usage("unexpected argument %q: use flags", args[0])
 }
 
-// flagError names the flag that was likely meant.
+// flagError names the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	e, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || e.GetSpecifiedShortnames() != "" {
@@ -113,7 +114,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{err}
 }
 
-// check says whether a server with these options would start, as far as its data folder, its ports and others do not keep it from that.
+// check reports whether a server with these options would start, apart from its data folder, its ports and other
+// servers.
 func (o *options) check(stdout, stderr io.Writer) error {
 	log, err := o.logger(stderr)
 	if err != nil {
@@ -127,11 +129,11 @@ func (o *options) check(stdout, stderr io.Writer) error {
 	if err := cfg.Check(); err != nil {
 		return explain(err, definitions)
 	}
-	_, err = fmt.Fprintln(stdout, "The configuration can be used. Nothing was started.")
+	_, err = fmt.Fprintln(stdout, "The configuration is valid. No server was started.")
 	return err
 }
 
-// serve runs the server until ctx ends or the server leaves by itself.
+// serve runs the server until ctx ends or the server stops after a fault.
 func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	log, err := o.logger(stderr)
 	if err != nil {
@@ -153,23 +155,23 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	defer over()
 	go func() {
 		if server.Ready(serving) == nil {
-			debug.FreeOSMemory() // what reading the snapshot took: an idle server would keep it for long
+			debug.FreeOSMemory() // returns the memory for reading the snapshot: an idle server would keep it for long
 		}
 	}()
 	select {
 	case <-ctx.Done():
-		log.Info("stopping; a second signal ends at once", slog.String("timeout", o.shutdownTimeout.String()))
+		log.Info("stopping; a second signal ends the process at once", slog.String("timeout", o.shutdownTimeout.String()))
 	case <-server.Done():
 	}
 	o.close(context.WithoutCancel(ctx), server, log)
 	return server.Err()
 }
 
-// lastWait is what closing may take beyond --shutdown-timeout before the process leaves without it.
+// lastWait is how long closing may take beyond --shutdown-timeout before the process exits without it.
 const lastWait = 10 * time.Second
 
-// close stops the server gracefully if it can. Whoever waits for this process, a supervisor above all, cares that it is gone:
-// what was in flight is unknown to its callers then, as after a crash.
+// close stops the server, gracefully if possible. For a supervisor it matters most that the process ends. Calls in
+// flight then have an unknown outcome for their callers, as after a crash.
 func (o *options) close(ctx context.Context, server *gatekeeper.Server, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, o.shutdownTimeout)
 	defer cancel()
@@ -181,6 +183,6 @@ func (o *options) close(ctx context.Context, server *gatekeeper.Server, log *slo
 			log.Warn("did not stop gracefully", slog.Any("error", err))
 		}
 	case <-time.After(o.shutdownTimeout + lastWait):
-		log.Error("does not stop, leaving all the same")
+		log.Error("could not stop the server, exiting anyway")
 	}
 }

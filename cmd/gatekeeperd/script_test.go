@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gatekeeperd": main})
 }
 
-// TestScripts runs the stories of testdata/script against the real command. Each has free addresses in $API, $PEER and $ADMIN, one
-// that is taken in $TAKEN, this package's testdata in $TESTDATA, and these commands:
+// TestScripts runs the stories of testdata/script against the real command. Each has free addresses in $API, $PEER and
+// $ADMIN, one that is taken in $TAKEN, this package's testdata in $TESTDATA, and these commands:
 //
 //	exits CODE program args...   runs the program, which must end with that exit code
 //	serving ADDRESS              waits until somebody listens there

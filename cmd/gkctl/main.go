@@ -1,4 +1,4 @@
-// Command gkctl shows and changes what a Gatekeeper cluster knows: definitions, permits, queues, members. It talks through
+// Command gkctl shows and changes the state of a Gatekeeper cluster: definitions, permits, queues, members. It uses
 // package client.
 //
 // Each package below internal has some of the commands:
@@ -17,10 +17,11 @@
 //	bench    bench
 //	root     help, completion, version, and the command line as a whole
 //
-// A command has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so that a test can look at the
-// options instead. These packages know nothing of one another. They share change (preview, question, undo), conn (the way to the servers),
-// lookup (names and globs), ui (streams, formats, errors, exit codes) and words (API messages for people), each of which imports only those
-// that stand after it. held runs a command for as long as a permit is held, by means of child. Script tests of whole commands are in testdata/script.
+// A command has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so
+// that a test can look at the options instead. These packages do not import each other. They share change (preview,
+// confirmation, undo), conn (connections to servers), lookup (names and globs), ui (streams, formats, errors, exit
+// codes) and words (API messages for people), each of which imports only those after it. held runs a command while a
+// permit is held, with package child. Script tests of whole commands are in testdata/script.
 package main
 
 import (

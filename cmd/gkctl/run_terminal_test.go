@@ -102,7 +102,8 @@ func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 
 // The command is asked in two halves, so that the screen's echo of what was typed is not taken for what it says.
 //
-// It is answered once before anything else: whoever types at a command that was started this very moment may type at what started it.
+// It is answered once before anything else: whoever types at a command that was started this very moment may type at
+// what started it.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
 func (s *screen) converse() {

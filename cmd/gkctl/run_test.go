@@ -179,7 +179,8 @@ func code(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// stubborn ignores SIGTERM but for a note of it, writes all the time when it was last alive, and keeps a copy of the permit file.
+// stubborn ignores SIGTERM but for a note of it, writes all the time when it was last alive, and keeps a copy of the
+// permit file.
 const stubborn = `#!/bin/sh
 trap ': > termed' TERM
 sh -c 'trap "" TERM; echo $$ > grandchild; while :; do date +%s%N > alive.new; mv alive.new alive; done' &
@@ -200,7 +201,8 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts is the promise of run: no process of the command does anything after the permit's deadline.
+// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts is the promise of run: no process of the command does anything
+// after the permit's deadline.
 func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -353,7 +355,8 @@ while :; do sleep 0.01; done
 		signal syscall.Signal
 	}{
 		{"HUP", syscall.SIGHUP},
-		// A shell's background processes ignore SIGINT and SIGQUIT for good: those two are looked for in the parent alone.
+		// A shell's background processes ignore SIGINT and SIGQUIT for good: those two are looked for in the parent
+		// alone.
 		{"INT", syscall.SIGINT},
 		{"QUIT", syscall.SIGQUIT},
 		{"USR1", syscall.SIGUSR1},

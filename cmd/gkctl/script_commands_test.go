@@ -28,7 +28,8 @@ import (
 // awaitFor bounds the loops of scripts. It is long because machines that test are busy.
 const awaitFor = 60 * time.Second
 
-// await runs a program again and again until it succeeds and its output matches, for a minute at most: await PATTERN PROGRAM ARGUMENT...
+// await runs a program again and again until it succeeds and its output matches, for a minute at most: await PATTERN
+// PROGRAM ARGUMENT...
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: await PATTERN PROGRAM ARGUMENT...")
@@ -112,8 +113,8 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// secure starts a server with the certificates that the script has made in a folder, and asks it from then on:
-// secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it takes what jwt makes.
+// secure starts a server with the certificates that the script has made in a folder, and asks it from then on: secure
+// ID FOLDER [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it takes what jwt makes.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]")
@@ -162,8 +163,8 @@ const issuer, audience = "https://kubernetes.default.svc.cluster.local", "gateke
 
 var issuerKey = sync.OnceValue(func() *oidctest.Key { return oidctest.NewRSAKey("k1") })
 
-// writeJWT writes the JWT of a service account, with other claims as they are given: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]. A value with a
-// comma is a list.
+// writeJWT writes the JWT of a service account, with other claims as they are given: jwt FILE NAMESPACE NAME
+// [CLAIM=VALUE...]. A value with a comma is a list.
 func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]")

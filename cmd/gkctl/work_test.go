@@ -18,8 +18,8 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts is the promise of work: when another worker can have the task, nothing of the command
-// is left.
+// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts is the promise of work: when another worker can have the
+// task, nothing of the command is left.
 func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")

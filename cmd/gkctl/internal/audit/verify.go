@@ -39,11 +39,12 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 	cmd := &cobra.Command{
 		Use:   "verify PATH [--anchor LINE:HASH]...",
 		Short: "Check that no line of an audit log was changed, removed or moved",
-		Long: `Checks the chain of an audit log: of the file at PATH, or audit.log in that folder, and of the rotated files beside it. It needs
-no server, and the server may be running.
+		Long: `Checks the chain of an audit log: the file at PATH, or audit.log in that folder, and the rotated files next to it. It does not contact the
+server, which may be running.
 
-The chain shows changes within the log. A person who can write its files can also compute a new chain, or cut off the end. --anchor shows that:
-it is the number and hash of a line, which servers write to their ordinary log as "anchor of the audit log", and this command prints.`,
+The chain reveals changes within the log. But a person who can write its files can also compute a new chain, or cut off the end. --anchor reveals
+that too: an anchor is the number and hash of a line. Servers write anchors to their ordinary log as "anchor of the audit log", and this command
+prints one.`,
 		Example: `  gkctl audit verify /var/log/gatekeeper/audit.log
   gkctl audit verify /var/log/gatekeeper/audit.log --anchor 1042:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: ui.Exactly(1, "the path of the newest file of an audit log"),
@@ -52,7 +53,7 @@ it is the number and hash of a line, which servers write to their ordinary log a
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.anchors, "anchor", nil, "the log must have this line, `LINE:HASH`; may be repeated")
+	cmd.Flags().StringArrayVar(&o.anchors, "anchor", nil, "the log must contain this line, `LINE:HASH`; may be repeated")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -73,7 +74,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return &ui.CodeError{Code: ui.ExitBadInput, Err: err, Hint: "PATH is the newest file of a server's audit log. Only the user of the server can read it."}
+		return &ui.CodeError{Code: ui.ExitBadInput, Err: err, Hint: "PATH must be the newest file of a server's audit log. Only the server's user can read it."}
 	}
 	if o.output.Is(ui.Table) {
 		o.print(report)
@@ -85,11 +86,11 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	}
 	return &ui.CodeError{
 		Code: ui.ExitFailure, Err: fmt.Errorf("the chain of %s is broken: %s", o.path, words.Plural(len(report.Breaks), "finding", "findings")),
-		Hint: "Keep the files as they are, and compare them with a copy that was made earlier.",
+		Hint: "Keep the files unchanged, and compare them with an earlier copy.",
 	}
 }
 
-// print prints a report for a person. Parts of it come from the files.
+// print prints a report for a person. Parts of it come from the files, so they may contain anything.
 func (o *verifyOptions) print(r *audit.Report) {
 	for _, f := range r.Breaks {
 		fmt.Fprintln(o.f.Out, words.Cell("broken: "+f.String()))
@@ -102,7 +103,7 @@ func (o *verifyOptions) print(r *audit.Report) {
 	}
 	files := words.Plural(len(r.Files), "file", "files")
 	if r.Lines == 0 {
-		fmt.Fprintf(o.f.Out, "%s without a line\n", files)
+		fmt.Fprintf(o.f.Out, "%s without lines\n", files)
 		return
 	}
 	fmt.Fprintln(o.f.Out, words.Cell(fmt.Sprintf("lines %d to %d in %s, from %s to %s", r.First, r.Last, files, r.From, r.To)))

@@ -21,15 +21,16 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "auth",
-		Short:   "Show and change who may do what: bindings, roles and bearer tokens",
-		Long: `Shows and changes who may do what. A binding gives roles to the subjects of credentials, each within a scope; its name is their principal, which
-owns permits and stands in the journal. A caller that no binding names may do nothing.
+		Short:   "Show and change access: bindings, roles and bearer tokens",
+		Long: `Shows and changes access. A binding gives roles to the subjects of credentials, each role within a scope. Its name is the principal of
+their calls: it owns permits, and is the author in the journal. A caller without a binding may do nothing.
 
   gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*'
   gkctl auth token create orders --out orders.token
 
-Subjects are cert:NAME, a common name, DNS name or e-mail address in a client certificate; SPIFFE ids; and oidc:CLAIM=VALUE, a claim of a JWT, if the
-servers have --oidc-issuer. Callers without a certificate may also show a bearer token of the binding, if the servers have --bearer-tokens. All but whoami, can-i and roles need the role admin.`,
+Subjects are cert:NAME (a common name, DNS name or e-mail address in a client certificate), SPIFFE ids, and oidc:CLAIM=VALUE (a claim of a JWT, if
+the servers have --oidc-issuer). Callers without a certificate may also use a bearer token of the binding, if the servers have --bearer-tokens.
+All commands except whoami, can-i and roles need the role admin.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -44,7 +45,7 @@ servers have --oidc-issuer. Callers without a certificate may also show a bearer
 	return []*cobra.Command{cmd}
 }
 
-// duties are what each role lets a caller do.
+// duties lists what each role may do.
 var duties = []struct { //nolint:gochecknoglobals // a table, never changed
 	role     gatekeeperv1.Role
 	includes string
@@ -55,17 +56,17 @@ var duties = []struct { //nolint:gochecknoglobals // a table, never changed
 	{gatekeeperv1.Role_ROLE_VERIFIER, "", "verify permits, for a guarded resource"},
 	{gatekeeperv1.Role_ROLE_OPERATOR, "viewer", "pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these"},
 	{gatekeeperv1.Role_ROLE_EDITOR, "viewer", "create, replace and delete definitions; undo that"},
-	{gatekeeperv1.Role_ROLE_ADMIN, "all", "everything, also change members, settings, bindings and tokens; it has no scope"},
+	{gatekeeperv1.Role_ROLE_ADMIN, "all", "everything, including members, settings, bindings and tokens; it has no scope"},
 }
 
 func roleWord(r gatekeeperv1.Role) string { return words.Word(r, "ROLE_") }
 
-// roleArg reads a role.
+// roleArg parses a role.
 func roleArg(word string) (gatekeeperv1.Role, error) {
 	if n, ok := gatekeeperv1.Role_value["ROLE_"+strings.ToUpper(word)]; ok && n != 0 {
 		return gatekeeperv1.Role(n), nil
 	}
-	meant := "`gkctl auth roles` shows them"
+	meant := "`gkctl auth roles` lists them"
 	if near := nearest.Word(word, roleWords()); near != "" {
 		meant = "did you mean " + near + "? " + meant
 	}
@@ -116,7 +117,7 @@ func newWhoAmI(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "whoami",
-		Short: "Show whom the servers see, and what is granted",
+		Short: "Show who you are to the servers, and what you may do",
 		Example: `  gkctl auth whoami
   gkctl auth whoami --bearer-token-file orders.token`,
 		Args: ui.NoArgs,
@@ -139,7 +140,7 @@ func printWhoAmI(f *conn.Factory, output ui.Output, r *gatekeeperv1.WhoAmIRespon
 		return f.PrintObject(output, r)
 	}
 	if !r.GetAuthenticated() {
-		_, err := fmt.Fprintln(f.Out, "the servers authenticate nobody: everybody may do everything")
+		_, err := fmt.Fprintln(f.Out, "the servers do not authenticate callers: every caller may do everything")
 		return err
 	}
 	fmt.Fprintf(f.Out, "principal:   %s\ncredential:  %s\n", words.Cell(r.GetPrincipal()), words.Cell(r.GetCredential()))
@@ -171,14 +172,15 @@ func newCanI(f *conn.Factory, run func(*canIOptions, context.Context) error) *co
 	o := &canIOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "can-i ROLE [SEMAPHORE] [--group GROUP] [--acquirer ACQUIRER]",
-		Short: "Say whether the caller has a role, anywhere or on a semaphore",
-		Long: `Says whether the caller has a role: on a semaphore if one is named, else anywhere. With --group or --acquirer, as that identity; for the
-role acquirer on a semaphore, else as the identity that gkctl acquire has. Exits with 1 when it has not.`,
+		Short: "Check whether you have a role, anywhere or on a semaphore",
+		Long: `Checks whether the caller has a role: on a semaphore if one is named, otherwise anywhere. With --group or --acquirer it checks that identity.
+Without them, for the role acquirer on a semaphore, it checks the identity that gkctl acquire would use. Exits with 1 if the caller lacks the
+role.`,
 		Example: `  gkctl auth can-i operator
   gkctl auth can-i acquirer orders-eu --group prod --acquirer host-1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return ui.Usagef("give a role, and a semaphore if you like: `gkctl auth roles` shows the roles")
+				return ui.Usagef("give a role, and optionally a semaphore: `gkctl auth roles` lists the roles")
 			}
 			return nil
 		},
@@ -210,7 +212,7 @@ func (o *canIOptions) run(ctx context.Context) error {
 	if len(o.args) > 1 {
 		m.Semaphore = o.args[1]
 	} else if o.Group != "" || o.Acquirer != "" {
-		return ui.Usagef("--group and --acquirer are for a semaphore: name it")
+		return ui.Usagef("--group and --acquirer need a semaphore: name it")
 	}
 	if m.GetSemaphore() != "" && role == gatekeeperv1.Role_ROLE_ACQUIRER {
 		id, err := o.Identity(&o.f.Global)

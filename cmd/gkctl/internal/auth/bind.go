@@ -20,13 +20,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// bindings are all bindings.
+// bindings returns all bindings.
 func bindings(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Binding, error) {
 	r, err := c.Auth().ListBindings(ctx, new(gatekeeperv1.ListBindingsRequest))
 	return r.GetBindings(), err
 }
 
-// find is the binding of that name; nil: there is none.
+// find returns the binding with that name; nil if there is none.
 func find(all []*gatekeeperv1.Binding, name string) *gatekeeperv1.Binding {
 	if i := slices.IndexFunc(all, func(b *gatekeeperv1.Binding) bool { return b.GetName() == name }); i >= 0 {
 		return all[i]
@@ -46,18 +46,17 @@ func completeBindings(f *conn.Factory) cobra.CompletionFunc {
 	}
 }
 
-// refused says how to go on after a change was not made, or may not have been. show is the command that shows what
-// there is.
+// refused adds to the error of a change what to do next. show is the command that lists the bindings or tokens.
 func refused(err error, show string) error {
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may be done, or not: `" + show + "` shows it."}
+		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may have been made or not: `" + show + "` shows the current state."}
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok {
 		switch e.Reason {
 		case "NO_SUCH_BINDING":
-			return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + show + "` lists what there is."}
+			return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + show + "` lists them."}
 		case "STALE_VERSION":
-			return ui.WithHint(err, "Nothing was changed. Run the command again: it works on what is there then.")
+			return ui.WithHint(err, "Nothing was changed. Run the command again: it starts from the current state.")
 		}
 	}
 	return err
@@ -117,13 +116,13 @@ func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *co
 	o := &bindOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "bind NAME [--subject SUBJECT]... [--role ROLE... [--semaphores GLOB]... [-l LABELS] [--group PATTERN] [--acquirer PATTERN]]",
-		Short: "Give a role to callers: create a binding, or add subjects or a grant to one",
-		Long: `Adds subjects and a grant to a binding, which is created if there is none of that name. The grant is a role within a scope: a call must be
-within all of the flags that are given. Several roles are as many grants, each within that scope. --group and --acquirer are RE2 patterns
-of whole names, as in definitions: callers may ask only as groups and acquirers that match. The role admin has no scope.
+		Short: "Give callers a role: create a binding, or add subjects or grants to one",
+		Long: `Adds subjects and a grant to a binding, and creates the binding if there is none with that name. The grant is a role within a scope: a call
+must match all of the given flags. Several roles are several grants with the same scope. --group and --acquirer are RE2 patterns that match
+whole names, as in definitions: callers may only use groups and acquirers that match. The role admin has no scope.
 
---replace replaces the subjects, if --subject is given, and all grants, if --role is given, instead of adding to them. Tokens stay. That takes something
-away, so gkctl shows the change and asks first, or in a script needs --yes.`,
+With --replace, --subject replaces the subjects and --role replaces all grants, instead of adding to them. Tokens stay. Callers may lose access,
+so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*' --group prod
   gkctl auth bind oncall --subject cert:alice --subject cert:bob --role operator --reason "new rota"
   gkctl auth bind dashboard --role viewer
@@ -135,14 +134,14 @@ away, so gkctl shows the change and asks first, or in a script needs --yes.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.subjects, "subject", nil, "`SUBJECT` of a credential: cert:NAME, spiffe://DOMAIN/PATH, or oidc:CLAIM=VALUE; repeat it for several")
-	cmd.Flags().StringSliceVar(&o.roles, "role", nil, "`ROLE` to grant: "+strings.Join(roleWords(), ", ")+"; repeat it for several")
-	cmd.Flags().StringSliceVar(&o.semaphores, "semaphores", nil, "only on semaphores of these names or `GLOBS`")
+	cmd.Flags().StringArrayVar(&o.subjects, "subject", nil, "`SUBJECT` of a credential: cert:NAME, spiffe://DOMAIN/PATH, or oidc:CLAIM=VALUE; may be repeated")
+	cmd.Flags().StringSliceVar(&o.roles, "role", nil, "`ROLE` to grant: "+strings.Join(roleWords(), ", ")+"; may be repeated")
+	cmd.Flags().StringSliceVar(&o.semaphores, "semaphores", nil, "only on semaphores with these names or `GLOBS`")
 	ui.RegisterSelector(cmd, &o.grant.Labels, "only on semaphores whose definitions have these labels")
 	cmd.Flags().StringVar(&o.grant.Group, "group", "", "only as a group that matches this `PATTERN`")
 	cmd.Flags().StringVar(&o.grant.Acquirer, "acquirer", "", "only as an acquirer that matches this `PATTERN`")
-	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace what is there instead of adding to it")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace subjects or grants instead of adding to them")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change; change nothing")
 	o.YesFlag.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	_ = cmd.RegisterFlagCompletionFunc("role", completeRoles) // its only error: no such flag
@@ -151,7 +150,7 @@ away, so gkctl shows the change and asks first, or in a script needs --yes.`,
 	return cmd
 }
 
-// wanted is the binding as it would be.
+// wanted returns the binding as it would be after the change.
 func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, error) {
 	b := &gatekeeperv1.Binding{Name: o.name, Subjects: slices.Clone(was.GetSubjects()), Grants: slices.Clone(was.GetGrants())}
 	if o.replace && len(o.subjects) > 0 {
@@ -170,11 +169,11 @@ func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, 
 	scoped := len(o.semaphores) > 0 || o.grant.GetLabels() != "" || o.grant.GetGroup() != "" || o.grant.GetAcquirer() != ""
 	switch {
 	case len(o.roles) == 0 && scoped:
-		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer bound a role: give --role")
+		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer limit a role: give --role")
 	case len(o.roles) == 0 && len(o.subjects) == 0:
-		return nil, ui.Usagef("give --subject, --role, or both: else there is nothing to bind")
+		return nil, ui.Usagef("give --subject, --role, or both")
 	case len(o.roles) == 0 && was == nil:
-		return nil, ui.Usagef("there is no binding %q yet, and a new one needs --role: without one it could do nothing", o.name)
+		return nil, ui.Usagef("there is no binding %q yet, and a new one needs --role", o.name)
 	case len(o.roles) == 0:
 		return b, nil
 	}
@@ -211,7 +210,7 @@ func (o *bindOptions) run(ctx context.Context) error {
 		if !o.dryRun && len(removed) > 0 {
 			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 				What: "this changes binding " + o.name, Question: "Change it?", Declined: "nothing was changed",
-				Loses: "callers lose what is taken away at once", Notes: lines,
+				Loses: "callers lose this access at once", Notes: lines,
 			}, o.YesFlag); err != nil {
 				return err
 			}
@@ -239,18 +238,18 @@ func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error 
 	done := map[bool]string{true: "created", false: "changed"}[was == nil]
 	switch {
 	case len(lines) == 0:
-		done = "has all of that already"
+		done = "already has all of that"
 	case o.dryRun:
 		done = "would be " + done
 	}
 	_, err := fmt.Fprintf(o.f.Out, "binding %s %s\n", words.Cell(o.name), done)
 	if err == nil && !o.dryRun && len(b.GetSubjects()) == 0 && len(b.GetTokens()) == 0 {
-		o.f.Say("No credential is %s yet: `gkctl auth token create %s` makes a bearer token, --subject names a certificate.", words.Cell(o.name), words.ShellWord(o.name))
+		o.f.Say("No credential belongs to %s yet: `gkctl auth token create %s` creates a bearer token, and --subject adds a certificate.", words.Cell(o.name), words.ShellWord(o.name))
 	}
 	return err
 }
 
-// differences are what a binding gets and loses, a line each.
+// differences lists what a binding gains and loses, a line each.
 func differences(was, is *gatekeeperv1.Binding) (added, removed []string) {
 	texts := func(b *gatekeeperv1.Binding) []string {
 		return append(words.Mapped(b.GetSubjects(), func(s string) string { return "subject " + s }),
@@ -281,9 +280,9 @@ func newUnbind(f *conn.Factory, run func(*unbindOptions, context.Context) error)
 	o := &unbindOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "unbind NAME [--yes]",
-		Short: "Remove a binding with its tokens: its callers may do nothing any more",
-		Long: `Removes a binding with its tokens. Its callers are refused from then on, and their streams end within a second; their permits live until they expire.
-gkctl shows the binding and asks first, or in a script needs --yes. The last administrator cannot be removed.`,
+		Short: "Remove a binding with its tokens: its callers lose all access",
+		Long: `Removes a binding with its tokens. Its callers are refused from then on, and their streams end within a second. Their permits last until they
+expire. gkctl shows the binding and asks for confirmation; in a script, pass --yes. The last administrator cannot be removed.`,
 		Example: `  gkctl auth unbind orders --reason "the application is gone"
   gkctl auth unbind orders --yes`,
 		Args:              ui.Exactly(1, "the name of a binding"),

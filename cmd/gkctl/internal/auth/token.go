@@ -34,25 +34,25 @@ func newTokenCreate(f *conn.Factory, run func(*createOptions, context.Context) e
 	o := &createOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "create BINDING [--for DURATION | --until TIME] [--out FILE [--force]]",
-		Short: "Create a bearer token of a binding",
-		Long: `Creates a bearer token and prints it, or writes it into a file that only its owner may read. It is shown this once: the servers store a hash of it.
-A caller that shows it acts as the binding. A binding may have several, so that one is replaced before it is revoked:
+		Short: "Create a bearer token for a binding",
+		Long: `Creates a bearer token and prints it, or writes it to a file that only its owner can read. It is shown only once, because the servers store
+only its hash. A caller with the token acts as the binding. A binding may have several tokens, so that you can replace one before you revoke it:
 
   gkctl auth token create orders --out orders.token --force
   gkctl auth token revoke ID
 
-Clients read the file again when it has changed: GK_BEARER_TOKEN_FILE names it.`,
+GK_BEARER_TOKEN_FILE names the file for clients. They read it again when it changes.`,
 		Example: `  gkctl auth token create orders --for 720h --out orders.token
   gkctl auth token create dashboard > dashboard.token`,
-		Args:              ui.Exactly(1, "the name of a binding: `gkctl auth list` shows them"),
+		Args:              ui.Exactly(1, "the name of a binding (`gkctl auth list` lists them)"),
 		ValidArgsFunction: completeBindings(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.binding = args[0]
 			return run(o, cmd.Context())
 		},
 	}
-	o.ending.Register(cmd, "how long it is valid; without it until it is revoked")
-	cmd.Flags().StringVar(&o.file, "out", "", "write the token into this `FILE`, and print where")
+	o.ending.Register(cmd, "how long it is valid; default: until it is revoked")
+	cmd.Flags().StringVar(&o.file, "out", "", "write the token to this `FILE` instead of printing it")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
@@ -83,18 +83,18 @@ func (o *createOptions) run(ctx context.Context) error {
 			return refused(err, "gkctl auth list -o wide")
 		}
 		if err := keep(r.GetSecret()); err != nil {
-			return ui.WithHint(err, "The token was created, and is lost. `gkctl auth token revoke %s` revokes it.", r.GetToken().GetId())
+			return ui.WithHint(err, "The token was created, but is lost. Revoke it with `gkctl auth token revoke %s`.", r.GetToken().GetId())
 		}
 		return o.print(r)
 	})
 }
 
-// secretFile makes a file that only its owner may read. save gives it its name, so that nobody reads half of it.
+// secretFile creates a file that only its owner can read. save gives it its name, so that no reader sees half of it.
 func (o *createOptions) secretFile() (save func(secret string) error, discard func(), err error) {
 	if !o.force {
 		if _, err := os.Lstat(o.file); !errors.Is(err, fs.ErrNotExist) {
 			if err == nil {
-				err = ui.WithHint(fmt.Errorf("%s exists already: no token was created", o.file), "--force replaces it.")
+				err = ui.WithHint(fmt.Errorf("%s already exists: no token was created", o.file), "--force replaces it.")
 			}
 			return nil, nil, err
 		}
@@ -132,7 +132,7 @@ func (o *createOptions) print(r *gatekeeperv1.CreateTokenResponse) error {
 		_, err := fmt.Fprintf(o.f.Out, "%s: %s\n", text, o.file)
 		return err
 	}
-	o.f.Say("%s. It is shown this once.", text)
+	o.f.Say("%s. It is shown only this once.", text)
 	_, err := fmt.Fprintln(o.f.Out, r.GetSecret())
 	return err
 }
@@ -143,7 +143,7 @@ func newTokenList(f *conn.Factory) *cobra.Command {
 		Use:     "list [BINDING]",
 		Short:   "List the bearer tokens, without their secrets",
 		Example: "  gkctl auth token list\n  gkctl auth token list orders",
-		Args:    ui.AtMost(1, "the name of one binding at most"),
+		Args:    ui.AtMost(1, "at most one name of a binding"),
 
 		ValidArgsFunction: completeBindings(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -194,9 +194,9 @@ func newTokenRevoke(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "Revoke a bearer token: it is refused from then on, and its streams end",
+		Short:   "Revoke a bearer token: calls with it are refused, and its streams end",
 		Example: `  gkctl auth token revoke 3kq7h2m4xw5d --reason "it was in a log"`,
-		Args:    ui.Exactly(1, "the id of a token: `gkctl auth token list` shows it"),
+		Args:    ui.Exactly(1, "the id of a token (`gkctl auth token list` lists them)"),
 		ValidArgsFunction: f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) (ids []string, err error) {
 			all, err := bindings(ctx, c)
 			for _, b := range all {

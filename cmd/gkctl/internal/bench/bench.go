@@ -28,17 +28,17 @@ func Commands(f *conn.Factory) []*cobra.Command {
 }
 
 const (
-	// maxBatch is the most edits of one batch.
+	// maxBatch is the maximum number of edits in one batch.
 	maxBatch = 10_000
-	// maxCallers is the most callers of a window; each has its semaphore, and all are created in one batch.
+	// maxCallers is the maximum number of callers of a window. Each has a semaphore, and all are created in one batch.
 	maxCallers = maxBatch
-	// maxConnections and maxRate bound what is a slip.
+	// maxConnections and maxRate catch typos.
 	maxConnections = 1000
 	maxRate        = 1_000_000
-	// maxTokens is the most tokens of a frame.
+	// maxTokens is the maximum number of tokens in a frame.
 	maxTokens = 10_000
-	// shortestPermit and longestPermit bound how long permits live that nobody refreshes: when gkctl is killed they stay that long. The longest is
-	// the most that definitions may say unless the cluster was told otherwise.
+	// shortestPermit and longestPermit bound how long permits last that are not refreshed, for example after gkctl was
+	// killed. The longest is the default maximum for definitions.
 	shortestPermit, longestPermit = 2 * time.Minute, time.Hour
 )
 
@@ -60,20 +60,21 @@ func newBench(f *conn.Factory, run func(*benchOptions, context.Context) error) *
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
-		Short:   "Measure how fast the cluster answers, in semaphores of its own that it deletes again",
-		Long: `Puts load on the cluster and prints, for each workload and each number of callers, operations in a second, latencies and errors. It
-works only in semaphores of its own, below --prefix, in group "` + workload.Group + `": it creates them, and deletes them at the end and after Ctrl-C. It refuses when there is
-something below the prefix already. It is load all the same: whoever works with the cluster meanwhile waits longer.
+		Short:   "Measure how fast the cluster answers, with temporary semaphores",
+		Long: `Puts load on the cluster and prints, for each workload and each number of callers, operations per second, latencies and errors. It uses only
+temporary semaphores below --prefix, in group "` + workload.Group + `". It creates them, and deletes them at the end and after Ctrl-C. It refuses to run if there is
+already a definition below the prefix. The load slows down other users of the cluster.
 
-Workloads; without any ` + strings.Join(usualKinds(), ", ") + `:
+Workloads (by default ` + strings.Join(usualKinds(), ", ") + `):
 ` + kindLines() + `
-Without --rate it is a closed loop: each caller makes one call after the other, and while one hangs it makes none of those that would have
-hung too. With --rate it is an open loop: calls are due at that rate whatever becomes of those before, and each latency is counted from when the
-call was due. A call that is due when all callers are busy is late, and its wait is in the latency. One that could not be begun at all before the
-time was over is missed: it is counted, its wait so far is in the latency, and gkctl says that the rate was not kept. --concurrency is then how many calls can be under way.
+Without --rate it is a closed loop: each caller makes one call after the other. While one call hangs, its caller makes none of the calls that
+would have hung too. With --rate it is an open loop: calls are due at that rate whatever happens to earlier ones, and each latency counts from the
+time when the call was due. A call that is due while all callers are busy is late, and its latency includes the wait. A call that could not be
+started before the end of the window is missed: it is counted, its latency includes the wait so far, and gkctl reports that the rate was not kept.
+--concurrency is then the maximum number of calls in flight.
 
-Callers share out the connections among themselves, and each connection goes to a member drawn anew; members that do not lead hand calls on. What gkctl itself
-takes is in the figures: where it shares a machine with the servers, they are lower.`,
+Callers share the connections, and each connection goes to a random member. Members that do not lead forward calls to the leader. The figures
+include the CPU time of gkctl itself: on the same machine as the servers, rates are lower.`,
 		Example: `  gkctl bench --dry-run
   gkctl bench --yes -o json
   gkctl bench mixed --rate 2000 --concurrency 256 --for 30s --yes
@@ -87,28 +88,28 @@ takes is in the figures: where it shares a machine with the servers, they are lo
 		},
 	}
 	flags := cmd.Flags()
-	flags.VarP(&o.callers, "concurrency", "c", "how many callers, one window for each number; of watch, how many watchers")
+	flags.VarP(&o.callers, "concurrency", "c", "number of callers, with a window for each number; for watch, the number of watchers")
 	flags.IntVar(&o.connections, "connections", 4, "connections that the callers share")
-	flags.DurationVar(&o.window, "for", 3*time.Second, "how long each window is, as 30s")
-	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "how long each is run before, which is not counted, as 1s")
-	flags.IntVar(&o.rate, "rate", 0, "calls that are due in a second, `N`, of all callers together; 0: each calls as soon as it was answered")
-	flags.IntVar(&o.tokens, "tokens", 100, "permits that one frame of stream refreshes")
-	flags.IntVar(&o.edits, "edits", 100, "definitions that one batch of batch changes")
-	flags.StringVar(&o.prefix, "prefix", "", "what the names of its semaphores begin with, before a slash; default bench/ and a random word")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	flags.DurationVar(&o.window, "for", 3*time.Second, "length of each window, for example 30s")
+	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "length of the warm-up before each window, which is not counted, for example 1s")
+	flags.IntVar(&o.rate, "rate", 0, "total rate of calls per second, `N`; 0: each caller calls again at once")
+	flags.IntVar(&o.tokens, "tokens", 100, "permits refreshed by one frame of stream")
+	flags.IntVar(&o.edits, "edits", 100, "definitions changed by one batch of batch")
+	flags.StringVar(&o.prefix, "prefix", "", "prefix of the names of its semaphores, before a slash; default: bench/ and a random word")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show the plan; change nothing")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML)
 	return cmd
 }
 
-// usualKinds are the workloads without arguments: those that leave next to nothing in the journal.
+// usualKinds are the default workloads: those that leave almost nothing in the journal.
 func usualKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
 
 func kindNames() []string {
 	return words.Mapped(workload.Kinds(), func(k *workload.Kind) string { return k.Name })
 }
 
-// kindLines are the workloads as help has them.
+// kindLines lists the workloads for the help text.
 func kindLines() string {
 	var b strings.Builder
 	for _, k := range workload.Kinds() {
@@ -127,7 +128,7 @@ func completeKinds(_ *cobra.Command, args []string, begun string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// kindsOf are the workloads of these names, in the order in which they were given.
+// kindsOf returns the workloads with these names, in the order in which they were given.
 func kindsOf(names []string) ([]*workload.Kind, error) {
 	if len(names) == 0 {
 		names = usualKinds()
@@ -141,7 +142,7 @@ func kindsOf(names []string) ([]*workload.Kind, error) {
 			if meant := nearest.Word(name, kindNames()); meant != "" {
 				return nil, ui.Usagef("unknown workload %q; did you mean %q?", name, meant)
 			}
-			return nil, ui.Usagef("unknown workload %q: known are %s", name, strings.Join(kindNames(), ", "))
+			return nil, ui.Usagef("unknown workload %q; the workloads are %s", name, strings.Join(kindNames(), ", "))
 		case slices.Contains(names[:i], name):
 			return nil, ui.Usagef("%s is given twice", name)
 		}
@@ -170,7 +171,7 @@ func (f *countsFlag) Set(s string) error {
 
 func (f *countsFlag) Type() string { return "N,..." }
 
-// check refuses what contradicts itself, or is a slip, before anything is asked of the servers.
+// check refuses contradictory flags and likely typos before it contacts the servers.
 func (o *benchOptions) check() error {
 	for _, n := range []struct {
 		flag        string
@@ -189,14 +190,14 @@ func (o *benchOptions) check() error {
 	case o.window <= 0:
 		return ui.Usagef("--for %s must be above 0", o.window)
 	case o.warmUp < 0:
-		return ui.Usagef("--warm-up %s must not be below 0", o.warmUp)
+		return ui.Usagef("--warm-up %s must not be negative", o.warmUp)
 	case lookup.IsGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):
-		return ui.Usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash that follows it", o.prefix)
+		return ui.Usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash after it", o.prefix)
 	}
 	return nil
 }
 
-// field is the semaphores of the run.
+// field returns the semaphores of the run.
 func (o *benchOptions) field(control *client.Client, clients []*client.Client) *workload.Field {
 	run := strings.ToLower(rand.Text())
 	if o.prefix == "" {
@@ -209,8 +210,8 @@ func (o *benchOptions) field(control *client.Client, clients []*client.Client) *
 	}, o.kinds, control, clients)
 }
 
-// permitDuration is long enough for every caller to come to refresh its permits: at a rate it comes to a call once in callers/rate, and in
-// mixed at least one call in 30 is a refresh.
+// permitDuration is long enough for every caller to refresh its permits in time. At a rate, a caller makes a call once
+// in callers/rate, and in mixed at least one call in 30 is a refresh.
 func (o *benchOptions) permitDuration() time.Duration {
 	d := shortestPermit
 	if o.rate > 0 {
@@ -226,7 +227,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		field := o.field(c, nil)
 		if n := field.Size(); n > maxBatch {
-			return ui.Usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxBatch)
+			return ui.Usagef("this needs %d semaphores, but at most %d can be created in one step: lower --concurrency or --edits", n, maxBatch)
 		}
 		plan, err := o.plan(ctx, c, field)
 		if err != nil {
@@ -240,7 +241,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 		}
 		if !o.yes {
 			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, words.Brief(plan.takes))
-			if err := o.f.Confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
+			if err := o.f.Confirm(ctx, about, "Continue?", "nothing was done"); err != nil {
 				return err
 			}
 		}
@@ -248,7 +249,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	})
 }
 
-// dialled calls f with the connections for the load, and closes them.
+// dialled calls f with the connections for the load, and then closes them.
 func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) error) error {
 	endpoints, settings, err := o.f.Global.Connection()
 	if err != nil {
@@ -257,7 +258,7 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 	var clients []*client.Client
 	defer func() {
 		for _, c := range clients {
-			_ = c.Close() // it has none
+			_ = c.Close() // always nil
 		}
 	}()
 	for i := range o.connections {
@@ -270,11 +271,11 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 	return f(clients)
 }
 
-// taken says of a prefix that is in use how to go on.
+// taken adds to the error of a prefix that is in use what to do next.
 func taken(err error) error {
 	e, ok := errors.AsType[*workload.TakenError](err)
 	if !ok {
 		return err
 	}
-	return ui.WithHint(err, "Nothing was done. Give another --prefix; or, when it is left from a bench that was killed: gkctl delete '%s/*' --yes", e.Prefix)
+	return ui.WithHint(err, "Nothing was done. Choose another --prefix. If a killed bench left it behind: gkctl delete '%s/*' --yes", e.Prefix)
 }

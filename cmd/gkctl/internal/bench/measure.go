@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
-// carryOut measures, clears away, and prints the report.
+// carryOut measures, cleans up, and prints the report.
 func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, plan *benchPlan) error {
 	report := &benchReport{benchPlan: plan, Results: []benchRow{}}
 	var field *workload.Field
@@ -32,7 +32,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	}
 	report.Interrupted = ctx.Err() != nil
 	if report.Interrupted {
-		o.f.Say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them", o.prefix)
+		o.f.Say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them behind", o.prefix)
 	}
 	freed, err := field.Clear(context.WithoutCancel(ctx))
 	report.Cleared = err == nil
@@ -43,12 +43,12 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	case err != nil:
 		code, _ := ui.Classify(nil, err)
 		return &ui.CodeError{
-			Code: code, Err: errors.Join(fmt.Errorf("not everything below %s/ could be cleared away: %w", o.prefix, err), failed),
+			Code: code, Err: errors.Join(fmt.Errorf("could not delete everything below %s/: %w", o.prefix, err), failed),
 			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
 		}
 	case report.Interrupted:
 		if freed > 0 {
-			o.f.Say("%s of callers that were interrupted", words.Plural(freed, "permit was given back", "permits were given back"))
+			o.f.Say("%s for interrupted callers", words.Plural(freed, "permit was released", "permits were released"))
 		}
 		return ctx.Err()
 	case failed != nil:
@@ -73,7 +73,8 @@ func (o *benchOptions) measure(ctx context.Context, field *workload.Field, repor
 	return nil
 }
 
-// once runs one workload with one number of callers. An error says that it could not be run; what failed while it ran is in the rows.
+// once runs one workload with one number of callers. An error means that it could not run; failures during the run are
+// in the rows.
 func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *workload.Kind, callers int) ([]benchRow, error) {
 	s, err := kind.Prepare(ctx, field, callers)
 	if err != nil {
@@ -94,7 +95,7 @@ func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *wo
 	row.WarmUpErrors = warm.Errors
 	row.fail(warm.Err)
 
-	// Every permit must come back, also of callers that were interrupted.
+	// Every permit must be released, including those of interrupted callers.
 	after := context.WithoutCancel(ctx)
 	if err := s.Close(after); err != nil {
 		row.Errors++
@@ -106,7 +107,7 @@ func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *wo
 		}
 	}
 	if result.Calls+result.Errors == 0 && ctx.Err() != nil {
-		return nil, ctx.Err() // nothing was begun
+		return nil, ctx.Err() // nothing was started
 	}
 	rows := []benchRow{row}
 	for _, p := range s.Parts {

@@ -35,12 +35,12 @@ type benchPlan struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 
 	reached, definitions, permits int
-	kept                          int // ends of permits that the journal keeps
+	kept                          int // ends of permits that the journal will keep
 	edits                         bool
 	warmUp, window, takes         time.Duration
 }
 
-// plan looks at the cluster, and says what would be done to it.
+// plan looks at the cluster, and returns what would be done to it.
 func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -50,7 +50,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	}
 	best := conn.LeaderOrNewest(members)
 	if best.GetLeaderId() == "" {
-		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no server leads: there is nothing to measure"), Hint: "`gkctl cluster status` shows which members answer."}
+		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader, so nothing can be measured"), Hint: "`gkctl cluster status` shows which members answer."}
 	}
 	if err := field.CheckUnused(ctx); err != nil {
 		return nil, taken(err)
@@ -65,7 +65,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 		Cluster: best.GetClusterId(), Leader: best.GetLeaderId(), Prefix: o.prefix, Semaphores: field.Size(),
 		Workloads:   words.Mapped(o.kinds, func(k *workload.Kind) string { return k.Name }),
 		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: words.Seconds(o.warmUp), For: words.Seconds(o.window), Takes: words.Seconds(takes), DryRun: o.dryRun,
-		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as they came
+		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as received
 		edits:  slices.ContainsFunc(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
 		kept:   min(int(s.GetJournalTotal()), int(s.GetJournalPerSemaphore())*field.Size()),
 		warmUp: o.warmUp, window: o.window, takes: takes,
@@ -74,22 +74,22 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	return p, nil
 }
 
-// lines are the plan for a person.
+// lines returns the plan for a person.
 func (p *benchPlan) lines() []string {
-	how := "each as fast as it is answered"
+	how := "each calling again at once"
 	if p.Rate > 0 {
-		how = fmt.Sprintf("%d calls a second", p.Rate)
+		how = fmt.Sprintf("%d calls per second", p.Rate)
 	}
 	changes := "two changes"
 	if p.edits {
 		changes = "two changes, and those of watch and batch"
 	}
 	return []string{
-		fmt.Sprintf("cluster %s, led by %s, %d of %d members answer, %s and %s that are left alone", p.Cluster, p.Leader, p.reached, p.Members,
+		fmt.Sprintf("cluster %s, led by %s, %d of %d members answer, %s and %s that will not be touched", p.Cluster, p.Leader, p.reached, p.Members,
 			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
-		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s and %s of warm-up each: %s and what it takes to prepare", strings.Join(p.Workloads, ", "),
+		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s plus %s of warm-up each: %s plus preparation", strings.Join(p.Workloads, ", "),
 			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
-		fmt.Sprintf("%s below %s/ are created, and deleted at the end; history keeps %s and up to %d ends of permits of them, and forgets as many of the oldest where it is full",
+		fmt.Sprintf("%s below %s/ are created, and deleted at the end; the journal keeps %s and up to %d ends of permits, and forgets as many of the oldest ones if it is full",
 			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
 }
@@ -106,11 +106,11 @@ func (o *benchOptions) printPlan(p *benchPlan) error {
 	return nil
 }
 
-// benchReport is what a run has found.
+// benchReport is the result of a run.
 type benchReport struct {
 	*benchPlan
 	Results []benchRow `json:"results"`
-	// Cleared: nothing of the run is left in the cluster.
+	// Cleared reports that nothing of the run is left in the cluster.
 	Cleared     bool `json:"cleared"`
 	Interrupted bool `json:"interrupted,omitempty"`
 }
@@ -131,7 +131,8 @@ type benchRow struct {
 	Operations  int     `json:"operations"`
 	Late        int     `json:"late,omitempty"`
 	Missed      int     `json:"missed,omitempty"`
-	// WarmUpErrors failed while nothing was counted yet, NotReturned are permits that were held when every caller had given back its own.
+	// WarmUpErrors failed before counting started. NotReturned permits were still held after every caller had released
+	// its own.
 	WarmUpErrors int    `json:"warm_up_errors,omitempty"`
 	NotReturned  int    `json:"not_returned,omitempty"`
 	Elapsed      string `json:"elapsed"`
@@ -150,7 +151,7 @@ func newBenchRow(operation string, callers int, r loop.Result) benchRow {
 	return row
 }
 
-// fail notes the first error.
+// fail keeps the first error.
 func (r *benchRow) fail(err error) {
 	if err != nil && r.FirstError == "" {
 		r.FirstError = ui.Sentence(err)
@@ -161,7 +162,7 @@ func (r *benchRow) title() string {
 	return r.Operation + ", " + words.Plural(r.Concurrency, "caller", "callers")
 }
 
-// printReport prints the table or the object, and what went wrong.
+// printReport prints the table or the object, and any problems.
 func (o *benchOptions) printReport(r *benchReport) error {
 	l := ui.Listing{
 		Headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},
@@ -187,7 +188,7 @@ func (r *benchRow) cells() ui.Row {
 	l := r.latency
 	latencies := words.Mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
 	if r.Calls+r.Missed == 0 {
-		clear(latencies) // there is none of nothing
+		clear(latencies) // no operations, no latencies
 	}
 	return ui.Row{
 		Cells: slices.Concat([]string{r.Operation, strconv.Itoa(r.Concurrency), perSecond(r.PerSecond)}, latencies, []string{strconv.Itoa(r.Errors)}),
@@ -197,29 +198,29 @@ func (r *benchRow) cells() ui.Row {
 	}
 }
 
-// troubles are what a person must know of a row.
+// troubles lists the problems of a row for a person.
 func (r *benchRow) troubles() []string {
 	var out []string
 	if r.Errors > 0 {
-		out = append(out, fmt.Sprintf("%s of %d failed, the first by: %s", words.Plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))
+		out = append(out, fmt.Sprintf("%s of %d failed, the first with: %s", words.Plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))
 	}
 	if r.WarmUpErrors > 0 {
-		out = append(out, fmt.Sprintf("%s failed in the warm-up, the first by: %s", words.Plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
+		out = append(out, fmt.Sprintf("%s failed in the warm-up, the first with: %s", words.Plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
 	}
 	if r.NotReturned > 0 {
-		out = append(out, fmt.Sprintf("%s still held after everybody had given back their own, and taken back", words.Plural(r.NotReturned, "permit was", "permits were")))
+		out = append(out, fmt.Sprintf("%s still held after all callers had released their own, and had to be released", words.Plural(r.NotReturned, "permit was", "permits were")))
 	}
 	if r.Missed > 0 {
-		out = append(out, fmt.Sprintf("the rate was not kept: %s due and never begun, because all callers were busy; latencies are at least what is shown",
+		out = append(out, fmt.Sprintf("the rate was not kept: %s due but never started, because all callers were busy; the real latencies are higher",
 			words.Plural(r.Missed, "call was", "calls were")))
 	}
 	if r.Late > 0 {
-		out = append(out, fmt.Sprintf("%s began late, because all callers were busy; the wait is in the latencies", words.Plural(r.Late, "call", "calls")))
+		out = append(out, fmt.Sprintf("%s started late, because all callers were busy; the latencies include the wait", words.Plural(r.Late, "call", "calls")))
 	}
 	return out
 }
 
-// verdict is the error of a run in which something went wrong.
+// verdict is the error of a run with problems.
 func (r *benchReport) verdict() error {
 	var failed, kept, missed int
 	for _, row := range r.Results {
@@ -235,7 +236,7 @@ func (r *benchReport) verdict() error {
 		parts = append(parts, words.Plural(kept, "permit was not returned", "permits were not returned"))
 	}
 	if missed > 0 {
-		parts = append(parts, words.Plural(missed, "call was never begun", "calls were never begun"))
+		parts = append(parts, words.Plural(missed, "call was never started", "calls were never started"))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -243,7 +244,7 @@ func (r *benchReport) verdict() error {
 	return &ui.CodeError{Code: ui.ExitFailure, Err: fmt.Errorf("%s", strings.Join(parts, ", "))}
 }
 
-// latency is one with three digits.
+// latency formats a latency with three digits.
 func latency(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

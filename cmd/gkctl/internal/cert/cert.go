@@ -28,23 +28,23 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "cert",
-		Short:   "Make the certificates of a cluster: a small authority for trials and small teams",
-		Long: `Makes the certificates of a cluster, from an authority in a folder. A cluster with TLS takes three commands:
+		Short:   "Create the certificates of a cluster: a small authority for trials and small teams",
+		Long: `Creates the certificates of a cluster with an authority in a folder. A cluster with TLS takes three commands:
 
   gkctl cert init                                  the authorities, and the certificate of an operator, admin
-  gkctl cert server gk1.example.com                once for each server: what clients see
-  gkctl cert peer gk1 gk1.example.com              once for each server: what the other members see
+  gkctl cert server gk1.example.com                once for each server: the certificate for clients
+  gkctl cert peer gk1 gk1.example.com              once for each server: the certificate for the other members
 
 and one more for each application or person:
 
   gkctl cert client orders
 
-There are two authorities. One signs the servers and clients of the API, the other the members of the cluster, so that the certificate of a
-client never opens the peer port. Their keys, ca.key and peer-ca.key, make everybody who reads them an operator or a member: keep
-them where the certificates are made, and copy them to no server.
+There are two authorities. One signs the servers and clients of the API, the other the members of the cluster, so that a client's certificate
+never opens the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep the keys where you
+create the certificates, and do not copy them to a server.
 
-The same command with --force renews a certificate. Further names, a SPIFFE id and the acquirer of the old one are kept unless others are
-given. Servers and clients read their files again at each handshake.`,
+The same command with --force renews a certificate. It keeps the additional names, the SPIFFE id and the acquirer of the old one unless you pass
+others. Servers and clients read their files again at each handshake.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -52,14 +52,14 @@ given. Servers and clients read their files again at each handshake.`,
 	return []*cobra.Command{cmd}
 }
 
-// folder is where the certificates are.
+// folder is the folder of the certificates.
 type folder struct {
 	dir   string
 	force bool
 }
 
 func (o *folder) register(cmd *cobra.Command, force string) {
-	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`FOLDER` of the authorities, and of what they issue")
+	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`FOLDER` of the authorities and the certificates")
 	cmd.Flags().BoolVar(&o.force, "force", false, force)
 	_ = cmd.MarkFlagDirname("dir") // its only error: no such flag
 }
@@ -68,7 +68,7 @@ func (o *folder) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// free refuses to overwrite files, unless --force was given. of is what the files have.
+// free refuses to overwrite files, unless --force was given. of says what the files contain.
 func (o *folder) free(of string, names ...string) error {
 	if o.force {
 		return nil
@@ -85,7 +85,7 @@ func (o *folder) free(of string, names ...string) error {
 	return nil
 }
 
-// read reads an authority that init has made.
+// read reads an authority that init created.
 func (o *folder) read(name string) (*authority.Pair, error) {
 	f := o.files(name)
 	a, err := authority.Read(f)
@@ -93,21 +93,21 @@ func (o *folder) read(name string) (*authority.Pair, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		var missing *fs.PathError
 		errors.As(err, &missing)
-		return nil, ui.WithHint(fmt.Errorf("there is no authority in %s: %s is missing", o.dir, missing.Path), "`gkctl cert init` makes one; --dir says where one is.")
+		return nil, ui.WithHint(fmt.Errorf("there is no authority in %s: %s is missing", o.dir, missing.Path), "`gkctl cert init` creates one; --dir names the folder of an existing one.")
 	case err != nil:
 		return nil, err
 	}
 	return a, nil
 }
 
-// issued is a certificate that was written.
+// issued is a written certificate.
 type issued struct {
 	kind  string
 	files authority.Files
 	pair  *authority.Pair
 }
 
-// report prints what was written, and for a person what to do next.
+// report prints the files and, for a person, what to do next.
 func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 	l := listing()
 	var items []shown
@@ -131,12 +131,12 @@ func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 type lifetime struct{ life time.Duration }
 
 func (l *lifetime) register(cmd *cobra.Command, life time.Duration, what string) {
-	cmd.Flags().DurationVar(&l.life, "for", life, "how long "+what+" valid, as in 720h")
+	cmd.Flags().DurationVar(&l.life, "for", life, "how long "+what+" valid, for example 720h")
 }
 
 func (l *lifetime) check() error {
 	if l.life < time.Minute {
-		return ui.Usagef("--for %s must be 1m or more", deffile.FormatDuration(l.life))
+		return ui.Usagef("--for %s must be at least 1m", deffile.FormatDuration(l.life))
 	}
 	return nil
 }
@@ -153,17 +153,17 @@ func newInit(f *conn.Factory, run func(*initOptions) error) *cobra.Command {
 	o := &initOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "init [--dir FOLDER] [--admin OPERATOR]",
-		Short: "Make the two authorities of a cluster, and the certificate of its first operator",
-		Long: `Makes two authorities in a folder: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for the members among
-themselves. The certificate of the first operator is client-admin.crt, or that of --admin.
+		Short: "Create the two authorities of a cluster, and the certificate of its first operator",
+		Long: `Creates two authorities in a folder: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for connections between
+members. The certificate of the first operator is client-admin.crt, or the one named by --admin.
 
-With --force it replaces all of them. No certificate of the old authorities is accepted any more by servers that have the new ones.`,
+With --force it replaces all of them. Servers with the new authorities no longer accept certificates of the old ones.`,
 		Example: `  gkctl cert init
   gkctl cert init --dir /etc/gatekeeper/certs --admin alice`,
 		Args: ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return run(o) },
 	}
-	o.folder.register(cmd, "replace authorities that are there: certificates of theirs are worth nothing then")
+	o.folder.register(cmd, "replace existing authorities, which makes their certificates useless")
 	o.lifetime.register(cmd, authority.Life, "the authorities are")
 	cmd.Flags().StringVar(&o.admin, "admin", "admin", "name of the first `OPERATOR`")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -181,7 +181,7 @@ func (o *initOptions) run() error {
 		return err
 	}
 	adminFile := fileOf("client", o.admin)
-	if err := o.free("the authorities, and all of their certificates must be issued again then", apiCA, peerCA, adminFile); err != nil {
+	if err := o.free("the authorities; then all of their certificates must be issued again", apiCA, peerCA, adminFile); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -208,11 +208,11 @@ func (o *initOptions) run() error {
 		dir = " --dir " + o.dir
 	}
 	return report(o.f, o.output, all,
-		"Keep "+o.files(apiCA).Key+" and "+o.files(peerCA).Key+" here: no server needs them. Next, for each server:",
+		"Keep "+o.files(apiCA).Key+" and "+o.files(peerCA).Key+" here: servers do not need them. Next, for each server:",
 		"  gkctl cert server"+dir+" HOST...",
 		"  gkctl cert peer"+dir+" ID HOST...",
 	)
 }
 
-// fileOf is the name of the files of a certificate.
+// fileOf returns the base name of a certificate's files.
 func fileOf(kind, name string) string { return kind + "-" + strings.ReplaceAll(name, ":", "-") }

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// leafOptions are those of cert server, peer and client.
+// leafOptions are the options of cert server, peer and client.
 type leafOptions struct {
 	f      *conn.Factory
 	output ui.Output
@@ -39,7 +39,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 		o.args = args
 		return run(o)
 	}
-	o.folder.register(cmd, "replace the certificate, and keep its further names unless others are given")
+	o.folder.register(cmd, "replace the certificate, and keep its additional names unless others are given")
 	o.lifetime.register(cmd, authority.LeafLife, "it is")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd, o
@@ -49,8 +49,8 @@ func newServer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, _ := newLeaf(f, &cobra.Command{
 		Use:   "server HOST... [--dir FOLDER]",
 		Short: "Issue the certificate that a server shows to clients",
-		Long: `Issues the certificate that a server shows to clients, into server-HOST.crt with its key. HOSTs are the names and addresses by which
-clients and the other servers reach its API: the host of --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
+		Long: `Issues the certificate that a server shows to clients, as server-HOST.crt with its key. HOSTs are the names and addresses by which clients and
+the other servers reach its API: the host of --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
 		Example: `  gkctl cert server gk1.example.com 10.0.0.1
   gkctl cert server gk1.example.com gatekeeper.example.com --for 2160h --force`,
 		Args: ui.AtLeastOne("the host names and addresses of the server"),
@@ -62,8 +62,8 @@ func newPeer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, _ := newLeaf(f, &cobra.Command{
 		Use:   "peer ID HOST... [--dir FOLDER]",
 		Short: "Issue the certificate that a server shows to the other members",
-		Long: `Issues the certificate by which the other members know a server, into peer-ID.crt with its key. ID is that of --id. HOSTs are the names
-and addresses by which the others reach its peer port: the host in --members, or of --advertise-peer.`,
+		Long: `Issues the certificate that a server shows to the other members, as peer-ID.crt with its key. ID is the server's --id. HOSTs are the names and
+addresses by which the others reach its peer port: the host in --members, or that of --advertise-peer.`,
 		Example: `  gkctl cert peer gk1 gk1.example.com
   gkctl cert peer gk1 10.0.0.1 --force`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -80,16 +80,16 @@ func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, o := newLeaf(f, &cobra.Command{
 		Use:   "client NAME [--spiffe ID | --acquirer HOST] [--dir FOLDER]",
 		Short: "Issue the certificate of an application or a person",
-		Long: `Issues the certificate of an application or a person, into client-NAME.crt with its key. It opens the API, never the peer port.
+		Long: `Issues the certificate of an application or a person, as client-NAME.crt with its key. It opens the API, but never the peer port.
 
---acquirer adds the name gatekeeper:acquirer:HOST to it, which says as what acquirer alone its holder may ask. --spiffe adds a SPIFFE id.`,
+--acquirer adds the name gatekeeper:acquirer:HOST, which restricts the holder to this acquirer. --spiffe adds a SPIFFE id.`,
 		Example: `  gkctl cert client orders
   gkctl cert client host-1 --acquirer host-1
   gkctl cert client orders --spiffe spiffe://example.com/orders`,
 		Args: ui.Exactly(1, "the name of the application or person"),
 	}, "client", apiCA, run)
 	cmd.Flags().StringVar(&o.spiffe, "spiffe", "", "SPIFFE id, spiffe://TRUST-DOMAIN/PATH")
-	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer that its holder may be")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer as which its holder may call")
 	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // its only error: no such flag
 	return cmd
 }
@@ -119,7 +119,7 @@ func (o *leafOptions) run() error {
 	now := time.Now()
 	pair, err := a.Issue(leaf, now)
 	if ui.Is[*authority.ExpiredError](err) {
-		return ui.WithHint(err, "`gkctl cert init --force` makes new authorities; all certificates must be issued again then.")
+		return ui.WithHint(err, "`gkctl cert init --force` creates new authorities; then all certificates must be issued again.")
 	}
 	if err != nil {
 		return err
@@ -129,20 +129,20 @@ func (o *leafOptions) run() error {
 	}
 	next := append(notes, o.next(files)...)
 	if pair.Cert.NotAfter.Before(now.Add(o.life).Truncate(time.Second)) {
-		next = append([]string{"It ends with its authority, at " + pair.Cert.NotAfter.Local().Format(time.DateTime) + "."}, next...)
+		next = append([]string{"It expires with its authority, at " + pair.Cert.NotAfter.Local().Format(time.DateTime) + "."}, next...)
 	}
 	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
 }
 
-// renew keeps the further names of the certificate that is replaced, unless others were given: clients may need them, and a pinned acquirer
-// must not become free unseen. The notes say which names are kept, and which are gone.
+// renew keeps the additional names of the replaced certificate, unless others were given: clients may need them, and a
+// pinned acquirer must not be dropped silently. The notes say which names are kept and which are gone.
 func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes []string, err error) {
 	old, err := readCerts(files.Cert)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return []string{"Nothing was kept of the certificate that was there: " + err.Error() + "."}, nil //nolint:nilerr // it is replaced
+		return []string{"No names were kept from the old certificate: " + err.Error() + "."}, nil //nolint:nilerr // it is replaced
 	}
 	hosts := slices.Clone(old[0].DNSNames)
 	for _, ip := range old[0].IPAddresses {
@@ -176,7 +176,7 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 	return notes, nil
 }
 
-// leaf is what the arguments describe.
+// leaf returns what the arguments describe.
 func (o *leafOptions) leaf() (l authority.Leaf, err error) {
 	hosts := o.args
 	switch o.kind {
@@ -247,7 +247,7 @@ func (o *leafOptions) next(files authority.Files) []string {
 		}
 	}
 	return []string{
-		"gkctl and applications find them by",
+		"gkctl and applications find them with",
 		fmt.Sprintf("  export GK_TLS_CERT=%s GK_TLS_KEY=%s GK_TLS_CA=%s", files.Cert, files.Key, ca),
 	}
 }

@@ -20,7 +20,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "show FILE...",
-		Short: "Show the certificates in files: names, uses, issuer, and when they end",
+		Short: "Show the certificates in files: names, uses, issuer and expiry",
 		Example: `  gkctl cert show certs/*.crt
   gkctl cert show /etc/gatekeeper/server.crt -o json`,
 		Args: ui.AtLeastOne("the files of certificates"),
@@ -58,7 +58,7 @@ func readCerts(file string) ([]*x509.Certificate, error) {
 	return certs, nil
 }
 
-// shown is what is said of a certificate.
+// shown is a certificate in the output.
 type shown struct {
 	File     string    `json:"file"`
 	Key      string    `json:"key,omitempty"` // the file of the key, if it was written too
@@ -94,7 +94,7 @@ func describe(file string, c *x509.Certificate) shown {
 	return s
 }
 
-// kindOf is what a certificate is good for, by its uses.
+// kindOf returns the kind of a certificate, judged by its uses.
 func kindOf(c *x509.Certificate) string {
 	server, client := slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageServerAuth), slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
 	switch {
@@ -118,7 +118,7 @@ func (s *shown) row() ui.Row {
 	ends := s.NotAfter.Local().Format(time.DateTime)
 	switch left := time.Until(s.NotAfter); {
 	case left <= 0:
-		ends += ", has ended"
+		ends += ", expired"
 	case left < authority.Soon:
 		ends += ", in " + words.Brief(left)
 	}

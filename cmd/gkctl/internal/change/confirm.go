@@ -17,35 +17,36 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AsksText is how the help of a command says when it asks.
-const AsksText = `It shows the effect and asks, or in a script needs --yes, when the change stops a holder, shuts out callers who asked within 7 days and
-leaves none, sets permits to 0, deletes several definitions, or changes more than 20.`
+// AsksText is the part of a command's help that says when it asks.
+const AsksText = `It shows the effect and asks for confirmation (in a script, pass --yes) when the change stops a holder, locks out every caller
+that asked within 7 days, sets permits to 0, deletes several definitions, or changes more than 20.`
 
-// YesFlag is --yes: the person agrees beforehand.
+// YesFlag is --yes, which confirms a change in advance.
 type YesFlag struct{ Yes bool }
 
 // Register adds the flag.
 func (f *YesFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, "do not ask for confirmation")
 }
 
-// Proposal is a change that a person may have to agree to before it is made.
+// Proposal is a change that may need confirmation.
 type Proposal struct {
-	// What says what the change is, as in "this replaces job"; question asks for it, and declined says what follows from a no.
+	// What describes the change, as in "this replaces job". Question asks for it, and Declined says what a "no" leads
+	// to.
 	What, Question, Declined string
 	Effects                  []*gatekeeperv1.Effect
 	Warnings                 []string
-	// Confirm is why the servers want a person to agree; always asks without a reason too.
+	// Confirm lists why the servers require confirmation. Always asks without a reason too.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
-	// Loses says what stops or is lost, of a change that the servers do not preview. It asks, too.
+	// Loses says what stops or is lost in a change that the servers do not preview. It also requires confirmation.
 	Loses string
 	// Notes are shown below the effect.
 	Notes []string
 }
 
-// Agree asks a person whether a change should be made when it needs that, after showing what the change would do. Without a terminal it
-// shows the same and refuses. asked is whether the effect was shown.
+// Agree shows what a change would do and asks for confirmation, if the change requires it. Without a terminal it shows
+// the same and refuses. asked reports whether the effect was shown.
 func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
 	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loses == "" {
 		return false, nil
@@ -65,7 +66,7 @@ func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool
 	return true, s.Confirm(ctx, about, p.Question, p.Declined)
 }
 
-// reasons are those of the servers, with when the slots of holders that stop are free.
+// reasons returns the servers' reasons, and when the slots of stopped holders will be free.
 func (p *Proposal) reasons() string {
 	texts := confirmTexts(p.Effects, p.Confirm)
 	if p.Always && !slices.ContainsFunc(p.Confirm, stopsHolders) {
@@ -77,7 +78,7 @@ func (p *Proposal) reasons() string {
 	return strings.Join(texts, "; ")
 }
 
-// SomeNotes are the first of so many notes, and how many more there are.
+// SomeNotes shortens a list of notes, and says how many it left out.
 func SomeNotes(notes []string) []string {
 	if more := len(notes) - SomeOf; more > 0 {
 		return append(notes[:SomeOf:SomeOf], fmt.Sprintf("... and %d more", more))
@@ -85,7 +86,7 @@ func SomeNotes(notes []string) []string {
 	return notes
 }
 
-// confirmTexts are the servers' reasons, a sentence each.
+// confirmTexts returns the servers' reasons, one sentence each.
 func confirmTexts(effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) []string {
 	return words.Mapped(confirm, func(c *gatekeeperv1.Confirmation) string {
 		if stopsHolders(c) {
@@ -99,7 +100,7 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 	return c.GetKind() == gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS
 }
 
-// PrintPreview prints all that a change would do, and why it would need --yes.
+// PrintPreview prints everything that a change would do, and why it would need --yes.
 func PrintPreview(s *ui.IO, r *gatekeeperv1.PreviewResponse) error {
 	if err := PrintEffects(s, r.GetEffects(), r.GetWarnings(), EveryLine); err != nil {
 		return err
@@ -108,14 +109,14 @@ func PrintPreview(s *ui.IO, r *gatekeeperv1.PreviewResponse) error {
 	return nil
 }
 
-// PrintNeedsYes says, of a dry run, why the change would need --yes.
+// PrintNeedsYes prints, after a dry run, why the change would need --yes.
 func PrintNeedsYes(s *ui.IO, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
 	if len(confirm) > 0 {
 		fmt.Fprintln(s.Out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
 	}
 }
 
-// AskFlags are those of a change that is shown before it is made, and can be repeated: --dry-run, --yes and --request-id.
+// AskFlags are the flags of a change that can be previewed, confirmed and repeated: --dry-run, --yes and --request-id.
 type AskFlags struct {
 	YesFlag
 	RepeatFlag
@@ -126,11 +127,11 @@ type AskFlags struct {
 func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
 	f.YesFlag.Register(cmd)
 	f.RepeatFlag.Register(cmd)
-	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+"; do nothing")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+"; change nothing")
 }
 
-// Preview asks the servers what a change would do and, unless it is a dry run, asks a person whether to make it. p needs neither effects,
-// warnings nor reasons; what says what the change is.
+// Preview asks the servers what a change would do. Unless it is a dry run, it also asks for confirmation. p needs no
+// effects, warnings or reasons; what describes the change.
 func (f *AskFlags) Preview(
 	ctx context.Context, to *conn.Factory, c *client.Client, req *gatekeeperv1.PreviewRequest, p Proposal, what func(*gatekeeperv1.PreviewResponse) string,
 ) (*gatekeeperv1.PreviewResponse, error) {
@@ -145,23 +146,23 @@ func (f *AskFlags) Preview(
 	return r, err
 }
 
-// planned is the servers' answer to a change that they plan: what it does, or did.
+// planned is the servers' answer to a change that they plan: its effects, before or after it is made.
 type planned interface {
 	proto.Message
-	// GetRevision is 0 while nothing has been changed.
+	// GetRevision is 0 until the change is made.
 	GetRevision() uint64
 	GetPlan() string
 }
 
-// PlannedChange is a change in two calls: the first plans it, the second carries out that plan or nothing.
+// PlannedChange is a change in two calls. The first plans it; the second carries out exactly that plan, or nothing.
 type PlannedChange[R planned] struct {
-	// Call asks the servers. A dry run only plans; plan is the one that was agreed to, or empty.
+	// Call asks the servers. A dry run only plans. plan is the confirmed plan, or empty.
 	Call func(ctx context.Context, dryRun bool, plan string) (R, error)
-	// Refused says how to go on after an error.
+	// Refused adds to an error what to do next.
 	Refused func(error) error
-	// Settled reports whether a planned change needs no second call.
+	// Settled reports whether the plan needs no second call.
 	Settled func(R) bool
-	// Proposal is the plan as a person is asked about it.
+	// Proposal returns the plan as the question shows it.
 	Proposal func(R) *Proposal
 }
 
@@ -189,7 +190,7 @@ func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *Ask
 	return call(false, r.GetPlan())
 }
 
-// PrintPlanned prints a planned change as an object. The object always has a revision, 0 after a dry run.
+// PrintPlanned prints a planned change as an object. Its revision is 0 after a dry run.
 func PrintPlanned(s *ui.IO, format ui.Output, r planned) error {
 	if r.GetRevision() != 0 {
 		return s.PrintObject(format, r)

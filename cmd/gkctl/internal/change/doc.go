@@ -1,3 +1,3 @@
-// Package change is what commands that change something share: their flags, the effect as it is shown, the question before it, and the change in two calls,
-// of which the second makes what the first has shown.
+// Package change has what the changing commands share: flags, the display of effects, confirmation, and changes in two
+// calls, the second of which makes exactly what the first one showed.
 package change

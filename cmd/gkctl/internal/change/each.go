@@ -8,16 +8,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Done is what a command did to one of several things.
+// Done is the result of a command for one of several things.
 type Done struct {
-	// Object is the item of -o json, also of one that was refused.
+	// Object is the item in -o json. A refused one has it too.
 	Object any
-	// Name and Text are the lines of -o name and of the table; they are not printed for one that was refused.
+	// Name and Text are the lines of -o name and of the table. They are not printed for a refused one.
 	Name, Text string
 }
 
-// Each does something to each of several things, and continues after one that fails. It prints each as soon as it is done, because a later one
-// may take long; JSON and YAML are one object at the end. The error has those of all that failed.
+// Each processes several things one after the other, and continues after a failure. It prints each result at once,
+// because a later one may take long. JSON and YAML are one object at the end. The error joins all failures.
 func Each[T any](ctx context.Context, s *ui.IO, o ui.Output, all []T, do func(T) (Done, error)) error {
 	var failed []error
 	objects := []any{}

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// EveryLine is the number of lines for those who want all of them.
+	// EveryLine removes the limit on lines.
 	EveryLine = math.MaxInt
-	// SomeOf is how many lines of a list stand before a question.
+	// SomeOf is how many lines of a list are shown before a question.
 	SomeOf = 10
 )
 
-// PrintEffects says what a change would do, as the servers see it: to each semaphore, to the holders that must stop, and what a person
-// should know. Of each list it shows at most so many lines.
+// PrintEffects prints what a change would do, as the servers see it: to each semaphore and to the holders that must
+// stop. It also prints warnings. Each list is cut after most lines.
 func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
 	if err := printRules(s.Out, effects, most); err != nil {
 		return err
@@ -37,7 +37,7 @@ func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, m
 	return nil
 }
 
-// printRules is a line for each semaphore of which the rule or the callers change.
+// printRules prints a line for each semaphore whose fields or callers change.
 func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	var lines [][]string
 	for _, e := range effects {
@@ -50,7 +50,7 @@ func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 			words.Number(uint32(len(e.GetStopped()))), words.Number(e.GetUnaffected()),
 		})
 	}
-	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "GO ON"}, lines, most)
+	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "CONTINUE"}, lines, most)
 }
 
 // PrintStopped prints a line for each holder that would have to stop.
@@ -72,7 +72,7 @@ func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error
 	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
 }
 
-// heldLines is a line for each slot that stays taken until an operator clears it.
+// heldLines returns a line for each slot that stays taken until an operator clears it.
 func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
 		lines = append(lines, words.Mapped(e.GetHeld(), words.HeldText)...)
@@ -80,7 +80,8 @@ func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// taskLines says what becomes of tasks that wait, in a line for each semaphore that has some: a change never removes them.
+// taskLines says what happens to waiting tasks, in a line for each semaphore that has some. A change never removes
+// them.
 func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
 		n := int(e.GetWaitingTasks())
@@ -96,7 +97,7 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// printLines prints at most so many lines, and how many more there are.
+// printLines prints at most most lines, and how many more there are.
 func printLines(out io.Writer, lines []string, most int) {
 	for _, line := range lines[:min(most, len(lines))] {
 		fmt.Fprintln(out, words.Cell(line))
@@ -106,7 +107,7 @@ func printLines(out io.Writer, lines []string, most int) {
 	}
 }
 
-// someLines prints a table of at most so many lines, and how many more there are.
+// someLines prints a table of at most most lines, and how many more there are.
 func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
 	if len(lines) == 0 {
 		return nil
@@ -125,7 +126,7 @@ func someLines(out io.Writer, headers []string, lines [][]string, most int) erro
 	return nil
 }
 
-// ruleChanges are the fields that change, in words; empty when none does.
+// ruleChanges lists the fields that change; empty when none does.
 func ruleChanges(before, after *gatekeeperv1.Definition) string {
 	switch {
 	case before == nil && after == nil:
@@ -151,7 +152,7 @@ func callers(some []*gatekeeperv1.Caller, count uint32) string {
 	return text
 }
 
-// EffectWarnings are those of the whole, and those of each semaphore; what is said of several is said once.
+// EffectWarnings returns the warnings of the whole change and of each semaphore. A repeated warning appears once.
 func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []string {
 	out := whole
 	named := make(map[string][]string)
@@ -170,12 +171,12 @@ func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []
 	return out
 }
 
-// EffectNames are the semaphores that a change has an effect on.
+// EffectNames returns the semaphores that a change affects.
 func EffectNames(effects []*gatekeeperv1.Effect) []string {
 	return words.Mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }
 
-// StopCount counts the holders that would have to stop, or have less time for it, and those that continue.
+// StopCount counts the holders that would have to stop or would get less time, and those that continue.
 func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	for _, e := range effects {
 		stopped += len(e.GetStopped())
@@ -184,7 +185,7 @@ func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	return stopped, goOn
 }
 
-// StopText says how many holders a change stops, how many drains it cuts short, and when the last of their slots is free.
+// StopText says how many holders a change stops, how many drains it shortens, and when the last of their slots is free.
 func StopText(effects []*gatekeeperv1.Effect) string {
 	stop, cut := 0, 0
 	var free, left time.Duration
@@ -201,21 +202,21 @@ func StopText(effects []*gatekeeperv1.Effect) string {
 	}
 	var parts []string
 	if stop > 0 {
-		parts = append(parts, words.Plural(stop, "holder is told to stop", "holders are told to stop"))
+		parts = append(parts, words.Plural(stop, "holder must stop", "holders must stop"))
 	}
 	switch {
 	case cut == 1:
-		parts = append(parts, fmt.Sprintf("the drain of 1 holder (%s left) is cut short", words.Brief(left)))
+		parts = append(parts, fmt.Sprintf("the drain of 1 holder (%s left) is shortened", words.Brief(left)))
 	case cut > 1:
-		parts = append(parts, fmt.Sprintf("the drains of %d holders (up to %s left) are cut short", cut, words.Brief(left)))
+		parts = append(parts, fmt.Sprintf("the drains of %d holders (up to %s left) are shortened", cut, words.Brief(left)))
 	}
 	if len(parts) == 0 {
-		return "no holder is told to stop"
+		return "no holder has to stop"
 	}
 	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), words.Brief(free))
 }
 
-// UndoWith says how a change is taken back.
+// UndoWith prints the command that undoes a change.
 func UndoWith(s *ui.IO, revision uint64) {
 	if revision != 0 {
 		fmt.Fprintf(s.Out, "undo with: gkctl undo %d\n", revision)

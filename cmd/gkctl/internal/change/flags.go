@@ -28,11 +28,11 @@ type Ending struct {
 	Until *timestamppb.Timestamp
 }
 
-// Register adds the flags. what says what the end is of.
+// Register adds the flags. what says what ends.
 func (f *EndingFlags) Register(cmd *cobra.Command, what string) {
 	f.flags = cmd.Flags()
 	f.flags.DurationVar(&f.lasts, "for", 0, what+", for example 2h")
-	f.flags.StringVar(&f.until, "until", "", "the same, at a time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+	f.flags.StringVar(&f.until, "until", "", "the same, as a time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
 }
 
 // Read reads the flags. now is the local time, for times of day.
@@ -40,9 +40,9 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
 	switch {
 	case lasts && until:
-		return Ending{}, ui.Usagef("--for and --until contradict each other: give one of them")
+		return Ending{}, ui.Usagef("--for and --until exclude each other")
 	case lasts && f.lasts <= 0:
-		return Ending{}, ui.Usagef("--for %s would end before it began: it must be above 0", f.lasts)
+		return Ending{}, ui.Usagef("--for %s must be above 0", f.lasts)
 	case lasts:
 		return Ending{Lasts: durationpb.New(f.lasts)}, nil
 	case until:
@@ -51,14 +51,14 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 			return Ending{}, err
 		}
 		if !t.After(now) {
-			return Ending{}, ui.Usagef("--until %s has passed: it is %s here", f.until, now.Format(time.RFC3339))
+			return Ending{}, ui.Usagef("--until %s is in the past: the local time is %s", f.until, now.Format(time.RFC3339))
 		}
 		return Ending{Until: timestamppb.New(t)}, nil
 	}
 	return Ending{}, nil
 }
 
-// Given says whether there is an end.
+// Given reports whether there is an end.
 func (e Ending) Given() bool { return e.Lasts != nil || e.Until != nil }
 
 // Text is " for 2h", or " until TIME"; empty without an end.
@@ -77,29 +77,29 @@ type DrainFlag struct{ Drain time.Duration }
 
 // Register adds the flag.
 func (f *DrainFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that are told to stop may go on, for example 2m; without it their next refresh is refused")
+	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that must stop may continue, for example 2m; without it their next refresh is refused")
 }
 
-// Read is nil without a drain.
+// Read returns nil without a drain.
 func (f *DrainFlag) Read() (*durationpb.Duration, error) {
 	switch {
 	case f.Drain < 0:
-		return nil, ui.Usagef("--drain %s must not be below 0", f.Drain)
+		return nil, ui.Usagef("--drain %s must not be negative", f.Drain)
 	case f.Drain == 0:
 		return nil, nil
 	}
 	return durationpb.New(f.Drain), nil
 }
 
-// RepeatFlag lets a person repeat a change of which it is not known whether it was done.
+// RepeatFlag lets a person safely repeat a change whose outcome is unknown.
 type RepeatFlag struct{ id string }
 
 // Register adds the flag.
 func (f *RepeatFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.id, "request-id", "", "repeat a change whose outcome is not known: if it was done, it is not done again")
+	cmd.Flags().StringVar(&f.id, "request-id", "", "repeat a change whose outcome is unknown: if it was made, it is not made again")
 }
 
-// RequestID is that of the change; every attempt of it has the same.
+// RequestID returns the id of the change. Every attempt has the same.
 func (f *RepeatFlag) RequestID() string {
 	if f.id == "" {
 		f.id = client.NewRequestID()
@@ -107,15 +107,16 @@ func (f *RepeatFlag) RequestID() string {
 	return f.id
 }
 
-// Unknown says of a change whose outcome is not known how to find out. Other errors stay as they are.
+// Unknown adds to the error of a change with an unknown outcome how to find it out. It returns other errors as they
+// are.
 func (f *RepeatFlag) Unknown(err error) error {
-	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which does nothing if it was done, and tells its change.", f.RequestID()))
+	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which shows its number, and makes it only if it was not made.", f.RequestID()))
 }
 
-// UnknownOutcome says that it is not known whether a change was done, and how to find out.
+// UnknownOutcome says that the outcome of a change is unknown, and how to find it out.
 func UnknownOutcome(err error, how string) error {
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		return err
 	}
-	return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may be done, or not. `gkctl history -n 5` shows whether it is; or " + how}
+	return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may have been made or not. `gkctl history -n 5` shows whether it was; or " + how}
 }

@@ -13,12 +13,12 @@ import (
 
 // The files of a process that calls Begin, after its standard ones.
 const (
-	gateFile   = 3 // a byte comes when the command may begin
-	failedFile = 4 // takes the number of the error if it cannot
+	gateFile   = 3 // receives a byte when the command may start
+	failedFile = 4 // takes the error number if the command cannot start
 )
 
-// gate is what a command waits at until its guard knows its group. What the command starts before that would outlive a
-// wrapper that is killed then: the kernel kills the command alone, and the guard knows nobody.
+// gate holds a command back until its guard knows its group. Without it, processes that the command starts early would
+// outlive a wrapper that is killed at that moment: the kernel kills only the command, and the guard knows no group.
 type gate struct {
 	open, failed           *os.File
 	theirOpen, theirFailed *os.File
@@ -37,13 +37,13 @@ func newGate() (*gate, error) {
 	return g, nil
 }
 
-// pass lets the process that waits at the gate become the command. It returns why it could not.
+// pass lets the waiting process become the command. It returns why that failed.
 func (g *gate) pass() error {
 	g.closeTheirs()
 	if _, err := g.open.Write([]byte{1}); err != nil {
 		return err
 	}
-	text, err := io.ReadAll(g.failed) // ends when the command begins, or its process ends
+	text, err := io.ReadAll(g.failed) // ends when the command starts, or its process ends
 	if err != nil {
 		return err
 	}
@@ -64,23 +64,23 @@ func (g *gate) close() {
 	_ = g.failed.Close()
 }
 
-// Begin waits until the wrapper opens the gate, and then becomes the command: path, with args, of which the first one is
-// its name. It returns if the wrapper is gone, or the command cannot be executed.
+// Begin waits until the wrapper opens the gate, and then becomes the command: path with args, the first of which is its
+// name. It returns if the wrapper is gone, or the command cannot be executed.
 func Begin(path string, args []string) {
 	syscall.CloseOnExec(gateFile)
 	syscall.CloseOnExec(failedFile)
 	runtime.LockOSThread()
-	dieWithParent() // before the gate: should the wrapper die in between, the gate has ended
+	dieWithParent() // before the gate: if the wrapper dies in between, the gate is closed
 	if !opened() {
 		return
 	}
-	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // that is what it is for
+	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // its purpose
 	if n, ok := err.(syscall.Errno); ok {         //nolint:errorlint // a system call's own number
 		_, _ = syscall.Write(failedFile, []byte(strconv.Itoa(int(n))))
 	}
 }
 
-// opened waits for the byte of the gate. Its end without one means that the wrapper is gone.
+// opened waits for the byte of the gate. End of file without one means that the wrapper is gone.
 func opened() bool {
 	n := 0
 	err := ignoringEINTR(func() (err error) { n, err = syscall.Read(gateFile, make([]byte, 1)); return err })

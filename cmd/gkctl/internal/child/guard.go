@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// The words of the pipe, one a line, each with a value.
+// The keywords on the pipe. Each line is a keyword and a value.
 const (
 	wordGroup   = "group"   // the group's id
-	wordUntil   = "until"   // the reading of Now until which it may run
+	wordUntil   = "until"   // the reading of Now until which the group may run
 	wordRubbish = "rubbish" // the folder to remove
 )
 
-// guard is the guard as its wrapper sees it.
+// guard is the wrapper's side of the guard process.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe *os.File
@@ -33,8 +33,8 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
-	defer r.Close() // the guard has its own
-	// It holds nothing of ours but the pipe: no output that somebody waits for the end of, no folder, no secrets.
+	defer r.Close() // the guard has a copy
+	// It inherits only the pipe: no output that somebody reads to its end, no folder, no secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	if err := ours.add(func() (int, error) {
 		if err := cmd.Start(); err != nil {
@@ -42,24 +42,24 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 		}
 		return cmd.Process.Pid, nil
 	}); err != nil {
-		_ = w.Close() // the start's error says more
+		_ = w.Close() // the error of the start says more
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	g := &guard{cmd: cmd, pipe: w}
 	if rubbish != "" {
-		g.tell(wordRubbish, rubbish)
+		g.send(wordRubbish, rubbish)
 	}
 	return g, nil
 }
 
-func (g *guard) group(pid int)          { g.tell(wordGroup, strconv.Itoa(pid)) }
-func (g *guard) until(at time.Duration) { g.tell(wordUntil, strconv.FormatInt(int64(at), 10)) }
+func (g *guard) group(pid int)          { g.send(wordGroup, strconv.Itoa(pid)) }
+func (g *guard) until(at time.Duration) { g.send(wordUntil, strconv.FormatInt(int64(at), 10)) }
 
-// tell writes a line without waiting, and without a deadline, which could pass before the write on a busy machine. Only a
-// guard that is stopped leaves the pipe full, and it does not act on what it does not read. A dead guard protects
-// nothing; the rest of the protection stays.
-func (g *guard) tell(word, value string) {
-	line := []byte(word + " " + value + "\n") // it fits whole, or not at all
+// send writes a line without blocking and without a deadline, which could expire before the write on a busy machine.
+// The pipe is full only if the guard is stopped, and a stopped guard acts on nothing. A dead guard protects nothing;
+// the other mechanisms remain.
+func (g *guard) send(word, value string) {
+	line := []byte(word + " " + value + "\n") // written whole, or not at all
 	c, err := g.pipe.SyscallConn()
 	if err != nil {
 		return
@@ -70,18 +70,18 @@ func (g *guard) tell(word, value string) {
 	})
 }
 
-// dismiss ends the guard, when there is nothing left to guard.
+// dismiss ends the guard when there is nothing left to guard.
 func (g *guard) dismiss() {
-	_ = g.cmd.Process.Kill() // before the pipe ends, so that it does not kill
+	_ = g.cmd.Process.Kill() // before the pipe closes, so that it does not kill the group
 	_ = g.cmd.Wait()         // its error is that it was killed
 	_ = g.pipe.Close()       // nothing is buffered
 	ours.remove(g.cmd.Process.Pid)
 }
 
-// Guard is the guard's own life: it reads what its wrapper tells from r until that ends, and kills the group then, or at the time
-// until which it may run.
+// Guard is the main loop of the guard process. It reads from r what the wrapper sends. It kills the group at the end of
+// r, or at the time until which the group may run.
 func Guard(r io.Reader) {
-	// What ends the wrapper's session is meant for the wrapper; the guard goes last.
+	// Signals that end the wrapper's session are meant for the wrapper. The guard must outlive it.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
 		syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	lines := make(chan string)
@@ -102,7 +102,7 @@ func Guard(r io.Reader) {
 			if !ok {
 				g.kill()
 				if g.rubbish != "" {
-					_ = os.RemoveAll(g.rubbish) // nobody is left to hear of it
+					_ = os.RemoveAll(g.rubbish) // there is nobody to report an error to
 				}
 				return
 			}
@@ -131,7 +131,8 @@ func (g *guarded) hear(line string) {
 	}
 }
 
-// check kills a group whose time is over, and says when to look again: soon, because timers stand still while the machine is suspended.
+// check kills a group whose time is over, and returns when to check again: soon, because timers stop while the machine
+// is suspended.
 func (g *guarded) check() time.Duration {
 	left := g.until - Now()
 	if left <= 0 {
@@ -141,7 +142,7 @@ func (g *guarded) check() time.Duration {
 }
 
 func (g *guarded) kill() {
-	if g.group > 1 { // 0 and 1 would mean our own, and everybody
+	if g.group > 1 { // 0 and 1 would mean our own group and every process
 		_ = syscall.Kill(-g.group, syscall.SIGKILL) // it may be gone
 	}
 }

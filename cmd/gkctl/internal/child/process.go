@@ -17,38 +17,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Supported says whether Start works on this system.
+// Supported reports whether Start works on this system.
 const Supported = true
 
 // Spec is a command to start.
 type Spec struct {
-	// Path is the executable, Args are its arguments with its name first, Env its whole environment.
+	// Path is the executable, Args are its arguments with its name first, Env is its whole environment.
 	Path      string
 	Args, Env []string
-	// Files are the command's standard files: input, output, errors. Without them it has those of this process, and its terminal. With them it has
-	// a separate session, without a terminal: many such commands can run at a time.
+	// Files are the command's standard files: input, output, errors. Without them it has those of this process, and its
+	// terminal. With them it has a separate session without a terminal, so that many such commands can run at the same
+	// time.
 	Files []*os.File
-	// Guard is the command line of a process that calls Guard. Begin is that of one which calls Begin with the arguments that follow.
+	// Guard is the command line of a process that calls Guard. Begin is that of one that calls Begin with the arguments
+	// that follow.
 	Guard, Begin []string
-	// Rubbish is a folder that the guard removes when this process dies without having done so; empty for none.
+	// Rubbish is a folder that the guard removes if this process dies without removing it; empty for none.
 	Rubbish string
-	// Until is until when the group may run, in readings of Now, for as long as the guard is told nothing else.
+	// Until is the time until which the group may run, in readings of Now, unless the guard receives another one.
 	Until time.Duration
-	// Waits is called once when End has waited for a second for processes of the group to die, with their ids if they are known. May be nil.
+	// Waits is called once when End has waited for a second for processes of the group to die, with their ids if they
+	// are known. May be nil.
 	Waits func(pids []int)
-	// MayGoOn is asked after the whole job was stopped at its terminal and continued: false leaves the command stopped, for Kill.
-	MayGoOn func() bool
+	// MayContinue is called after the whole job was stopped at its terminal and continued. If it returns false, the
+	// command stays stopped until Kill.
+	MayContinue func() bool
 }
 
-// Process is a command that was started, with its group. Its methods may be called from any goroutine until End has returned.
+// Process is a started command with its group. Its methods may be called from any goroutine until End has returned.
 type Process struct {
 	spec     Spec
 	pid      int // and the group's id
 	guard    *guard
 	terminal *terminal
 	exited   chan struct{}
-	// Set before exited is closed. Where the system allows it the command is left as a zombie until End: its id, which is the
-	// group's, cannot be given to another process before the group was killed.
+	// Set before exited is closed. Where the system allows it, the command is left as a zombie until End. That keeps
+	// its id, which is the group's id, from being reused before the group was killed.
 	reaped bool
 	status syscall.WaitStatus
 }
@@ -59,7 +63,7 @@ func Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.until(spec.Until) // before there is a group: this process may be stopped, or suspended with its machine, between any two steps
+	g.until(spec.Until) // before there is a group: this process may be stopped or suspended between any two steps
 	adoptOrphans()
 	p := &Process{spec: spec, guard: g, exited: make(chan struct{})}
 	if spec.Files == nil {
@@ -67,8 +71,8 @@ func Start(spec Spec) (*Process, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// The parent whose death the kernel looks for is this thread, not the process (go.dev/issue/27505): it is kept for as long
-		// as the command runs, and ends with this goroutine.
+		// The kernel looks for the death of the parent thread, not of the process (go.dev/issue/27505). So this thread
+		// is kept until the command ends, and ends with this goroutine.
 		runtime.LockOSThread()
 		err := p.start()
 		started <- err
@@ -96,7 +100,7 @@ func (p *Process) start() error {
 		for _, f := range p.spec.Files {
 			attr.Files = append(attr.Files, f.Fd())
 		}
-		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // the leader of a session leads a group too
+		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // a session leader also leads a group
 	}
 	attr.Files = append(attr.Files, gate.theirOpen.Fd(), gate.theirFailed.Fd())
 	err = ours.add(func() (_ int, err error) {
@@ -109,22 +113,22 @@ func (p *Process) start() error {
 	}
 	p.guard.group(p.pid)
 	if err := gate.pass(); err != nil {
-		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it ends
+		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it ends soon
 		ours.remove(p.pid)
 		return err
 	}
-	p.terminal.begin(p.pid) // not before: a Ctrl-Z would stop it at the gate, where nobody watches it yet
+	p.terminal.begin(p.pid) // not earlier: Ctrl-Z would stop it at the gate, where it is not watched yet
 	return nil
 }
 
-// PID is the command's process id, and its group's.
+// PID is the process id of the command, and the id of its group.
 func (p *Process) PID() int { return p.pid }
 
-// Until tells the guard that the group may run until then, in readings of Now.
+// Until sends the guard the time until which the group may run, in readings of Now.
 func (p *Process) Until(at time.Duration) { p.guard.until(at) }
 
-// Signal sends a signal to all processes of the group. A group that was stopped is continued when it is to end, or it would never
-// see the signal.
+// Signal sends a signal to all processes of the group. It continues a stopped group that must end, because otherwise
+// the signal would stay pending.
 func (p *Process) Signal(sig syscall.Signal) error {
 	err := syscall.Kill(-p.pid, sig)
 	if sig == syscall.SIGTERM {
@@ -133,25 +137,25 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Kill kills all processes of the group. Those that are being started at this moment are among them.
+// Kill kills all processes of the group, including those that are just being started.
 func (p *Process) Kill() error { return syscall.Kill(-p.pid, syscall.SIGKILL) }
 
-// Exited is closed when the command itself has ended; others of its group may still run.
+// Exited is closed when the command itself has ended. Other processes of its group may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // State is how a command ended.
 type State struct {
-	// Code is its exit code, or 128 and the signal's number.
+	// Code is its exit code, or 128 plus the number of the signal.
 	Code int
-	// Signal is what ended it; 0 when it exited.
+	// Signal is the signal that ended it; 0 when it exited.
 	Signal syscall.Signal
 }
 
-// End waits until the command has ended, kills what is left of its group, and returns when no process of it is left, or ctx has
-// ended: then the error is that of ctx.
+// End waits until the command has ended, kills the rest of its group, and returns when no process of it is left. If ctx
+// ends first, it returns the error of ctx.
 func (p *Process) End(ctx context.Context) (State, error) {
 	<-p.exited
-	_ = p.Kill() // its only error is that nobody is left, or that nobody may be killed, which the wait below shows
+	_ = p.Kill() // it fails if the group is empty or may not be killed, which the wait below shows
 	if !p.reaped {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // it is our zombie
 	}
@@ -168,8 +172,8 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// empty waits until nobody is left in the group. A process that is dead, and that its parent does not wait for, is nobody, where
-// the system tells.
+// empty waits until the group has no process. Where the system allows it, it ignores dead processes that their parents
+// have not reaped.
 func (p *Process) empty(ctx context.Context) error {
 	tell := p.spec.Waits
 	begun := time.Now()
@@ -194,7 +198,7 @@ func (p *Process) empty(ctx context.Context) error {
 	}
 }
 
-// watch waits for the command, and follows its stops.
+// watch waits for the command to end, and handles its stops.
 func (p *Process) watch() {
 	defer close(p.exited)
 	for {
@@ -205,7 +209,7 @@ func (p *Process) watch() {
 		var pid int
 		err := ignoringEINTR(func() (err error) { pid, err = syscall.Wait4(p.pid, &ws, waitOptions, nil); return err })
 		switch {
-		case err != nil: // somebody else has waited for it: how it ended is not known, and that is not a success
+		case err != nil: // something else reaped it: how it ended is unknown, which is not a success
 			p.reaped, p.status = true, unknownStatus
 			return
 		case pid == 0:
@@ -218,7 +222,8 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped acts on a command that was stopped. Without a terminal somebody meant it, and may continue it.
+// stopped handles a command that was stopped. Without a terminal the stop was intended, and whoever sent it may
+// continue the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
 		return
@@ -229,28 +234,28 @@ func (p *Process) stopped(sig syscall.Signal) {
 		if hasShell(p.terminal.own) {
 			suspend()
 		}
-		p.terminal.lend(p.pid) // unless it goes on behind others
+		p.terminal.lend(p.pid) // unless it continues in the background
 	} else {
 		lent = p.terminal.lendWhenOurs(p.pid)
 	}
 	switch {
-	case p.spec.MayGoOn != nil && !p.spec.MayGoOn(): // it stays stopped, for Kill
+	case p.spec.MayContinue != nil && !p.spec.MayContinue(): // it stays stopped until Kill
 	case lent:
-		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it is there: it is not reaped yet
-	default: // as the kernel treats those that are stopped and that nobody can continue any more
+		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it exists: it is not reaped yet
+	default: // as the kernel treats stopped processes that no parent can continue
 		_ = syscall.Kill(-p.pid, syscall.SIGHUP)
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
 	}
 }
 
-// unknownStatus is that of exit code 255.
+// unknownStatus is the status of exit code 255.
 const unknownStatus syscall.WaitStatus = 255 << 8
 
-// processes are those that this process has started and will wait for.
+// processes are the children that this process has started and will wait for.
 type processes struct {
-	mu   sync.Mutex // guards pids, and is held while one is started: no child is both unknown and without a parent
+	mu   sync.Mutex // guards pids; held during a start, so that reapOrphans never sees a child that is not in pids
 	pids map[int]struct{}
-	// reaped is when orphans were last looked for; guarded by mu.
+	// reaped is when orphans were last reaped; guarded by mu.
 	reaped time.Time
 }
 
@@ -267,7 +272,7 @@ func (c *processes) add(start func() (pid int, err error)) error {
 	return err
 }
 
-// remove forgets a process that was waited for.
+// remove removes a process that was reaped.
 func (c *processes) remove(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,9 +287,9 @@ func ignoringEINTR(f func() error) error {
 	}
 }
 
-// Forwarded are the signals that a wrapper passes on: all that can be caught, but for those that a process gets for what it did
-// itself (faults, SIGCHLD, SIGPIPE, its own limits), SIGURG, which Go's runtime uses, and those of a terminal's background.
-// What is ignored, as SIGHUP under nohup, stays so for the command too.
+// Forwarded returns the signals that a wrapper passes on: all that can be caught, except those that a process causes
+// itself (faults, SIGCHLD, SIGPIPE, its own limits), SIGURG, which Go's runtime uses, and those for background
+// processes of a terminal. An ignored signal, such as SIGHUP under nohup, stays ignored for the command too.
 func Forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
@@ -293,10 +298,10 @@ func Forwarded() []os.Signal {
 	return slices.DeleteFunc(append(all, systemSignals()...), signal.Ignored)
 }
 
-// Continues says whether a signal makes a stopped process go on.
+// Continues reports whether a signal continues a stopped process.
 func Continues(s syscall.Signal) bool { return s == syscall.SIGCONT }
 
-// SignalName is a signal's name, as in SIGTERM; empty for none.
+// SignalName returns a signal's name, such as SIGTERM; empty for none.
 func SignalName(s syscall.Signal) string {
 	if s == 0 {
 		return ""

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent has nothing to do: where Pdeathsig is there, it is the process's.
+// dieWithParent does nothing: where Pdeathsig exists, it belongs to the process, not to a thread.
 func dieWithParent() {}
 
-// Now is a clock that all processes of the machine share and nobody sets.
+// Now is a clock that all processes of the machine share and that cannot be set.
 func Now() time.Duration {
 	var ts unix.Timespec
-	_ = unix.ClockGettime(monotonic, &ts) // there is always this one
+	_ = unix.ClockGettime(monotonic, &ts) // always available
 	return time.Duration(ts.Nano())
 }
 
@@ -28,25 +28,25 @@ func reapGroup(int) {}
 
 func reapOrphans() {}
 
-// waitOptions are those of the wait for an exit or a stop.
+// waitOptions are the options for waiting for an exit or a stop.
 const waitOptions = syscall.WUNTRACED
 
-// hasExited cannot look at an exit without reaping it here.
+// hasExited cannot detect an exit without reaping it here.
 func hasExited(int) bool { return false }
 
-// parentOf is not known without reading the kernel's tables.
+// parentOf is unknown without reading the kernel's tables.
 func parentOf(int) int { return 0 }
 
-// alive is not known without reading the kernel's tables.
+// alive is unknown without reading the kernel's tables.
 func alive(int) (pids []int, known bool) { return nil, false }
 
-// systemSignals are those that this system has beside the common ones.
+// systemSignals returns the signals that this system has in addition to the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
 
-// kernelStops says that SIGTTOU keeps its meaning.
+// kernelStops reports whether SIGTTOU keeps its meaning.
 const kernelStops = false
 
-// unstopped calls f, in which the background may do what it would be stopped for by SIGTTOU, and may do so from then on.
+// unstopped calls f, during which the background may do what SIGTTOU would stop it for. It may do so from then on.
 func unstopped(f func()) {
 	signal.Ignore(syscall.SIGTTOU)
 	f()

@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is a clock that all processes of the machine share, which nobody sets and which goes on while it is suspended.
+// Now is a clock that all processes of the machine share, that cannot be set, and that runs during suspension.
 func Now() time.Duration {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a sandbox that refuses it, as the client's clock knows it
-		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // there is always this one
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // refused by a sandbox, as in the client's clock
+		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // always available
 	}
 	return time.Duration(ts.Nano())
 }
 
-// adoptOrphans makes this process the parent of what the command's processes leave behind, so that it can wait for them: the
-// first process of a container often does not.
-func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } // without it their end is seen when init has reaped them
+// adoptOrphans makes this process the parent of processes that the command's processes leave behind, so that it can
+// wait for them. The first process of a container often does not.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } // if this fails, their end is seen after init has reaped them
 
-// dieWithParent asks again for what Pdeathsig asked for: the kernel keeps it for each thread, and the thread that calls
-// exec need not be the first one.
-func dieWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) } // without it the guard is left
+// dieWithParent repeats the request of Pdeathsig. The kernel keeps it per thread, and exec need not be called by the
+// first thread.
+func dieWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) } // if this fails, the guard remains
 
-// reapGroup reaps what has ended of a group.
+// reapGroup reaps the ended processes of a group.
 func reapGroup(group int) {
 	for {
 		pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil)
@@ -39,10 +39,10 @@ func reapGroup(group int) {
 	}
 }
 
-// waitOptions are those of the wait after hasExited: for a stop that is there.
+// waitOptions are the options for waiting after hasExited: for a stop that has already happened.
 const waitOptions = syscall.WUNTRACED | syscall.WNOHANG
 
-// hasExited waits until a process has exited, and leaves it as a zombie, or has stopped.
+// hasExited waits until a process has exited or stopped. It leaves an exited one as a zombie.
 func hasExited(pid int) bool {
 	var info unix.Siginfo
 	err := ignoringEINTR(func() error {
@@ -52,42 +52,43 @@ func hasExited(pid int) bool {
 	return err == nil && (info.Code == exited || info.Code == killed || info.Code == dumped)
 }
 
-// kernelStops says that SIGTTOU keeps its meaning.
+// kernelStops reports whether SIGTTOU keeps its meaning.
 const kernelStops = true
 
-// unstopped calls f, in which the background may do what it would be stopped for by SIGTTOU. The signal is not ignored instead: that
-// could not be undone, and is needed.
+// unstopped calls f, during which the background may do what SIGTTOU would stop it for. It blocks the signal instead of
+// ignoring it, because ignoring could not be undone, and the signal is needed later.
 func unstopped(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var ttou, old unix.Sigset_t
 	const bits = 8 * int(unsafe.Sizeof(ttou.Val[0]))
 	ttou.Val[(int(unix.SIGTTOU)-1)/bits] |= 1 << ((int(unix.SIGTTOU) - 1) % bits)
-	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &old) == nil { // its errors are those of wrong arguments
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &old) == nil { // it fails only for wrong arguments
 		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
 	}
 	f()
 }
 
-// parentOf is the parent of a process; 0 when it is not known.
+// parentOf returns the parent of a process; 0 when it is unknown.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := bytes.Cut(stat, []byte(") ")) // after the name, which may hold anything else
+	_, rest, _ := bytes.Cut(stat, []byte(") ")) // after the name, which may contain anything else
 	if fields := bytes.Fields(rest); len(fields) > 1 {
-		n, _ := strconv.Atoi(string(fields[1])) // 0 is the answer to nonsense too
+		n, _ := strconv.Atoi(string(fields[1])) // 0 if malformed
 		return n
 	}
 	return 0
 }
 
-// reapEvery is the least time between two looks for orphans that have ended: each reads /proc.
+// reapEvery is the minimum time between two searches for ended orphans. Each search reads /proc.
 const reapEvery = time.Second
 
-// reapOrphans waits for processes that commands have left behind, that have left their groups, and that have ended since. Without it a
-// wrapper of many commands would collect them as zombies: adoptOrphans makes it their parent, and so does being the first process of a container.
+// reapOrphans reaps processes that commands left behind, that left their groups, and that have ended since. Without it
+// a wrapper of many commands would collect zombies, because adoptOrphans makes it their parent, and so does being the
+// first process of a container.
 func reapOrphans() {
 	ours.mu.Lock()
 	defer ours.mu.Unlock()
@@ -103,13 +104,13 @@ func reapOrphans() {
 	})
 }
 
-// stat is what the kernel says of a process.
+// stat is a process as the kernel describes it.
 type stat struct {
 	pid, parent, group int
 	dead               bool
 }
 
-// eachProcess calls f with each process that is seen in /proc. It returns an error if that cannot be read.
+// eachProcess calls f for each process in /proc. It returns an error if /proc cannot be read.
 func eachProcess(f func(stat)) error {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -122,7 +123,7 @@ func eachProcess(f func(stat)) error {
 		}
 		text, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		if err != nil {
-			continue // it is gone
+			continue // it has ended
 		}
 		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // state, parent, group
 		if len(fields) < 3 {
@@ -136,7 +137,8 @@ func eachProcess(f func(stat)) error {
 	return nil
 }
 
-// alive is who is left in a group and is not dead, or is ours to reap; false if that is not known.
+// alive returns the processes of a group that are not dead, or that this process must reap. known is false if /proc
+// does not show them.
 func alive(group int) (pids []int, known bool) {
 	self, first := false, false
 	err := eachProcess(func(p stat) {
@@ -145,13 +147,14 @@ func alive(group int) (pids []int, known bool) {
 			pids = append(pids, p.pid)
 		}
 	})
-	return pids, err == nil && self && first // otherwise it is of another namespace, or hides what is not ours
+	return pids, err == nil && self && first // otherwise /proc is of another namespace, or hides processes of others
 }
 
-// systemSignals are those that this system has beside the common ones: SIGPWR and the real-time signals.
+// systemSignals returns the signals that this system has in addition to the common ones: SIGPWR and the real-time
+// signals.
 func systemSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGPWR}
-	const first, last = 34, 64 // the C library keeps 32 and 33 for itself
+	const first, last = 34, 64 // the C library reserves 32 and 33
 	for n := first; n <= last; n++ {
 		all = append(all, syscall.Signal(n))
 	}

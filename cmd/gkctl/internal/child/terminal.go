@@ -12,10 +12,11 @@ import (
 
 // terminal is the controlling terminal of this process; nil when it has none, as under cron.
 //
-// A terminal has one foreground group; others that read from it, or change how it works, are stopped. The command is lent the
-// foreground at its start when it reads from the terminal and does not write into a pipe: in `wrapper command | less` the
-// foreground is shared with less, which must keep it until the command asks. When a person stops the command (Ctrl-Z), this process
-// and the rest of its pipeline stop too, so that the shell comes back; and when the shell continues it, it continues the command.
+// A terminal has one foreground group. Other groups that read from it, or change its settings, are stopped. The command
+// gets the foreground at its start if it reads from the terminal and does not write into a pipe. In `wrapper command |
+// less` the foreground is shared with less, which must keep it until the command asks for it. When a person stops the
+// command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell comes back. When the shell
+// continues it, it continues the command.
 type terminal struct {
 	fd  int
 	own int // our process group
@@ -29,13 +30,14 @@ func openTerminal() *terminal {
 	return &terminal{fd: fd, own: unix.Getpgrp()}
 }
 
-// begin lends the foreground to a command that has just started. One that was faster than this is stopped, which watch sees, and continued.
+// begin lends the foreground to a command that has just started. A command that was faster is stopped, which watch
+// sees, and then continued.
 func (t *terminal) begin(pid int) {
 	if t == nil {
 		return
 	}
 	if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
-		return // it reads from elsewhere
+		return // it does not read from the terminal
 	}
 	if out, err := os.Stdout.Stat(); err == nil && out.Mode()&os.ModeNamedPipe != 0 {
 		return
@@ -43,7 +45,7 @@ func (t *terminal) begin(pid int) {
 	t.lend(pid)
 }
 
-// lend gives the foreground to the command, when it is ours or already the command's.
+// lend gives the foreground to the command if it is ours or already the command's.
 func (t *terminal) lend(pid int) bool {
 	if t == nil {
 		return false
@@ -59,20 +61,21 @@ func (t *terminal) lend(pid int) bool {
 	return t.give(pid) == nil
 }
 
-// give gives the foreground to a group. In the background it stops this process with SIGTTOU, and goes on when that is continued.
+// give gives the foreground to a group. In the background it stops this process with SIGTTOU, and continues when the
+// process is continued.
 func (t *terminal) give(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }
 
-// lendWhenOurs gives the foreground to a command that was stopped for want of it. In the background this process is stopped, with the
-// rest of its pipeline, until its shell brings it to the front. It returns false where no shell can do so.
+// lendWhenOurs gives the foreground to a command that was stopped because it lacked it. In the background, this process
+// and the rest of its pipeline stop until the shell brings them to the front. It returns false if no shell can do so.
 func (t *terminal) lendWhenOurs(pid int) bool {
 	switch {
 	case t.lend(pid):
 		return true
 	case kernelStops && !signal.Ignored(syscall.SIGTTOU):
-		// It is the kernel that looks and stops, in one step: a shell that brings this process to the front at this moment finds it
-		// either stopped or there.
+		// The kernel checks and stops in one step. A shell that brings this process to the front at this moment finds
+		// it either stopped or in the foreground.
 		return t.give(pid) == nil
 	}
 	for hasShell(t.own) {
@@ -90,11 +93,11 @@ func (t *terminal) takeBack(pid int) {
 		return
 	}
 	if at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); err == nil && at == pid {
-		unstopped(func() { _ = t.give(t.own) }) // a terminal that was hung up meanwhile has no foreground
+		unstopped(func() { _ = t.give(t.own) }) // fails if the terminal was hung up meanwhile
 	}
 }
 
-// end takes the foreground back from wherever a command that has ended left it.
+// end takes the foreground back after the command has ended, wherever it left it.
 func (t *terminal) end(pid int) {
 	t.takeBack(pid)
 	t.close()
@@ -106,18 +109,19 @@ func (t *terminal) close() {
 	}
 }
 
-// suspend stops this process and the rest of its pipeline, and returns when it is continued. Not by SIGTSTP, which Go's runtime goes on
-// catching once it was asked to.
+// suspend stops this process and the rest of its pipeline, and returns when it is continued. It does not use SIGTSTP,
+// which Go's runtime keeps catching after the first signal.Notify.
 func suspend() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
-	_ = syscall.Kill(0, syscall.SIGSTOP) // the group is our own
-	<-continued                          // the stop comes some moment after the call
+	_ = syscall.Kill(0, syscall.SIGSTOP) // 0: our own group
+	<-continued                          // the stop comes shortly after the call
 }
 
-// hasShell says whether somebody can continue this process's group, own, once it was stopped: a parent of one of it, in another group of the
-// same session. Without one the kernel ignores a terminal's stops (POSIX: an orphaned group), and so must we, as under `ssh -t`.
+// hasShell reports whether something can continue this process's group, own, after it was stopped: a parent of one of
+// its processes, in another group of the same session. Without one the kernel ignores a terminal's stops (POSIX: an
+// orphaned process group), and so must this package, for example under `ssh -t`.
 func hasShell(own int) bool {
 	session, err := unix.Getsid(0)
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Supported says whether Start works on this system.
+// Supported reports whether Start works on this system.
 const Supported = false
 
-// Spec, Process and State are those of systems that have process groups.
+// Spec, Process and State are as on systems with process groups.
 type (
 	Spec struct {
-		Path      string
-		Args, Env []string
-		Files     []*os.File
-		Guard     []string
-		Begin     []string
-		Rubbish   string
-		Until     time.Duration
-		Waits     func(pids []int)
-		MayGoOn   func() bool
+		Path        string
+		Args, Env   []string
+		Files       []*os.File
+		Guard       []string
+		Begin       []string
+		Rubbish     string
+		Until       time.Duration
+		Waits       func(pids []int)
+		MayContinue func() bool
 	}
 	Process struct{}
 	State   struct {
@@ -33,7 +33,7 @@ type (
 	}
 )
 
-// Start fails with ErrUnsupported, so that nothing below is ever called.
+// Start fails with ErrUnsupported, so none of the functions below is ever called.
 func Start(Spec) (*Process, error) { return nil, ErrUnsupported }
 
 func (*Process) PID() int                           { return 0 }

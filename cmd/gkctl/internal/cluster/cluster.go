@@ -31,7 +31,7 @@ func newCluster(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "cluster",
-		Short:   "Show and change who the cluster is",
+		Short:   "Show and change the members and settings of the cluster",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    ui.HelpOfGroup,
 	}
@@ -50,20 +50,20 @@ func newClusterStatus(f *conn.Factory, run func(*clusterStatusOptions, context.C
 	o := &clusterStatusOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "status [--state-hash]",
-		Short: "Show each member, asked directly",
-		Long: `Asks each member directly how it is. Members with the same index have the same state, which --state-hash shows: it reads the
-whole state of each, so it takes a while on a large cluster. Exits with 69 when a member does not answer.`,
+		Short: "Show the state of each member",
+		Long: `Asks each member directly for its state. Members with the same index have the same state, which --state-hash verifies. It reads the whole
+state of each member, so it takes a while on a large cluster. Exits with 69 if a member does not answer.`,
 		Example: `  gkctl cluster status -o wide
   gkctl cluster status --state-hash`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&o.stateHash, "state-hash", false, "also the hash of each member's state")
+	cmd.Flags().BoolVar(&o.stateHash, "state-hash", false, "also show the hash of each member's state")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
-// memberJSON is a member with its own answer, or why there is none.
+// memberJSON is a member with its answer, or why there is none.
 type memberJSON struct {
 	Endpoint string     `json:"endpoint,omitempty"`
 	Member   ui.Message `json:"member,omitzero"`
@@ -132,7 +132,7 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) ui.Row {
 	return r
 }
 
-// writesText is how long a member's latest writes to its log took: half of them at most, and the longest.
+// writesText says how long a member's recent writes to its log took: the median and the maximum.
 func writesText(w *gatekeeperv1.LogWrites) string {
 	if w == nil {
 		return ""
@@ -140,7 +140,7 @@ func writesText(w *gatekeeperv1.LogWrites) string {
 	return fmt.Sprintf("%s, at most %s", w.GetMedian().AsDuration().Round(10*time.Microsecond), w.GetLongest().AsDuration().Round(10*time.Microsecond))
 }
 
-// role names a follower without a vote for what it is: it does not count for a majority.
+// role returns "non-voter" for a follower without a vote, because it does not count for a majority.
 func role(m *client.MemberStatus) string {
 	if m.Member != nil && !m.Member.GetVoter() {
 		return "non-voter"
@@ -177,18 +177,18 @@ func newClusterAdd(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "add ID PEER-ADDRESS [--non-voter]",
-		Short: "Take a server in: it is promoted to a voter when it has caught up",
-		Long: `Takes a server in as a non-voter and promotes it when it has caught up. A server that is started with its own --id, and with --join and
-the API addresses of the cluster, asks to be taken in itself and does not need this command.
+		Short: "Add a server: it is promoted to a voter when it has caught up",
+		Long: `Adds a server as a non-voter, and promotes it when it has caught up. A server that is started with a new --id, and with --join and the API
+addresses of the cluster, is added automatically and does not need this command.
 
-With --non-voter the server follows without a vote, so it never leads; start it with --non-voter too. To promote it later, repeat
-the command without --non-voter, and start the server without it.`,
+With --non-voter the server follows without a vote, so it never leads; start it with --non-voter too. To promote it later, repeat the command
+without --non-voter, and restart the server without it.`,
 		Example: `  gkctl cluster add gk4 10.0.0.4:7421
   gkctl cluster add gk5 10.0.0.5:7421 --non-voter`,
 		Args: ui.Exactly(2, "the id of the server, and the address of its peer port"),
 	}
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
-	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it without a vote: it follows and never leads")
+	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "keep it without a vote: it follows and never leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return onCluster(cmd.Context(), f, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
@@ -204,7 +204,7 @@ the command without --non-voter, and start the server without it.`,
 	return cmd
 }
 
-// onCluster runs do, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
+// onCluster runs do, which changes the cluster or its member id, and says what to do if the outcome is unknown.
 func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.Context, *client.Client) error) error {
 	return f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		err := do(ctx, c)
@@ -215,7 +215,7 @@ func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.
 	})
 }
 
-// refusedMember is the servers' refusal. Of a member that is not there it says which one was likely meant.
+// refusedMember rewords the servers' refusal. For a missing member it says which one was probably meant.
 func refusedMember(ctx context.Context, c *client.Client, id string, err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	if !ok || e.Reason == "" {

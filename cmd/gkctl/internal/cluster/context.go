@@ -18,8 +18,8 @@ func newContext(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "context",
-		Short:   "List, choose and define contexts: how to reach which cluster",
-		Long: `Contexts are kept in the file that GK_CONFIG names, else in ~/.config/gatekeeper/config.yaml:
+		Short:   "List, choose and define contexts: saved connections to clusters",
+		Long: `Contexts are stored in the file that GK_CONFIG names, by default ~/.config/gatekeeper/config.yaml:
 
   current-context: prod
   contexts:
@@ -30,7 +30,7 @@ func newContext(f *conn.Factory) *cobra.Command {
       tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
       bearer-token-file: me.token
 
-Paths in the file are relative to it; set writes them from the root. Flags and variables come before the context, but for --context, which comes before variables.`,
+Paths in the file are relative to it; set writes absolute ones. Flags and variables take precedence over the context, but --context takes precedence over variables.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -62,7 +62,7 @@ func newContextList(f *conn.Factory) *cobra.Command {
 					}
 					return ui.Row{Name: c.Name, Cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				Object: &contexts.File{Current: file.Current, Contexts: append([]contexts.Context{}, file.Contexts...)}, // a list, be it empty
+				Object: &contexts.File{Current: file.Current, Contexts: append([]contexts.Context{}, file.Contexts...)}, // a list, even if empty
 				Empty:  "There are no contexts in " + path + ".",
 			})
 		},
@@ -71,7 +71,7 @@ func newContextList(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// changeContexts reads the file, calls change with it, writes it, and says what was done to the context of that name.
+// changeContexts reads the file, calls change with it, writes it, and says what was done to the context.
 func changeContexts(f *conn.Factory, name, done string, change func(*contexts.File) error) error {
 	file, path, err := conn.ReadContexts()
 	if err != nil {
@@ -90,7 +90,7 @@ func changeContexts(f *conn.Factory, name, done string, change func(*contexts.Fi
 func newContextUse(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use NAME",
-		Short:             "Choose the context that counts from now on",
+		Short:             "Choose the current context",
 		Example:           `  gkctl context use prod`,
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
@@ -110,7 +110,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 	var group, acquirer string
 	cmd := &cobra.Command{
 		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...] [--bearer-token-file FILE]",
-		Short: "Define a context, or change what is given of it",
+		Short: "Create a context, or change the given fields of one",
 		Example: `  gkctl context set prod --endpoints gk1.example.com,gk2.example.com,gk3.example.com --tls-ca ca.pem
   gkctl context set prod --group prod`,
 		Args: ui.Exactly(1, "the name of a context"),
@@ -136,10 +136,10 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 						continue
 					}
 					if s.flag == "bearer-token-file" && (strings.HasPrefix(s.from, "gk_") || strings.HasPrefix(s.from, "eyJ")) {
-						return ui.Usagef("--%s wants the name of a file with the token in it, not the token", s.flag)
+						return ui.Usagef("--%s takes the name of a file with the token, not the token", s.flag)
 					}
 					*s.to = s.from
-					if s.file && s.from != "" { // gkctl is called from other folders later
+					if s.file && s.from != "" { // gkctl may be called from another folder later
 						abs, err := filepath.Abs(s.from)
 						if err != nil {
 							return ui.Usagef("--%s: %w", s.flag, err)
@@ -160,8 +160,8 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&group, "group", "", "group that we are in")
-	cmd.Flags().StringVar(&acquirer, "acquirer", "", "acquirer that we are; default: the host name")
+	cmd.Flags().StringVar(&group, "group", "", "group of this host")
+	cmd.Flags().StringVar(&acquirer, "acquirer", "", "acquirer name of this host; default: the host name")
 	return cmd
 }
 

@@ -27,14 +27,14 @@ func newClusterRemove(f *conn.Factory, run func(*clusterRemoveOptions, context.C
 	o := &clusterRemoveOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "remove ID [--dry-run] [--yes] [--force]",
-		Short: "Take a server out; its id can never be used again",
-		Long: `Takes a server out of the cluster for good: it stops, and a new server needs a new id and an empty data folder.
+		Short: "Remove a server permanently; its id can never be used again",
+		Long: `Removes a server from the cluster permanently: it stops, and a new server needs a new id and an empty data folder.
 
-The command shows the members that will be left and asks first. A script gives --yes. The servers refuse a removal that leaves
-fewer voters that answer than a majority: the cluster would stop. Bring the voters back that are named, or remove them first.
---force removes the server all the same; use it only if the cluster may stop until they are back.
+The command shows the remaining members and asks for confirmation; in a script, pass --yes. The servers refuse a removal if fewer of the
+remaining voters answer than a majority, because the cluster would stop. Bring back the voters that are named, or remove them first. --force
+removes the server anyway; use it only if the cluster may stop until they are back.
 
-Removing a server that was removed before changes nothing and exits with 0.`,
+Removing a server that was already removed changes nothing and exits with 0.`,
 		Example: `  gkctl cluster remove gk3 --dry-run
   gkctl cluster remove gk3 --yes`,
 		Args:              ui.Exactly(1, "the id of the server"),
@@ -45,9 +45,9 @@ Removing a server that was removed before changes nothing and exits with 0.`,
 		},
 	}
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be left, and whether the servers would refuse; change nothing")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&o.force, "force", false, "also if fewer voters that answer than a majority are left")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the remaining members, and whether the servers would refuse; change nothing")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&o.force, "force", false, "remove it even if fewer voters than a majority answer")
 	return cmd
 }
 
@@ -62,10 +62,10 @@ func (o *clusterRemoveOptions) run(ctx context.Context) error {
 			return o.report(id, plan)
 		}
 		if refusal := plan.GetRefusal(); refusal != "" && !o.force {
-			return ui.WithHint(fmt.Errorf("%s", refusal), "--force removes it all the same: the cluster then stops until they are back.")
+			return ui.WithHint(fmt.Errorf("%s", refusal), "--force removes it anyway: the cluster then stops until they are back.")
 		}
 		if !o.yes {
-			about := fmt.Sprintf("%s is removed for good, and %s left: %s", id, words.Plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
+			about := fmt.Sprintf("%s is removed permanently, and %s left: %s", id, words.Plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
 			if plan.GetRefusal() != "" {
 				about += "\n" + plan.GetRefusal()
 			}
@@ -87,7 +87,7 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 	}
 	switch {
 	case r.GetAlreadyRemoved():
-		fmt.Fprintf(o.f.Out, "%s was removed before: nothing to do\n", id)
+		fmt.Fprintf(o.f.Out, "%s was already removed: nothing to do\n", id)
 	case o.dryRun:
 		fmt.Fprintf(o.f.Out, "%s would be removed, and %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
 		if r.GetRefusal() != "" {
@@ -99,7 +99,7 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 	return nil
 }
 
-// memberList names the members that are left, and of each whether it answers.
+// memberList names the remaining members, and says which do not answer or have no vote.
 func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
 	return strings.Join(words.Mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
@@ -116,10 +116,10 @@ func newClusterTransfer(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "transfer [ID]",
-		Short: "Hand leadership to a voter, or to the one furthest on",
+		Short: "Transfer leadership to a voter, by default to the most up-to-date one",
 		Example: `  gkctl cluster transfer
   gkctl cluster transfer gk2`,
-		Args:              ui.AtMost(1, "one id at most: that of the server which is to lead"),
+		Args:              ui.AtMost(1, "at most one id: that of the new leader"),
 		ValidArgsFunction: completeMembers(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -146,7 +146,7 @@ func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	return err
 }
 
-// transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
+// transferToAny lets the leader choose, and says who leads now. The old leader cannot know it yet.
 func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
@@ -168,8 +168,8 @@ func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, outpu
 		case <-tick.C:
 		case <-ctx.Done():
 			return &ui.CodeError{
-				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was handed over, and no member said within --timeout that it leads now"),
-				Hint: "`gkctl status` shows who leads.",
+				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was handed over, but no member reported to be the leader within --timeout"),
+				Hint: "`gkctl status` shows the leader.",
 			}
 		}
 	}

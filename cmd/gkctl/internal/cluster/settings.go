@@ -34,24 +34,25 @@ func newClusterSettings(f *conn.Factory, run func(*settingsOptions, context.Cont
 	cmd := &cobra.Command{
 		Use:   "settings [NAME=VALUE...] [--dry-run] [--yes]",
 		Short: "Show or change the settings that all members share",
-		Long: `Shows the settings that all members share, or changes some of them in one step, which the journal records. Undo does not take
-settings back: set the earlier values again.
+		Long: `Shows the settings that all members share, or changes some of them in one step, which the journal records. Undo does not revert settings: set
+the earlier values again.
 
-  max_duration            the longest duration that a definition may have
-  journal_per_semaphore   edits kept in the journal of each semaphore, and as many ends of permits
-  journal_total           the same, of all semaphores together
+  max_duration            maximum duration that a definition may have
+  journal_per_semaphore   edits kept in the journal for each semaphore, and as many ends of permits
+  journal_total           the same, for all semaphores together
   journal_lifetime        how long the journal keeps an entry
   remembered_deletions    deleted definitions whose version is remembered
   request_lifetime        how long a request is remembered at least, while there is room
   requests_kept           requests of each semaphore that are remembered for longer
-  request_bytes           the most memory for requests
-  edit_bytes              the most memory for requests that edit
-  max_task_bytes          the most bytes of a task's payload, and of its result
-  max_job_bytes           the most bytes of the payloads of a job
-  max_semaphore_work_bytes  the most bytes that the jobs of a semaphore store and reserve
-  max_work_bytes          the same, of all semaphores together
+  request_bytes           maximum memory for requests
+  edit_bytes              maximum memory for requests that edit
+  max_task_bytes          maximum size of a task's payload, and of its result
+  max_job_bytes           maximum total size of a job's payloads
+  max_semaphore_work_bytes  maximum that the jobs of a semaphore store and reserve
+  max_work_bytes          the same, for all semaphores together
 
-Raising max_duration lengthens, for good, how long a recovered cluster grants nothing. Lowering another bound loses what is beyond it. gkctl shows the change and asks first, or in a script needs --yes.`,
+Raising max_duration permanently lengthens the time for which a recovered cluster grants nothing. Lowering another limit discards what exceeds
+it. gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl cluster settings
   gkctl cluster settings max_duration=6h --reason "nightly exports take long"
   gkctl cluster settings journal_lifetime=2160h --dry-run`,
@@ -63,7 +64,7 @@ Raising max_duration lengthens, for good, how long a recovered cluster grants no
 		},
 	}
 	o.YesFlag.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change; change nothing")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -110,7 +111,7 @@ func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, ui.Usagef("%q is not a setting and its value: give NAME=VALUE, as in max_duration=6h", arg)
+			return nil, ui.Usagef("%q is not NAME=VALUE: give a setting and its value, as in max_duration=6h", arg)
 		}
 		f := settingFields().ByName(protoreflect.Name(name))
 		if f == nil {
@@ -121,7 +122,7 @@ func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
 			return nil, ui.Usagef("%s", text)
 		}
 		if m.Has(f) {
-			return nil, ui.Usagef("%s is given twice: it can be set to one value", name)
+			return nil, ui.Usagef("%s is given twice", name)
 		}
 		v, err := settingValue(f, value)
 		if err != nil {

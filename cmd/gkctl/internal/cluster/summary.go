@@ -33,8 +33,8 @@ func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error)
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "status",
-		Short:   "Show in a few lines how the cluster is",
-		Long:    "Shows in a few lines how the cluster is, how many definitions are paused or not heard of as expected, and which semaphores deny every caller. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
+		Short:   "Show a summary of the cluster",
+		Long:    "Shows a summary of the cluster, how many definitions are paused or miss expected work, and which semaphores deny every caller. It exits with 69 if there is no leader. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: ui.NoArgs,
@@ -56,19 +56,20 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		stops, err := countStops(ctx, c)
 		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leads(best, members)) {
-			best = proto.CloneOf(best) // its leader is the last one that was heard of
+			best = proto.CloneOf(best) // its leader is the last known one
 			best.LeaderId, best.LeaderApiAddress = "", ""
 			return o.print(best, members, nil)
 		}
 		if err != nil {
-			stops = nil // how the cluster is counts more, and is known
+			stops = nil // the rest of the summary matters more, and is known
 			o.f.Say("gkctl: pauses, cordons and missed work could not be counted: %s", ui.Sentence(err))
 		}
 		return o.print(best, members, stops)
 	})
 }
 
-// stops are definitions that are paused or miss their work, and cordons: reasons why little is granted while every server is well.
+// stops counts paused definitions, missed work and cordons: reasons why little is granted although every server is
+// healthy.
 type stops struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`
@@ -92,7 +93,7 @@ func countStops(ctx context.Context, c *client.Client) (*stops, error) {
 	return s, err
 }
 
-// lines are a table's.
+// lines returns the lines of the table.
 func (s *stops) lines() [][2]string {
 	if s == nil {
 		return nil
@@ -104,7 +105,7 @@ func (s *stops) lines() [][2]string {
 	}
 }
 
-// print prints how the cluster is. stops is nil when it is not known.
+// print prints the summary. stops is nil when it is unknown.
 func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	var err error
 	switch {
@@ -119,7 +120,7 @@ func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []cl
 		}
 	}
 	if err == nil && best.GetLeaderId() == "" {
-		return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no server leads: nothing can be acquired or changed"), Hint: "`gkctl cluster status` shows which members answer."}
+		return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader: nothing can be acquired or changed"), Hint: "`gkctl cluster status` shows which members answer."}
 	}
 	return err
 }
@@ -136,9 +137,9 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		{"permits", words.Number(best.GetPermits())},
 		{"waiters", words.Number(best.GetWaiters())},
 	}
-	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a server that was started has applied nothing before it has heard from a leader
+	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a restarted server has applied nothing until it hears from a leader
 		for i := range lines[3:] {
-			lines[3+i][1] = "not known"
+			lines[3+i][1] = "unknown"
 		}
 	}
 	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
@@ -153,7 +154,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	}
 	for _, m := range members {
 		if m.Status.GetInsecure() {
-			fmt.Fprintf(w, "insecure:\t%s\n", words.Cell(m.ID()+" was started with --insecure: its ports may let everybody in"))
+			fmt.Fprintf(w, "insecure:\t%s\n", words.Cell(m.ID()+" was started with --insecure: its ports may accept every caller"))
 		}
 	}
 	for _, c := range best.GetMemberClocks() {
@@ -180,26 +181,26 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		fmt.Fprintf(w, "asked in vain:\t%s\n", words.Plural(more, "more semaphore", "more semaphores"))
 	}
 	if wait := best.GetRecoveryWait(); wait != nil {
-		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
+		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every earlier permit has ended\n", wait.AsDuration().Round(time.Second))
 	}
 	return w.Flush()
 }
 
-// certificateText says what is wrong with a certificate, or will be soon; empty when nothing is.
+// certificateText says what is wrong with a certificate, or will be soon; empty when it is fine.
 func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	left := c.GetNotAfter().AsTime().Sub(now)
 	switch {
 	case c.GetError() != "":
 		return "its files cannot be used: " + c.GetError()
 	case left <= 0:
-		return fmt.Sprintf("that of %s ended at %s", c.GetSubject(), words.When(c.GetNotAfter()))
+		return fmt.Sprintf("that of %s expired at %s", c.GetSubject(), words.When(c.GetNotAfter()))
 	case left < authority.Soon:
-		return fmt.Sprintf("that of %s ends in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
+		return fmt.Sprintf("that of %s expires in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
 }
 
-// ownCertificate says what certificateText does of the caller's certificate, which no server warns of.
+// ownCertificate is certificateText for the caller's certificate, about which servers do not warn.
 func ownCertificate(g *conn.Global, now time.Time) string {
 	file, cert := g.Certificate()
 	if cert == nil {
@@ -209,13 +210,13 @@ func ownCertificate(g *conn.Global, now time.Time) string {
 	if text == "" {
 		return ""
 	}
-	return "ours, " + file + ": " + text
+	return "yours, " + file + ": " + text
 }
 
-// maxStatusDenied is how many of the semaphores that deny every caller are named.
+// maxStatusDenied is how many semaphores that deny every caller are listed.
 const maxStatusDenied = 5
 
-// side says on which side of another clock one is.
+// side says whether a clock is ahead of or behind another one.
 func side(ahead time.Duration) string {
 	if ahead < 0 {
 		return fmt.Sprintf("%v behind", ahead.Abs().Round(time.Second))

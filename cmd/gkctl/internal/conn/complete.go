@@ -14,11 +14,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// CompletionPage is how many words the servers are asked for: more than a person looks through.
+// CompletionPage is how many words to request from the servers: more than a person looks through.
 const CompletionPage = 1000
 
-// Complete completes a word by what list returns, where that has the same beginning. It asks the servers while a person waits: not for
-// long, and a shell shows no errors.
+// Complete completes a word with the results of list that start with it. It contacts the servers while a person waits,
+// so it does not take long, and it hides errors.
 func (f *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
 		_ = f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
@@ -38,12 +38,12 @@ func (f *Factory) CompleteNames(cmd *cobra.Command, args []string, begun string)
 	})(cmd, args, begun)
 }
 
-// CompleteGroups completes a flag by the groups that were seen asking.
+// CompleteGroups completes a flag with the groups of known callers.
 func (f *Factory) CompleteGroups(cmd *cobra.Command, flag string) {
 	f.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
 }
 
-// CompleteAcquirers completes a flag by the acquirers that were seen asking.
+// CompleteAcquirers completes a flag with the acquirers of known callers.
 func (f *Factory) CompleteAcquirers(cmd *cobra.Command, flag string) {
 	f.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
 }
@@ -58,7 +58,7 @@ func (f *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*ga
 	}))
 }
 
-// CompleteFlags completes the flags that mean the same in each command, as far as a command has not done so itself.
+// CompleteFlags completes the flags that mean the same in each command, unless a command does so itself.
 func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{"selector": f.Complete(labelPairs), "context": CompleteContexts} {
 		if cmd.Flags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
@@ -75,7 +75,7 @@ func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	}
 }
 
-// labelPairs are the labels of definitions, each as KEY=VALUE after what was chosen already.
+// labelPairs returns the labels of definitions as KEY=VALUE, each after what was already typed.
 func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
 	chosen := begun[:strings.LastIndex(begun, ",")+1]
 	all, err := lookup.Definitions(ctx, c, nil, "")

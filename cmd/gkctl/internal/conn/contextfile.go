@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// ReadContexts reads the file of contexts, and says where it is.
+// ReadContexts reads the file of contexts, and returns its path.
 func ReadContexts() (f *contexts.File, path string, err error) {
 	if path, err = contexts.Path(); err == nil {
 		f, err = contexts.Read(path)
@@ -19,7 +19,7 @@ func ReadContexts() (f *contexts.File, path string, err error) {
 	return f, path, nil
 }
 
-// saved is the context in force; the zero value when there is none.
+// saved returns the current context; the zero value when there is none.
 func (o *Global) saved() (contexts.Context, error) {
 	c, err := contexts.Load(o.context)
 	if err != nil {

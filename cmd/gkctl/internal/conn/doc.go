@@ -1,3 +1,3 @@
-// Package conn reaches the servers. Factory carries the streams, the global flags and the way to dial; every command gets one. It also knows the file of
-// contexts, and completes words by what the servers know.
+// Package conn connects to the servers. Every command gets a Factory with the streams, the global flags and the dialer.
+// The package also reads the file of contexts, and completes words with names from the servers.
 package conn

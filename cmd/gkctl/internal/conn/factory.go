@@ -23,7 +23,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Factory is what every command works with: the streams of a person or a script, and the way to the servers.
+// Factory is what every command works with: the streams and the connection to the servers.
 type Factory struct {
 	*ui.IO
 	// Dial connects to a cluster.
@@ -32,7 +32,7 @@ type Factory struct {
 	Global Global
 }
 
-// New is a Factory of the given streams. Its flags are read by Global.
+// New returns a Factory with the given streams. Its flags are in Global.
 func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }
@@ -47,11 +47,11 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 	if err != nil {
 		return ui.Usagef("%s", err)
 	}
-	defer func() { _ = c.Close() }() // it has none
+	defer func() { _ = c.Close() }() // always nil
 	return f.Global.ended(lookup.Annotate(ctx, c, do(ctx, c)), time.Now())
 }
 
-// Ask is Connected for a command that is one step: it has --timeout for it.
+// Ask is Connected for a command with a single step, which is limited by --timeout.
 func (f *Factory) Ask(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	return f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := f.Bounded(ctx)
@@ -60,12 +60,12 @@ func (f *Factory) Ask(ctx context.Context, do func(context.Context, *client.Clie
 	}, opts...)
 }
 
-// Bounded is a context for one step of a command.
+// Bounded returns a context for one step of a command, limited by --timeout.
 func (f *Factory) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, f.Global.Timeout)
 }
 
-// Global are the flags of every command.
+// Global holds the flags of every command.
 type Global struct {
 	context   string
 	Endpoints []string
@@ -84,26 +84,26 @@ func (o *Global) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
-	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the point: servers of another one are refused (GK_CLUSTER)")
-	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
-	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
-	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
-	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
+	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the dot; servers of another cluster are refused (GK_CLUSTER)")
+	f.StringVar(&o.context, "context", "", "context in the file named by GK_CONFIG (GK_CONTEXT)")
+	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file with the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file with your certificate (GK_TLS_CERT)")
+	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file with its key (GK_TLS_KEY)")
 	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
-	f.StringVar(&o.TokenFile, "bearer-token-file", "", "`FILE` with our bearer token (GK_BEARER_TOKEN_FILE, or the token in GK_BEARER_TOKEN)")
-	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to try")
-	f.StringVar(&o.Author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
-	f.StringVar(&o.Reason, "reason", "", "why a change is made")
+	f.StringVar(&o.TokenFile, "bearer-token-file", "", "`FILE` with your bearer token (GK_BEARER_TOKEN_FILE, or the token in GK_BEARER_TOKEN)")
+	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to keep trying")
+	f.StringVar(&o.Author, "author", "", "author of a change, default user@host (GK_AUTHOR)")
+	f.StringVar(&o.Reason, "reason", "", "reason for a change")
 	o.flags = f
 }
 
-// Connection is where to connect, and how.
+// Connection returns the endpoints and how to connect to them.
 func (o *Global) Connection() (endpoints []string, opts []client.Option, err error) {
 	if o.Timeout <= 0 {
 		return nil, nil, ui.Usagef("--timeout must be above 0")
 	}
 	if o.Changed("context") && o.context == "" {
-		return nil, nil, ui.Usagef("--context is empty: name a context, as `gkctl context list` shows them, or leave the flag out")
+		return nil, nil, ui.Usagef("--context is empty: name one of the contexts in `gkctl context list`, or omit the flag")
 	}
 	saved, err := o.saved()
 	if err != nil {
@@ -114,15 +114,15 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	}
 	tls := o.tls(&saved)
 	if tls == (client.TLS{}) {
-		opts = append(opts, client.WithPlaintext()) // a flag may have emptied a variable
+		opts = append(opts, client.WithPlaintext()) // a flag may override a variable with an empty value
 	} else {
 		opts = append(opts, client.WithTLS(tls))
 	}
 	token := o.bearer(&saved)
 	if token != nil && tls == (client.TLS{}) {
-		return nil, nil, ui.Usagef("a bearer token is sent by TLS only, because everybody on its way could use it: give --tls-ca, or take the token away")
+		return nil, nil, ui.Usagef("a bearer token is only sent over TLS, because others could read it on the way: pass --tls-ca, or remove the token")
 	}
-	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag may have emptied a variable
+	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag may override a variable with an empty value
 	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {
 		opts = append(opts, client.WithCluster(id))
 	}
@@ -144,7 +144,7 @@ func (o *Global) tls(saved *contexts.Context) client.TLS {
 	}
 }
 
-// Certificate is our client certificate, and its file. Nil: there is none, or it cannot be read.
+// Certificate returns the client certificate and its file; nil if there is none, or it cannot be read.
 func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	saved, err := o.saved()
 	if err != nil {
@@ -162,8 +162,8 @@ func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	return file, certs[0]
 }
 
-// ended explains the refusal of our certificate if it has ended. Servers say that of any certificate whose time they do not accept, and
-// name none.
+// ended explains why the servers refused the client certificate if it has expired. Servers say the same about every
+// certificate whose validity they do not accept, and do not name it.
 func (o *Global) ended(err error, now time.Time) error {
 	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
 		return err
@@ -174,12 +174,12 @@ func (o *Global) ended(err error, now time.Time) error {
 	}
 	return &ui.CodeError{
 		Code: ui.ExitNotAllowed,
-		Err:  fmt.Errorf("unauthenticated: the client certificate %s ended at %s: %w", file, cert.NotAfter.Local().Format(time.DateTime), err),
-		Hint: "Renew it with `gkctl cert client NAME --force` where its authority is, and copy it here.",
+		Err:  fmt.Errorf("unauthenticated: the client certificate %s expired at %s: %w", file, cert.NotAfter.Local().Format(time.DateTime), err),
+		Hint: "Renew it with `gkctl cert client NAME --force` on the machine with its authority, and copy it here.",
 	}
 }
 
-// bearer is the bearer token: the flag's file, or what contexts.Context.Bearer says. Nil: there is none.
+// bearer returns the bearer token, from the flag's file or from contexts.Context.Bearer; nil if there is none.
 func (o *Global) bearer(saved *contexts.Context) client.Option {
 	file, token := saved.Bearer(o.Changed("context"))
 	if o.Changed("bearer-token-file") {
@@ -194,7 +194,7 @@ func (o *Global) bearer(saved *contexts.Context) client.Option {
 	return nil
 }
 
-// pick is the value of a setting: the flag's, or what contexts.Setting says.
+// pick returns the value of a setting, from the flag or from contexts.Setting.
 func (o *Global) pick(name, flag, saved string) string {
 	if o.Changed(name) {
 		return flag
@@ -202,7 +202,7 @@ func (o *Global) pick(name, flag, saved string) string {
 	return contexts.Setting(name, saved, o.Changed("context"))
 }
 
-// Changed says whether a global flag was given.
+// Changed reports whether a global flag was given.
 func (o *Global) Changed(name string) bool {
 	if o.flags == nil { // the zero Global
 		return false
@@ -211,7 +211,7 @@ func (o *Global) Changed(name string) bool {
 	return f != nil && f.Changed
 }
 
-// Who is the author of a change: claimed, as user@host.
+// Who returns the author of a change, user@host by default.
 func (o *Global) Who() string {
 	if a := o.pick("author", o.Author, ""); a != "" {
 		return a
@@ -227,22 +227,22 @@ func (o *Global) Who() string {
 	return name + "@" + host
 }
 
-// IdentityFlags name the caller.
+// IdentityFlags are the flags that name the caller.
 type IdentityFlags struct{ Group, Acquirer, HolderID string }
 
 // Register adds all of the flags.
 func (f *IdentityFlags) Register(cmd *cobra.Command) {
 	f.RegisterAsker(cmd)
-	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; one that asks again takes over its own permit, under a new token")
+	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; a caller with the same id takes over its earlier permit, with a new token")
 }
 
-// RegisterAsker registers those of a command whose holders are never the same.
+// RegisterAsker adds the flags of a command whose holders are always different.
 func (f *IdentityFlags) RegisterAsker(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Group, "group", "", "group that asks (GK_GROUP), default "+client.DefaultGroup)
-	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer that asks (GK_ACQUIRER), default the host name")
+	cmd.Flags().StringVar(&f.Group, "group", "", "group of the caller (GK_GROUP), default "+client.DefaultGroup)
+	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer name of the caller (GK_ACQUIRER), default the host name")
 }
 
-// Options are those for the client.
+// Options returns the options for the client.
 func (f *IdentityFlags) Options() []client.Option {
 	var opts []client.Option
 	if f.Group != "" {
@@ -254,7 +254,7 @@ func (f *IdentityFlags) Options() []client.Option {
 	return opts
 }
 
-// Identity is the caller, complete.
+// Identity returns the caller's complete identity.
 func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	saved, err := g.saved()
 	if err != nil {
@@ -266,13 +266,13 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	}
 	if id.Acquirer == "" {
 		if id.Acquirer, err = os.Hostname(); err != nil {
-			return nil, ui.Usagef("give --acquirer: this machine does not say its name: %w", err)
+			return nil, ui.Usagef("give --acquirer: the host name is unknown: %w", err)
 		}
 	}
 	return id, nil
 }
 
-// Answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.
+// Answering counts the members that best lists, and those of them that answered, each once, whatever its address.
 func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
@@ -282,7 +282,8 @@ func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 	return reached, len(best.GetMembers())
 }
 
-// LeaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.
+// LeaderOrNewest returns the status of the leader, or of the member with the highest term. At least one member has
+// answered.
 func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

@@ -26,25 +26,25 @@ func newApply(f *conn.Factory, run func(*applyOptions, context.Context) error) *
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
-		Short:   "Make definitions what files say: all of them in one step, or none",
-		Long: `Creates and replaces definitions so that they are what the files say, all in one step, or none. Nothing is changed when somebody
-else has changed one of them in between.
+		Short:   "Create and replace definitions from files, all or none",
+		Long: `Creates and replaces definitions so that they match the files, all in one step or none. Nothing changes if one of them was changed
+concurrently.
 
-An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused when the definition has another version now, or is gone; an
-entry without one is applied over whatever there is.
+An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused if the definition has another version now, or was deleted. An
+entry without a version overwrites the definition.
 
---dry-run shows what would change, and what that would do: which holders would be told to stop, who would be let in and shut out.
+--dry-run shows what would change and the effect: which holders would have to stop, and who would be let in or locked out.
 
---prune also deletes the definitions whose labels match -l and that no file names.
+--prune also deletes the definitions whose labels match -l and that are in none of the files.
 
-` + change.AsksText + ` A new definition that lets in nobody known only warns.`,
+` + change.AsksText + ` A new definition that lets in no known caller only prints a warning.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
-	o.files.register(cmd, "also delete what matches -l and is in no file", "labels of what --prune may delete")
+	o.files.register(cmd, "also delete definitions that match -l and are in no file", "labels of the definitions that --prune may delete")
 	o.editing.register(cmd)
 	return cmd
 }
@@ -74,7 +74,7 @@ type diffOptions struct {
 	output ui.Output
 }
 
-// difference is of one definition, as -o json has it.
+// difference is the difference of one definition in -o json.
 type difference struct {
 	Name   string `json:"name"`
 	Action string `json:"action"`
@@ -86,9 +86,9 @@ func newDiff(f *conn.Factory, run func(*diffOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "diff -f FILE [--prune -l SELECTOR]",
-		Short:   "Show what apply would change; exits with 1 on differences",
-		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 when there is no difference, with 1 when
-there is one, with 65 when an entry has a version that is no longer the current one, and with more when it could not be found out.`,
+		Short:   "Show what apply would change; exits with 1 if there are differences",
+		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 if nothing would change, with 1 if
+something would, with 65 if the version of an entry is outdated, and with a higher code if the comparison failed.`,
 		Example: `  gkctl diff -f nightly.yaml
   gkctl diff -f definitions/ --prune -l managed-by=git`,
 		Args: ui.NoArgs,
@@ -96,17 +96,17 @@ there is one, with 65 when an entry has a version that is no longer the current 
 			err := run(o, cmd.Context())
 			if code, _ := ui.Classify(cmd, err); err != nil && err != errDifferent && code == ui.ExitFailure { //nolint:errorlint // ours, and never wrapped
 				_, hint := ui.Classify(cmd, err)
-				return &ui.CodeError{Code: ui.ExitLost, Err: err, Hint: hint} // 1 would say that there are differences
+				return &ui.CodeError{Code: ui.ExitLost, Err: err, Hint: hint} // 1 would mean differences
 			}
 			return err
 		},
 	}
-	o.files.register(cmd, "as of apply", "labels of what --prune may delete")
+	o.files.register(cmd, "as for apply", "labels of the definitions that --prune may delete")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
-// errDifferent ends diff without a word when there are differences.
+// errDifferent ends diff silently when there are differences.
 var errDifferent error = &ui.CodeError{Code: ui.ExitFailure}
 
 func (o *diffOptions) run(ctx context.Context) error {
@@ -166,10 +166,10 @@ func newPreview(f *conn.Factory, run func(*previewOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
-		Short:   "Show what an edit would do to holders and callers; changes nothing",
-		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would be told to stop, and when their
-slots would be free at the latest; which of the groups and acquirers that were seen asking would be let in and shut out. It warns
-when nobody known would be let in, and names the nearest known group. It says why the change would need --yes.`,
+		Short:   "Show how an edit would affect holders and callers; changes nothing",
+		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would have to stop, and by when
+their slots would be free; which known groups and acquirers would be let in or locked out. It warns if no known caller would be let
+in, and names the nearest known group. It also says why the change would need --yes.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
 		ValidArgsFunction: completeAssignments(f),
@@ -178,7 +178,7 @@ when nobody known would be let in, and names the nearest known group. It says wh
 			return run(o, cmd.Context())
 		},
 	}
-	o.files.register(cmd, "as of apply", "only those with these labels; with -f the labels of what --prune may delete")
+	o.files.register(cmd, "as for apply", "only those with these labels; with -f, the labels of the definitions that --prune may delete")
 	o.drain.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -187,11 +187,11 @@ when nobody known would be let in, and names the nearest known group. It says wh
 func (o *previewOptions) run(ctx context.Context) error {
 	switch args := o.args; {
 	case len(o.files.paths) > 0 && len(args) > 0:
-		return ui.Usagef("give -f, or names and what to set: one of them")
+		return ui.Usagef("give either -f, or names and fields")
 	case len(o.files.paths) == 0 && len(args) == 0:
-		return ui.Usagef("give -f FILE, or names and what to set, as in nightly-export permits=3")
+		return ui.Usagef("give -f FILE, or names and fields, as in nightly-export permits=3")
 	case o.files.prune && len(args) > 0:
-		return ui.Usagef("--prune is for -f")
+		return ui.Usagef("--prune needs -f")
 	}
 	drain, err := o.drain.Read()
 	if err != nil {
@@ -218,7 +218,7 @@ func (o *previewOptions) run(ctx context.Context) error {
 	})
 }
 
-// planned is what finds out the plan, once the servers are there.
+// planned returns a function that makes the plan once gkctl is connected.
 func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]step, error), error) {
 	if len(o.args) == 0 {
 		files, err := o.files.read(o.f.In)
@@ -254,7 +254,7 @@ func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 		return err
 	}
 	if !stopped {
-		o.f.Say("No holder would be told to stop.")
+		o.f.Say("No holder would have to stop.")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// editing is what the commands share that edit definitions: their flags, and the way from a plan to what was done.
+// editing is what the commands that edit definitions share: their flags, and the way from a plan to its result.
 type editing struct {
 	f      *conn.Factory
 	output ui.Output
@@ -30,20 +30,20 @@ type editing struct {
 
 func (o *editing) register(cmd *cobra.Command) {
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done, and what that would do; do nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the changes and their effect; change nothing")
 	o.YesFlag.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 }
 
-// check refuses flags that contradict each other before gkctl asks the servers, or a person.
+// check refuses contradictory flags before gkctl asks the servers or the person.
 func (o *editing) check() error {
 	_, err := o.drain.Read()
 	return err
 }
 
-// carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops
-// after the preview. Each edit carries the version that the preview saw, so the servers refuse the change if somebody
-// edits a definition meanwhile; again then says how to go on.
+// carryOut previews a plan, asks for confirmation where needed, makes the change, and prints the result. A dry run
+// stops after the preview. Each edit carries the version that the preview saw, so the servers refuse a concurrent
+// change. again then says what to do next.
 func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, again string) error {
 	drain, err := o.drain.Read()
 	if err != nil {
@@ -72,7 +72,7 @@ func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, e
 	return o.print(plan, &out)
 }
 
-// proposed is a plan as a person is asked about it.
+// proposed returns a plan as the question shows it.
 func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 	names := make(map[string][]string)
 	for i := range plan {
@@ -87,7 +87,7 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 		}
 	}
 	return &change.Proposal{
-		What: "this " + strings.Join(parts, " and "), Question: "Go on?", Declined: "nothing was changed",
+		What: "this " + strings.Join(parts, " and "), Question: "Continue?", Declined: "nothing was changed",
 		Effects: r.GetEffects(), Warnings: r.GetWarnings(), Confirm: r.GetConfirm(),
 	}
 }
@@ -95,7 +95,7 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 const (
 	// maxEdits is the most edits of one batch.
 	maxEdits = 10_000
-	// many is how many edits are worth a line of progress.
+	// many is the number of edits from which progress is shown.
 	many = 100
 )
 
@@ -103,9 +103,9 @@ const (
 type batch struct {
 	f       *conn.Factory
 	c       *client.Client
-	request *gatekeeperv1.BatchEditRequest // nil when there is nothing to do
-	edited  []*step                        // those that the edits of the request are of
-	again   string                         // how to go on after a refusal of a version
+	request *gatekeeperv1.BatchEditRequest // nil when there is nothing to change
+	edited  []*step                        // the steps behind the edits of the request, in their order
+	again   string                         // what to do next after a conflict of versions
 }
 
 func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (*batch, error) {
@@ -121,7 +121,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 	case len(edits) == 0:
 		return b, nil
 	case len(edits) > maxEdits:
-		return nil, ui.Usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
+		return nil, ui.Usagef("%d changes are too many for one batch, which holds %d: split them", len(edits), maxEdits)
 	}
 	b.request = &gatekeeperv1.BatchEditRequest{
 		Edits: edits, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
@@ -135,7 +135,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 	return b, nil
 }
 
-// preview asks the servers what the batch would do. It returns nil when there is nothing to do.
+// preview asks the servers what the batch would do. It returns nil when there is nothing to change.
 func (b *batch) preview(ctx context.Context) (*gatekeeperv1.PreviewResponse, error) {
 	if b.request == nil {
 		return nil, nil
@@ -149,7 +149,7 @@ func (b *batch) preview(ctx context.Context) (*gatekeeperv1.PreviewResponse, err
 	return r, b.refusal(ctx, err)
 }
 
-// send makes the change: all of it, or nothing. It returns its revision, 0 when there was nothing to do.
+// send makes the change, all or nothing. It returns its revision, or 0 when there was nothing to change.
 func (b *batch) send(ctx context.Context) (uint64, error) {
 	if b.request == nil {
 		return 0, nil
@@ -166,7 +166,7 @@ func (b *batch) send(ctx context.Context) (uint64, error) {
 	return r.GetRevision(), b.refusal(ctx, err)
 }
 
-// refusal says which change was at fault, and what about it. It returns nil for no error.
+// refusal says which change the servers refused, and why. It returns nil for a nil error.
 func (b *batch) refusal(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(b.edited, e)
@@ -183,14 +183,14 @@ func (b *batch) refusal(ctx context.Context, err error) error {
 		return stale(ctx, b.c, b.edited[index], err, b.again)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Code == codes.ResourceExhausted && e.Reason == "TOO_LARGE" {
-		return ui.WithHint(err, "Nothing was changed. Split the file: one batch is one message.")
+		return ui.WithHint(err, "Nothing was changed. Split the file: a batch must fit into one message.")
 	}
 	return err
 }
 
-// invalidField says where a bad field was written: at its line of the file, if it was in one.
+// invalidField says where an invalid field was written: the line of the file, if it was in one.
 func invalidField(edited []*step, e *client.InvalidFieldError) error {
-	// The path is as in edits[3].create.permits.
+	// The path looks like edits[3].create.permits.
 	rest, ok := strings.CutPrefix(e.Field, "edits[")
 	number, rest, ok2 := strings.Cut(rest, "]")
 	index, err := strconv.Atoi(number)
@@ -212,19 +212,19 @@ func invalidField(edited []*step, e *client.InvalidFieldError) error {
 	return &ui.CodeError{Code: ui.ExitBadInput, Err: ch.file.Errorf(ch.entry, key, "%s", text), Hint: "Nothing was changed."}
 }
 
-// applied is what was done, as -o json has it.
+// applied is the result in -o json.
 type applied struct {
 	Items    []appliedItem `json:"items"`
 	Revision uint64        `json:"revision,string"`
 	DryRun   bool          `json:"dry_run,omitempty"`
-	// Effects and Confirm are those of the API's PreviewResponse; only of a dry run.
+	// Effects and Confirm are those of the API's PreviewResponse, after a dry run only.
 	Effects []ui.Message `json:"effects,omitempty"`
 	Confirm []ui.Message `json:"confirm,omitempty"`
-	// Warnings are those of the API's PreviewResponse; after a change also those of its effects.
+	// Warnings are those of the API's PreviewResponse. After a change they include those of its effects.
 	Warnings []string `json:"warnings,omitempty"`
 
 	end change.Ending
-	// preview is what the servers foresaw just before; asked: a person has seen it.
+	// preview is the servers' preview just before the change. asked reports whether a person has seen it.
 	preview *gatekeeperv1.PreviewResponse
 	asked   bool
 }
@@ -232,20 +232,21 @@ type applied struct {
 type appliedItem struct {
 	Name   string `json:"name"`
 	Action string `json:"action"`
-	// LivePermits still take slots of a definition that was deleted.
+	// LivePermits still take slots of a deleted definition.
 	LivePermits uint32 `json:"live_permits,omitempty"`
-	// Stopped are the holders that must stop because of the change, as far as was seen just before it; not of a dry run.
+	// Stopped are the holders that must stop because of the change, according to the preview just before it. A dry run
+	// has none.
 	Stopped []stoppedHolder `json:"stopped,omitempty"`
 }
 
 // stoppedHolder is a holder that must stop.
 type stoppedHolder struct {
 	words.Holder
-	// FreeWithin is when its slot is free at the latest.
+	// FreeWithin is the time within which its slot is free.
 	FreeWithin string `json:"free_within"`
 }
 
-// stoppedHolders are the holders that must stop because of a change, by semaphore.
+// stoppedHolders returns the holders that must stop because of a change, by semaphore.
 func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder {
 	out := make(map[string][]stoppedHolder)
 	for _, e := range r.GetEffects() {
@@ -257,7 +258,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 	return out
 }
 
-// print prints what a plan has done, a line each, and of a dry run also what that would do.
+// print prints the result of a plan, one line per definition. After a dry run it adds the effect.
 func (o *editing) print(plan []step, out *applied) error {
 	f := o.f
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
@@ -310,7 +311,7 @@ func (o *editing) print(plan []step, out *applied) error {
 	return nil
 }
 
-// foresee fills in what the servers foresaw.
+// foresee fills in the preview.
 func (out *applied) foresee() {
 	if !out.DryRun {
 		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.EveryLine)

@@ -35,7 +35,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 }
 
-// chosenOptions are those of a command that edits the definitions which names, globs and labels choose.
+// chosenOptions are those of a command that edits definitions chosen by names, globs and labels.
 type chosenOptions struct {
 	editing
 	names  []string
@@ -47,7 +47,7 @@ func (o *chosenOptions) register(cmd *cobra.Command) {
 	o.editing.register(cmd)
 }
 
-// choose is the Args of a command that takes nothing but names and globs.
+// choose is the Args of a command that takes only names and globs.
 func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	if len(args) == 0 && o.labels == "" {
 		return ui.Usagef("give names, globs or -l")
@@ -56,7 +56,7 @@ func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// withChosen calls do with the chosen definitions. ctx is not bounded: a person may take a while.
+// withChosen calls do with the chosen definitions. ctx has no deadline, because a person may take a while.
 func (o *chosenOptions) withChosen(
 	ctx context.Context, do func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error,
 ) error {
@@ -82,8 +82,8 @@ func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *co
 		GroupID: ui.GroupChange,
 		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change definitions in an editor",
-		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
-when somebody else has changed one of them meanwhile; what was written is then kept in a file.
+		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies the changes in one step. Nothing changes if one of
+the definitions was changed concurrently; your text is then kept in a file.
 
 ` + change.AsksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
@@ -127,10 +127,10 @@ func kept(err error, path string) error {
 	if hint != "" {
 		hint += "\n"
 	}
-	hint += "What you wrote is kept in " + path + ": "
+	hint += "Your text is in " + path + ": "
 	switch {
 	case ui.Is[*staleError](err):
-		hint += "take the version lines out of it, then `gkctl diff -f` shows what it would change now, and `gkctl apply -f` applies it over the other change."
+		hint += "remove its version lines; then `gkctl diff -f` shows what it would change now, and `gkctl apply -f` overwrites the other change."
 	case ui.Is[*ui.UnconfirmedError](err):
 		hint += "`gkctl apply -f` with --yes applies it."
 	default:
@@ -139,17 +139,17 @@ func kept(err error, path string) error {
 	return &ui.CodeError{Code: code, Err: err, Hint: hint}
 }
 
-// editable is what the editor shows.
+// editable returns the text that the editor shows.
 func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	data, err := deffile.MarshalRecords(records)
 	if err != nil {
 		return nil, err
 	}
-	const head = "# Save and leave to apply this in one step. Leave without a change to change nothing.\n"
+	const head = "# Save and exit to apply the changes in one step. Exit without saving to change nothing.\n"
 	return append([]byte(head), data...), nil
 }
 
-// edit has a person edit a file, and returns its path.
+// edit opens an editor on a temporary file, and returns its path.
 func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err error) {
 	f, err := os.CreateTemp("", "gkctl-*.yaml")
 	if err != nil {
@@ -182,17 +182,17 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	for i, e := range file.Entries {
 		name := e.Definition.GetName()
 		if seen[name] == nil {
-			return file.Errorf(i, "name", "%q was not there before: edit neither adds nor renames definitions, apply does", name)
+			return file.Errorf(i, "name", "%q is new: edit does not add or rename definitions; use apply for that", name)
 		}
 		if e.Version != 0 && e.Version != seen[name].GetVersion() {
-			return file.Errorf(i, "version", "%q: the version cannot be edited: it says which one this started from, %d", name, seen[name].GetVersion())
+			return file.Errorf(i, "version", "%q: the version cannot be edited; it is the one that you started from, %d", name, seen[name].GetVersion())
 		}
 		plan = append(plan, step{name: name, before: seen[name], after: e.Definition, file: file, entry: i})
 	}
 	if len(plan) < len(records) {
-		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
+		return &deffile.Error{File: path, Msg: "a definition is missing: edit does not delete definitions; use `gkctl delete` for that"}
 	}
-	return o.carryOut(ctx, c, plan, change.Ending{}, "Edit again to start from what it is now.")
+	return o.carryOut(ctx, c, plan, change.Ending{}, "Edit again to start from the current definition.")
 }
 
 type deleteOptions struct{ chosenOptions }
@@ -204,11 +204,11 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
 		Short:      "Delete definitions; their holders must stop",
-		Long: `Deletes definitions, all in one step, or none. Their holders must stop, with --drain within that time. A slot stays taken until its holder has
-released it or the permit has expired, also if a definition of that name is created meanwhile.
+		Long: `Deletes definitions, all in one step or none. Their holders must stop; --drain gives them time for it. A slot stays taken until its holder
+has released it or the permit has expired, even if a definition with the same name is created meanwhile.
 
 ` + change.AsksText,
-		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
+		Example: `  gkctl delete nightly-export --reason "it runs elsewhere now"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
 		Args:              o.choose,
@@ -224,6 +224,6 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}
 		})
-		return o.carryOut(ctx, c, plan, change.Ending{}, "Delete again if it is still meant.")
+		return o.carryOut(ctx, c, plan, change.Ending{}, "To delete it anyway, run the command again.")
 	})
 }

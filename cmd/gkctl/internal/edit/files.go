@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// fileFlags are -f, --prune and -l: files, folders, or - for standard input, and the labels of what may be deleted that
-// is in none of them.
+// fileFlags are -f, --prune and -l: files, folders, or - for standard input, and the labels of the definitions that may
+// be deleted if no file has them.
 type fileFlags struct {
 	paths  []string
 	prune  bool
@@ -25,24 +25,24 @@ type fileFlags struct {
 
 // register adds the flags; prune and labels are the help of those two.
 func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
-	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, folder of such files, or - for standard input; may be repeated")
+	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, a folder of such files, or - for standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // its only error: no such flag
 	cmd.Flags().BoolVar(&f.prune, "prune", false, prune)
 	ui.RegisterSelector(cmd, &f.labels, labels)
 }
 
-// read reads all files. A name that stands in two of them is an error.
+// read reads all files. A name that appears twice is an error.
 func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 	switch {
 	case f.prune && f.labels == "":
-		return nil, ui.Usagef("--prune needs -l: the labels of what it may delete")
+		return nil, ui.Usagef("--prune needs -l: the labels of the definitions that it may delete")
 	case !f.prune && f.labels != "":
-		return nil, ui.Usagef("-l is for --prune")
+		return nil, ui.Usagef("-l needs --prune")
 	case len(f.paths) == 0:
 		return nil, ui.Usagef("give -f FILE, or -f - for standard input")
 	}
 	var files []*deffile.File
-	first := make(map[string]string) // name: where it stands first
+	first := make(map[string]string) // where each name appears first
 	for _, path := range f.paths {
 		names, err := expand(path)
 		if err != nil {
@@ -66,7 +66,7 @@ func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 	return files, nil
 }
 
-// expand is the files of a folder, or the file itself.
+// expand returns the files of a folder, or the file itself.
 func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.IsDir() {
@@ -91,7 +91,7 @@ func expand(path string) ([]string, error) {
 	return names, nil
 }
 
-// unreadable says which file cannot be read, and why, without the name of the system call.
+// unreadable says which file cannot be read, and why. It leaves out the name of the system call.
 func unreadable(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Path, e.Err)

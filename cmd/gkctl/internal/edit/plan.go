@@ -32,7 +32,7 @@ type step struct {
 	name   string
 	before *gatekeeperv1.DefinitionRecord // nil: there is none
 	after  *gatekeeperv1.Definition       // nil: to be deleted
-	// file and entry are where after was written; file is nil when it was in none.
+	// file and entry say where after was written. file is nil when it was in none.
 	file  *deffile.File
 	entry int
 }
@@ -49,7 +49,7 @@ func (c *step) action() string {
 	return actionReplaced
 }
 
-// edit is the change as the API takes it; nil when there is nothing to do.
+// edit returns the change as the API takes it; nil when there is nothing to change.
 func (c *step) edit() *gatekeeperv1.Edit {
 	e := &gatekeeperv1.Edit{ExpectedVersion: c.before.GetVersion()}
 	switch c.action() {
@@ -65,8 +65,8 @@ func (c *step) edit() *gatekeeperv1.Edit {
 	return e
 }
 
-// unified is the change as a unified diff; empty when there is none. Both sides are complete, so that a default that is written
-// out is no difference.
+// unified returns the change as a unified diff; empty when there is none. Both sides are complete, so that an explicit
+// default is not a difference.
 func (c *step) unified() ([]byte, error) {
 	side := func(d *gatekeeperv1.Definition) ([]byte, error) {
 		if d == nil {
@@ -96,7 +96,8 @@ func (c *step) unified() ([]byte, error) {
 	return text, nil
 }
 
-// planOf compares what was read from files with what there is, and refuses an entry with another version than that. With prune, what matches the selector and is in no file is deleted.
+// planOf compares the files with the current definitions. It refuses an entry with an outdated version. With prune, it
+// deletes definitions that match the selector and are in no file.
 func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
 	current, err := currentOf(ctx, c, files)
 	if err != nil {
@@ -134,7 +135,7 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 	return plan, nil
 }
 
-// currentOf reads the definitions that the files name, as far as there are any.
+// currentOf reads the current definitions that the files name.
 func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (map[string]*gatekeeperv1.DefinitionRecord, error) {
 	var names []string
 	for _, f := range files {
@@ -146,7 +147,8 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	if len(names) == 0 {
 		return current, nil
 	}
-	// A few are asked for by name. For many, and for names that the servers will refuse or would take for globs, all are read.
+	// A few are requested by name. For many names, or names that the servers would refuse or take for globs, it reads
+	// all definitions.
 	req := new(gatekeeperv1.ListDefinitionsRequest)
 	if len(names) <= lookup.Max && !slices.ContainsFunc(names, func(n string) bool { return n == "" || lookup.IsGlob(n) }) {
 		req.Names = names
@@ -160,17 +162,17 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	return current, nil
 }
 
-// againFromNow is how to go on after a file was refused as stale.
-const againFromNow = "`gkctl get -o yaml` writes what there is now: start from that. Or take the version out of the file: `gkctl diff -f` then " +
-	"shows what it would change, and apply does it."
+// againFromNow says what to do next after a file was refused as outdated.
+const againFromNow = "`gkctl get -o yaml` writes the current definitions: start from those. Or remove the version from the file: `gkctl diff -f` then " +
+	"shows what it would change, and apply makes that change."
 
-// staleError refuses a change that was made from a version which is no longer the current one.
+// staleError refuses a change that was made from an outdated version.
 type staleError struct{ err error }
 
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }
 
-// recordAt is a definition as it was at an older version. Its Definition is nil when the journal no longer knows.
+// recordAt returns a definition as it was at an older version. Its Definition is nil when the journal no longer has it.
 func recordAt(ctx context.Context, c *client.Client, name string, version uint64) (*gatekeeperv1.DefinitionRecord, error) {
 	out := &gatekeeperv1.DefinitionRecord{Version: version}
 	r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: []string{name}, Change: version})
@@ -182,7 +184,8 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 	return out, err
 }
 
-// stale says what somebody else did to a definition since it was read: which fields, who, when, why. again says how to go on.
+// stale says what changed in a definition since it was read: which fields, by whom, when and why. again says what to do
+// next.
 func stale(ctx context.Context, c *client.Client, ch *step, refused error, again string) error {
 	hint := "Nothing was changed. " + again
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
@@ -194,20 +197,20 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	}
 	now := r.GetRecord()
 	if ch.before == nil {
-		return &staleError{ui.WithHint(fmt.Errorf("%s was created since you looked, %s", ch.name, byWhom(now)), "%s", hint)}
+		return &staleError{ui.WithHint(fmt.Errorf("%s was created meanwhile, %s", ch.name, byWhom(now)), "%s", hint)}
 	}
 	lines := []string{fmt.Sprintf("%s was changed since you read it: you saw version %d, now it is version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
 	was := ch.before.GetDefinition()
 	if was == nil {
 		was = ch.after
-		lines = append(lines, "what it was is no longer known; from your file to what it is now:")
+		lines = append(lines, "its old fields are no longer known; differences between your file and its current fields:")
 	}
 	lines = append(lines, words.FieldChanges(was, now.GetDefinition())...)
 	return &staleError{ui.WithHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
 }
 
-// byWhom says who made a definition what it is, when and why.
+// byWhom says who last changed a definition, when and why.
 func byWhom(r *gatekeeperv1.DefinitionRecord) string {
 	text := "changed by " + cmp.Or(r.GetUpdatedBy(), "somebody")
 	if t := r.GetUpdatedAt(); t != nil {

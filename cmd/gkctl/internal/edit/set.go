@@ -43,21 +43,21 @@ func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobr
 		GroupID: ui.GroupChange,
 		Use:     "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change fields of definitions",
-		Long: `Changes fields of definitions, all in one step, or none. Fields are those of the definitions file:
+		Long: `Changes fields of definitions, all in one step or none. The fields are those of the definitions file:
 
   ` + strings.Join(deffile.Keys()[1:], ", ") + `
 
 label.KEY=VALUE sets a label, label.KEY- removes one.
 
-With --for or --until the fields get their old values back then, by themselves; a field that was set again since is left alone.
-With --drain holders that are shut out may go on for so long.
+With --for or --until the fields automatically return to their old values at that time, except those that were set again since.
+With --drain, holders that must stop get that much time.
 
 ` + change.AsksText,
 		Example: `  gkctl set nightly-export permits=3 duration=2m
   gkctl set 'nightly-*' group_pattern=dr-site --reason "moving to the other site"
   gkctl set nightly-export label.team=data label.legacy-
   gkctl set -l team=data max_hold=2h --dry-run
-  gkctl set pool permits=80 --for 2h --reason "month's end"
+  gkctl set builds permits=80 --for 2h --reason "month's end"
   gkctl set nightly-export acquirer_pattern='app[12]' --drain 2m --dry-run`,
 		ValidArgsFunction: completeAssignments(f),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -67,12 +67,12 @@ With --drain holders that are shut out may go on for so long.
 			return run(o, cmd.Context())
 		},
 	}
-	o.ending.Register(cmd, "when the fields get their old values back")
+	o.ending.Register(cmd, "when the fields return to their old values")
 	o.register(cmd)
 	return cmd
 }
 
-// assignments separates names from assignments. There must be names, unless labels choose the definitions.
+// assignments separates names from assignments. It requires names unless labels choose the definitions.
 func assignments(args []string, labels string) (names []string, fields []assignment, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
@@ -80,7 +80,7 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 		case ok && (strings.HasPrefix(key, labelPrefix) || slices.Contains(deffile.Keys()[1:], key) && key != "labels"):
 			fields = append(fields, assignment{key: key, value: value})
 		case ok && key == "name":
-			return nil, nil, ui.Usagef("a name cannot be changed: create another definition, and delete this one")
+			return nil, nil, ui.Usagef("a name cannot be changed: create a new definition and delete this one")
 		case ok && key == "labels":
 			return nil, nil, ui.Usagef("labels are set one by one: label.KEY=VALUE")
 		case ok:
@@ -92,19 +92,19 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 		}
 	}
 	if len(names) == 0 && labels == "" || len(fields) == 0 {
-		return nil, nil, ui.Usagef("give names, globs or -l, and what to set, as in nightly-export permits=3")
+		return nil, nil, ui.Usagef("give names, globs or -l, and fields, as in nightly-export permits=3")
 	}
 	seen := make(map[string]bool)
 	for _, f := range fields {
 		if seen[f.key] {
-			return nil, nil, ui.Usagef("%s is given twice: it can be set to one value", f.key)
+			return nil, nil, ui.Usagef("%s is given twice", f.key)
 		}
 		seen[f.key] = true
 	}
 	return names, fields, nil
 }
 
-// completeAssignments completes names, and after one of them fields.
+// completeAssignments completes names, and after a name also fields.
 func completeAssignments(f *conn.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		names, directive := f.CompleteNames(cmd, args, begun)
@@ -130,7 +130,7 @@ func unknownField(key string) error {
 	if meant := nearest.Word(key, known); meant != "" {
 		return ui.Usagef("unknown field %q; did you mean %q?", key, meant)
 	}
-	return ui.Usagef("unknown field %q: known are %s", key, strings.Join(known, ", "))
+	return ui.Usagef("unknown field %q; the fields are %s", key, strings.Join(known, ", "))
 }
 
 func (o *setOptions) run(ctx context.Context) error {
@@ -146,12 +146,12 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.carryOut(ctx, c, plan, end, "Set again if it is still meant.")
+		return o.carryOut(ctx, c, plan, end, "To set it anyway, run the command again.")
 	})
 }
 
-// ofAShortTime refuses to set a field to the value that it has, for a time, by an edit that ends. It would change nothing, and the old
-// value would come back all the same.
+// ofAShortTime refuses a plain set of a field to the value that it only has until an edit with an end expires. Nothing
+// would change, and the old value would come back all the same.
 func ofAShortTime(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {
@@ -162,9 +162,9 @@ func ofAShortTime(plan []step, fields []assignment) error {
 				if field := strings.Replace(f.key, labelPrefix, "labels.", 1); slices.Contains(end.GetFields(), field) {
 					return &ui.CodeError{
 						Code: ui.ExitFailure,
-						Err: fmt.Errorf("%s: %s has that value by change %d, until %s, and gets its old one back then: nothing was changed",
+						Err: fmt.Errorf("%s: %s already has that value, through change %d, but only until %s; nothing was changed",
 							c.name, f.key, end.GetRevision(), words.When(end.GetUntil())),
-						Hint: fmt.Sprintf("Undo that change first: gkctl undo %d; then set it for good, or for another time.", end.GetRevision()),
+						Hint: fmt.Sprintf("Undo that change first with gkctl undo %d, then set the value permanently or until another time.", end.GetRevision()),
 					}
 				}
 			}
@@ -173,7 +173,7 @@ func ofAShortTime(plan []step, fields []assignment) error {
 	return nil
 }
 
-// assigned is what assignments make of definitions.
+// assigned returns the plan for assignments to definitions.
 func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]step, error) {
 	var plan []step
 	for _, r := range records {
@@ -188,7 +188,7 @@ func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]
 	return plan, nil
 }
 
-// apply sets the field. Values are read exactly as in the definitions file.
+// apply sets the field. It parses the value exactly as in the definitions file.
 func (f assignment) apply(d *gatekeeperv1.Definition) error {
 	if label, ok := strings.CutPrefix(f.key, labelPrefix); ok {
 		d.Labels = maps.Clone(d.GetLabels())
@@ -220,12 +220,12 @@ func (f assignment) apply(d *gatekeeperv1.Definition) error {
 	if from := given.ProtoReflect(); from.Has(field) {
 		d.ProtoReflect().Set(field, from.Get(field))
 	} else {
-		d.ProtoReflect().Clear(field) // as written, it is the same as nothing: takeover=false
+		d.ProtoReflect().Clear(field) // an explicit default equals an absent field: takeover=false
 	}
 	return nil
 }
 
-// quoted says whether a field is text, which a shell's word is as it stands.
+// quoted reports whether a field is text, which must be quoted for YAML.
 func quoted(key string) bool {
 	return key == "description" || key == "group_pattern" || key == "acquirer_pattern"
 }

@@ -32,16 +32,19 @@ func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
-		Short:   "Take changes back",
-		Long: `Takes changes back in one step, all of them or nothing: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + `
-lists the changes. An undo is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its
-pause and what it was to get back in time. What others changed since stays. Nothing is done if somebody has set the same field again since;
---skip-conflicts leaves such semaphores as they are and undoes the rest. Nothing is done either if the journal has forgotten a part of a
-change; --partial undoes what it still knows. It shows what it would do, and asks; in a script give --yes.`,
+		Short:   "Undo changes",
+		Long: `Undoes changes in one step, all or none: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + ` lists
+the changes. An undo is one change, and restores what was there before. That includes a replaced pause or cordon, and for a deleted
+definition its pause and the temporary values that it had (--for). Later changes of other fields stay.
+
+Nothing is done if the same field was changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
+Nothing is done either if the journal has forgotten part of a change; --partial undoes what it still has.
+
+It shows the effect and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl undo 1234 --dry-run
   gkctl undo 1234 --drain 2m --yes
   gkctl undo 1234 1235 1236 --skip-conflicts`,
-		Args: ui.AtLeastOne("the numbers of changes: gkctl history lists them"),
+		Args: ui.AtLeastOne("the numbers of changes (gkctl history lists them)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
 				n, err := strconv.ParseUint(arg, 10, 64)
@@ -53,10 +56,10 @@ change; --partial undoes what it still knows. It shows what it would do, and ask
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still knows of the changes")
-	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores as they are that were changed since")
+	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still has of the changes")
+	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores that were changed since as they are")
 	o.drain.Register(cmd)
-	o.AskFlags.Register(cmd, "show what would be done")
+	o.AskFlags.Register(cmd, "show the effect")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -86,7 +89,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused says how to go on after a change could not be taken back.
+// refused adds to an error of undo what to do next.
 func (o *undoOptions) refused(err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	switch {
@@ -95,13 +98,13 @@ func (o *undoOptions) refused(err error) error {
 	case e.Reason == "UNDO_INCOMPLETE":
 		return ui.WithHint(err, "Nothing was undone. `--partial` undoes the rest; `gkctl history --change %d` shows it.", o.changes[0])
 	case e.Reason == "UNDO_CONFLICT" && !o.skipConflicts:
-		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since. "+
+		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what changed since. "+
 			"`--skip-conflicts` leaves those as they are and undoes the rest.", o.changes[0])
 	}
-	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since.", o.changes[0])
+	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what changed since.", o.changes[0])
 }
 
-// left says what stays as it is.
+// left prints what was not undone.
 func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
 		fmt.Fprintf(o.f.Out, "not undone: %s\n", words.Cell(words.MissingText(m)))
@@ -111,7 +114,7 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	}
 }
 
-// proposal is what would be done, as a person is asked about it.
+// proposal returns the undo as the question shows it.
 func (o *undoOptions) proposal(r *gatekeeperv1.UndoResponse) *change.Proposal {
 	return &change.Proposal{
 		What: "this undoes " + words.ChangesText(o.changes), Question: "Undo it?", Declined: "nothing was undone", Always: true,
@@ -131,7 +134,7 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 		if len(o.changes) > 1 {
 			verb = "were"
 		}
-		fmt.Fprintf(o.f.Out, "%s %s undone already, by change %d\n", words.ChangesText(o.changes), verb, by)
+		fmt.Fprintf(o.f.Out, "%s %s already undone by change %d\n", words.ChangesText(o.changes), verb, by)
 		return nil
 	}
 	for _, n := range r.GetNotes() {

@@ -1,2 +1,2 @@
-// Package firings has the commands that show and repair what semaphores remember of firings.
+// Package firings has the commands that show and repair the firings that semaphores remember.
 package firings

@@ -32,13 +32,14 @@ func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.C
 	o := &firingsForgetOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
-		Short: "Forget firings that a wrong clock has claimed",
-		Long: `Forgets firings, so that they can be claimed again: the named ones, or all that are due after a time, or with --ahead all that are due
-further ahead of the leader's clock than firing_max_ahead accepts (10m if that is off). --after and --ahead also lower the time up to
-which firings count as forgotten, to that time or to the leader's clock; --keep-mark leaves it. Nothing is forgotten while a permit of
-such a firing takes a slot. One step forgets at most 1000.
+		Short: "Forget firings that a host with a wrong clock has claimed",
+		Long: `Forgets firings, so that they can be claimed again: the named ones, or all that are due after a time. With --ahead it forgets all that are due
+further ahead of the leader's clock than firing_max_ahead allows (10m if that is off). --after and --ahead also lower the time up to which firings
+count as forgotten, to that time or to the leader's clock; --keep-mark leaves it. Nothing is forgotten while a permit of such a firing takes a
+slot. One step forgets at most 1000 firings.
 
-What is forgotten may run again, also if it did run. It shows what would be forgotten, and asks; in a script give --yes.`,
+A forgotten firing may run again, even if it did run. The command shows what would be forgotten, and asks for confirmation; in a script, pass
+--yes.`,
 		Example: `  gkctl firings forget nightly-export --ahead --dry-run
   gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
   gkctl firings forget nightly-export nightly@2026-06-01T02:00:00Z`,
@@ -50,9 +51,9 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+	flags.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
 	flags.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
-	flags.BoolVar(&o.keepMark, "keep-mark", false, "leave the time up to which firings count as forgotten")
+	flags.BoolVar(&o.keepMark, "keep-mark", false, "keep the time up to which firings count as forgotten")
 	o.AskFlags.Register(cmd, "show what would be forgotten")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -69,7 +70,7 @@ func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, er
 		}
 	}
 	if given != 1 {
-		return nil, ui.Usagef("give firings, --after or --ahead: one of them says what to forget")
+		return nil, ui.Usagef("give firings, --after or --ahead, but only one of the three")
 	}
 	for _, arg := range o.firings {
 		f, err := ui.FiringArg(arg)
@@ -101,7 +102,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 			},
 			Refused: o.refused,
 			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
-				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
+				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision, it was already done with the same request id
 			},
 			Proposal: func(r *gatekeeperv1.ForgetFiringsResponse) *change.Proposal {
 				return &change.Proposal{
@@ -118,7 +119,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused says how to go on after nothing was forgotten.
+// refused adds to a refusal what to do next.
 func (o *firingsForgetOptions) refused(err error) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
 		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
@@ -130,7 +131,7 @@ func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
 }
 
-// lines is a line for each of the first firings that are forgotten.
+// lines returns a line for each of the first forgotten firings.
 func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
 	firings := r.GetChange().GetFirings()
 	lines := words.Mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })
@@ -149,7 +150,7 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 		return o.f.PrintNames(words.Mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
 	}
 	if nothingForgotten(r) {
-		fmt.Fprintf(o.f.Out, "nothing of %s is to be forgotten\n", o.name)
+		fmt.Fprintf(o.f.Out, "%s has nothing to forget\n", o.name)
 		return nil
 	}
 	if r.GetRevision() == 0 {

@@ -28,7 +28,7 @@ func newFirings(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "firings",
-		Short:   "Show and repair what a semaphore remembers of firings",
+		Short:   "Show and repair the firings that a semaphore remembers",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    ui.HelpOfGroup,
 	}
@@ -47,9 +47,9 @@ func newFiringsList(f *conn.Factory, run func(*firingsListOptions, context.Conte
 	cmd := &cobra.Command{
 		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
 		Short: "Show which firings a semaphore remembers",
-		Long: `Shows which firings a semaphore remembers, who claimed them and what became of them: first those without a due time, then the others by
-due time. It also says how many are remembered, how many at most, and up to which due time firings are forgotten. A firing that is due
-until then and is not listed is denied as FIRING_FORGOTTEN.`,
+		Long: `Shows the firings that a semaphore remembers, who claimed them, and how they ended: first those without a due time, then the others by due time.
+It also says how many are remembered, the limit, and up to which due time firings are forgotten. A firing that was due before that time and is not
+listed is denied as FIRING_FORGOTTEN.`,
 		Example: `  gkctl firings list nightly-export
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,
@@ -60,8 +60,8 @@ until then and is not listed is denied as FIRING_FORGOTTEN.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&o.name, "name", "", "only firings of this name")
-	cmd.Flags().StringVar(&o.after, "after", "", "only firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+	cmd.Flags().StringVar(&o.name, "name", "", "only firings with this name")
+	cmd.Flags().StringVar(&o.after, "after", "", "only firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -92,7 +92,7 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 	})
 }
 
-// firingsJSON is {"items": [...]} with what holds for all of them.
+// firingsJSON is {"items": [...]} with what applies to all of them.
 type firingsJSON struct {
 	Items         []ui.Message `json:"items"`
 	ForgottenUpTo string       `json:"forgotten_up_to,omitempty"`
@@ -108,7 +108,7 @@ func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.List
 	return f
 }
 
-// readFirings reads all pages; the last one has what holds for all.
+// readFirings reads all pages. The last one has what applies to all.
 func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFiringsRequest) (
 	firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse, err error,
 ) {
@@ -125,7 +125,7 @@ func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFi
 	}
 }
 
-// memoryText says what holds for all firings of a semaphore.
+// memoryText says what applies to all firings of a semaphore.
 func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 	text := fmt.Sprintf("%s remembers %s of at most %d", name, words.Plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
 	if r.GetForgottenUpTo() != nil {
@@ -145,7 +145,7 @@ func firingRow(f *gatekeeperv1.FiringClaim) ui.Row {
 	}
 }
 
-// stateText is what became of a firing, for example "cut short".
+// stateText is the state of a firing, for example "cut short".
 func stateText(f *gatekeeperv1.FiringClaim) string {
 	return strings.ReplaceAll(words.Word(f.GetState(), "FIRING_STATE_"), "_", " ")
 }
@@ -168,9 +168,9 @@ func newFiringsShow(f *conn.Factory, run func(*firingsShowOptions, context.Conte
 	o := &firingsShowOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "show NAME FIRING",
-		Short: "Show what became of one firing",
-		Long: `Shows who claimed a firing, when, and what became of it. A firing that is not remembered is forgotten, if it was due before what the
-semaphore remembers, or free.`,
+		Short: "Show the state of one firing",
+		Long: `Shows who claimed a firing, when, and how it ended. A firing that is not remembered is either forgotten, if it was due before what the semaphore
+remembers, or free.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              ui.Exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
 		ValidArgsFunction: firstOf(2, completeFirings(f)),
@@ -216,14 +216,14 @@ func (o *firingsShowOptions) run(ctx context.Context) error {
 	})
 }
 
-// foundText says what became of a firing.
+// foundText describes the state of a firing.
 func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string {
 	text := words.Firing(f.GetFiring())
 	switch f.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
-		return text + " is free: nobody has claimed it, as far as is remembered"
+		return text + " is free: no claim of it is remembered"
 	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
-		return text + " is forgotten, as all that is due until " + words.DueText(mark) + ": whether it ran is not known"
+		return text + " is forgotten, like every firing that was due until " + words.DueText(mark) + ": it is unknown whether it ran"
 	}
 	id := f.GetWinner()
 	text += fmt.Sprintf(" is %s: %s in %s (token %d)", stateText(f), id.GetAcquirer(), id.GetGroup(), f.GetToken())

@@ -18,13 +18,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Command is an executable with its arguments, of which the first is its own name.
+// Command is an executable with its arguments, the first of which is its name.
 type Command struct {
 	Path string
 	Args []string
 }
 
-// Line is the cobra.PositionalArgs of a command of gkctl, such as "run", that takes the name of a semaphore, and after -- a command line.
+// Line returns the cobra.PositionalArgs of a gkctl command, such as "run", that takes the name of a semaphore and,
+// after --, a command line.
 func Line(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch dash := cmd.ArgsLenAtDash(); {
@@ -33,15 +34,15 @@ func Line(name string) cobra.PositionalArgs {
 		case dash < 0 && len(args) > 1:
 			return ui.Usagef("put -- before the command: gkctl %s %s -- %s", name, args[0], strings.Join(args[1:], " "))
 		}
-		return ui.Usagef("give the name of a semaphore, and after -- a command")
+		return ui.Usagef("give the name of a semaphore and, after --, a command")
 	}
 }
 
-// Find finds the executable of a command line, or with shell, of the shell that runs its only word. The error has the exit code that a
-// shell has for it, or says that this system cannot run commands.
+// Find finds the executable of a command line or, with shell, of the shell that runs its only word. The error has the
+// exit code that a shell would use, or says that this system cannot run commands.
 func Find(line []string, shell bool) (Command, error) {
 	if !child.Supported {
-		return Command{}, &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client in the command itself, or `gkctl acquire --hold`."}
+		return Command{}, &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client inside the command, or `gkctl acquire --hold`."}
 	}
 	if shell {
 		line = []string{"sh", "-c", line[0]}
@@ -59,18 +60,19 @@ func Find(line []string, shell bool) (Command, error) {
 	return Command{Path: path, Args: line}, nil
 }
 
-// Name is what is shown of the command. Its arguments are not: there may be secrets among them.
+// Name is the name to show. The arguments are not shown, because they may contain secrets.
 func (c Command) Name() string { return filepath.Base(c.Args[0]) }
 
-// nameless says whether a file is a script that names no interpreter, as far as can be known without executing it. Shells run such a
-// script themselves; the system does not. Where more interpreters are registered with the system, only the system knows.
+// nameless reports whether a file is a script without an interpreter line, as far as can be known without executing it.
+// Shells run such a script; the system does not. If more interpreters are registered with the system, only the system
+// knows.
 func nameless(path string) bool {
-	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // next to register and status
+	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // besides register and status
 		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // executable and not readable
+		return false // executable but not readable
 	}
 	defer f.Close()
 	head := make([]byte, 256)
@@ -82,21 +84,21 @@ func nameless(path string) bool {
 	return !bytes.HasPrefix(head[:n], []byte("#!")) && !bytes.Contains(head[:n], []byte{0})
 }
 
-// notExecutable says why a command cannot be started, with the exit code that a shell has for it.
+// notExecutable says why a command cannot be started, with the exit code that a shell would use.
 func notExecutable(name string, err error) error {
 	e := &ui.CodeError{Code: ui.ExitNotExec, Err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such command in PATH", name)
 	case errors.Is(err, fs.ErrNotExist):
-		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such file, or the interpreter that it names is not there", name)
+		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such file, or its interpreter is missing", name)
 	case errors.Is(err, syscall.ENOEXEC):
-		e.Hint = "A script starts with a line as #!/bin/sh; sh -c runs one without."
+		e.Hint = "Start the script with a line such as #!/bin/sh, or run it with sh -c."
 	}
 	return e
 }
 
-// reason is an error without the names that its wrappers add.
+// reason returns an error without the context that its wrappers add.
 func reason(err error) error {
 	for inner := err; inner != nil; inner = errors.Unwrap(err) {
 		err = inner

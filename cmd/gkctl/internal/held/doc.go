@@ -1,6 +1,7 @@
-// Package held runs a command for as long as a permit is held: for `gkctl run`, whose permit the command has, and for `gkctl work`, whose tasks
-// have one each.
+// Package held runs a command while a permit is held. `gkctl run` holds one permit for its command; `gkctl work` holds
+// one for each task.
 //
-// No process of the command does anything after the local deadline of its permit. Find says beforehand whether a command can be executed, Start
-// starts it, Wait sees to it that it stops in time, and End returns when nothing of it is left. Package child has the means of the system.
+// No process of the command runs after the local deadline of its permit. Find checks whether a command can be executed,
+// Start starts it, Wait makes sure that it stops before the deadline, and End returns when no process of it is left.
+// Package child has the system calls.
 package held

@@ -12,19 +12,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// File says to a command until when its permit can be counted on. Only gkctl's own user reads it.
+// File shows a command until when its permit is safe. Only gkctl's user can read it.
 type File struct {
 	dir string
-	was permitStatus // what was written last
+	was permitStatus // last content written
 }
 
-// Firing is a firing as gkctl's own JSON has it.
+// Firing is a firing in gkctl's JSON.
 type Firing struct {
 	Name string     `json:"name"`
 	Due  *time.Time `json:"due,omitempty"`
 }
 
-// permitStatus is the content of the file. As everywhere in gkctl's JSON tokens are strings, and durations are in seconds, as in "58.8s".
+// permitStatus is the content of the file. As everywhere in gkctl's JSON, tokens are strings, and durations are in
+// seconds, as in "58.8s".
 type permitStatus struct {
 	Semaphore string  `json:"semaphore"`
 	Token     string  `json:"token"`
@@ -36,16 +37,16 @@ type permitStatus struct {
 	Duration  string  `json:"duration"`
 	// State is held, stopping (the command got SIGTERM) or lost.
 	State string `json:"state"`
-	// SafeUntil is until when nobody else can be granted the permit, by the wall clock of this host, which somebody may set; absent
-	// when the permit is lost.
+	// SafeUntil is the time until which nobody else can get the permit, by the wall clock of this host, which may be
+	// set. It is absent when the permit is lost.
 	SafeUntil *time.Time `json:"safe_until,omitempty"`
 	// SafeFor is the same as a duration, counted from WrittenAt.
 	SafeFor   string    `json:"safe_for"`
 	WrittenAt time.Time `json:"written_at"`
 }
 
-// NewFile makes the folder of the file, which is private, where the system keeps what ends with the session. Remove removes it, or if gkctl
-// dies, the guard does.
+// NewFile creates a private folder for the file, where the system keeps files that end with the session. Remove removes
+// it or, if gkctl dies, the guard does.
 func NewFile() (*File, error) {
 	in := os.Getenv("XDG_RUNTIME_DIR")
 	if info, err := os.Stat(in); err != nil || !info.IsDir() {
@@ -53,7 +54,7 @@ func NewFile() (*File, error) {
 	}
 	dir, err := os.MkdirTemp(in, "gkctl-run-")
 	if err != nil && in != "" {
-		dir, err = os.MkdirTemp("", "gkctl-run-") // that of another user, after su
+		dir, err = os.MkdirTemp("", "gkctl-run-") // the folder belongs to another user, after su
 	}
 	if err == nil {
 		dir, err = filepath.Abs(dir)
@@ -67,9 +68,9 @@ func NewFile() (*File, error) {
 func (f *File) path() string { return filepath.Join(f.dir, "permit.json") }
 
 // Remove removes the file with its folder.
-func (f *File) Remove() { _ = os.RemoveAll(f.dir) } // at worst a small file stays
+func (f *File) Remove() { _ = os.RemoveAll(f.dir) } // at worst a small file is left
 
-// update writes what is true now, if it is news.
+// update writes the current state, if it differs.
 func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 	now := time.Now()
 	s := permitStatus{
@@ -97,7 +98,7 @@ func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 	return nil
 }
 
-// differs says whether n says anything else. Two readings of the same deadline differ a little.
+// differs reports whether n says anything new. Two readings of the same deadline differ a little.
 func (s *permitStatus) differs(n *permitStatus) bool {
 	if s.State != n.State || s.Duration != n.Duration || (s.SafeUntil == nil) != (n.SafeUntil == nil) {
 		return true

@@ -16,7 +16,8 @@ import (
 const (
 	// DefaultKillAfter is how long a command has to end after SIGTERM.
 	DefaultKillAfter = 5 * time.Second
-	// killReserve lies between SIGKILL and the end of the permit: for the kernel to end the processes, on a machine that is busy.
+	// killReserve is the time between SIGKILL and the end of the permit: for the kernel to end the processes on a busy
+	// machine.
 	killReserve = 500 * time.Millisecond
 	// GuardCommand is the hidden command of gkctl that calls child.Guard.
 	GuardCommand = "run-guard"
@@ -24,35 +25,35 @@ const (
 	BeginCommand = "run-begin"
 )
 
-// StopTime is what a permit must leave for a command to stop; see client.WithStopTime.
+// StopTime is the time that a permit must leave for a command to stop; see client.WithStopTime.
 func StopTime(killAfter time.Duration) time.Duration { return killAfter + killReserve }
 
 // Spec is a command to start.
 type Spec struct {
 	Command
-	// Child has what package child must know besides: the standard files, for example. Start adds the rest.
+	// Child has what package child needs in addition, such as the standard files. Start fills in the rest.
 	Child child.Spec
-	// Permit is the one under which the command runs.
+	// Permit is the permit under which the command runs.
 	Permit *client.Permit
-	// Context stops the command when it ends: the permit's, or one that ends with the permit's.
+	// Context stops the command when it ends. It is the permit's context, or one that ends with it.
 	Context context.Context //nolint:containedctx // it lives as long as the command
 	// KillAfter is how long the command has to end after SIGTERM, while the permit lasts.
 	KillAfter time.Duration
-	// File is kept up to date. Its folder is removed with it.
+	// File is kept up to date. Guard removes its folder with it.
 	File   *File
 	Weight uint32
 	Firing *Firing
-	// Env are the command's variables in addition to those of gkctl and of the permit.
+	// Env holds the command's variables in addition to those of gkctl and of the permit.
 	Env []string
-	// Say prints a line for a person, Narrate one that only --verbose shows.
+	// Say prints a line for a person. Narrate prints one only with --verbose.
 	Say, Narrate func(format string, args ...any)
 }
 
-// Process is a command that was started.
+// Process is a started command.
 type Process struct {
 	*child.Process
 	Spec
-	killed bool // by enforce; read when it has ended
+	killed bool // set by enforce; read after it has ended
 }
 
 // Start starts a command. An error means that nothing was started.
@@ -68,9 +69,9 @@ func Start(s Spec) (*Process, error) {
 	c := s.Child
 	c.Path, c.Args, c.Env, c.Rubbish = s.Path, s.Args, s.environment(os.Environ()), s.File.dir
 	c.Guard, c.Begin = []string{self, GuardCommand}, []string{self, BeginCommand}
-	c.MayGoOn = s.Permit.Held
+	c.MayContinue = s.Permit.Held
 	c.Waits = func(pids []int) {
-		s.Narrate("waiting for processes that were killed and do not end%s: the permit is kept until then", list(pids))
+		s.Narrate("waiting for killed processes that have not ended%s; the permit is kept meanwhile", list(pids))
 	}
 	if c.Until, err = p.guardUntil(); err != nil {
 		return nil, err
@@ -93,11 +94,11 @@ func list(pids []int) string {
 	return text
 }
 
-// Killed says whether the command had to be killed. Wait must have returned.
+// Killed reports whether the command had to be killed. Wait must have returned.
 func (p *Process) Killed() bool { return p.killed }
 
-// Wait returns when the command has ended. It sees to everything that must happen meanwhile, each on a separate goroutine: nothing that can
-// block, as a file or a terminal, stands before a signal that must be sent. The error is why the command had to stop by then, or nil.
+// Wait returns when the command has ended. Meanwhile it runs each duty on a separate goroutine, so that nothing that
+// can block, such as a file or a terminal, delays a signal. The error is why the command had to stop, or nil.
 func (p *Process) Wait() error {
 	stop := make(chan struct{})
 	var work sync.WaitGroup
@@ -112,8 +113,8 @@ func (p *Process) Wait() error {
 	return stopped
 }
 
-// stopCause is why the command's context has ended, or is about to; nil if it may go on. After this process was suspended, the clock knows it
-// before the client has looked.
+// stopCause is why the command's context has ended or is about to end; nil if the command may continue. After this
+// process was suspended, the clock shows it before the client has noticed.
 func (p *Process) stopCause() error {
 	switch cause := context.Cause(p.Context); {
 	case cause != nil:
@@ -126,8 +127,8 @@ func (p *Process) stopCause() error {
 	return nil
 }
 
-// End ends what is left of the command's group. It waits for processes that do not die, and the permit is kept meanwhile, as long as that is
-// possible.
+// End ends the rest of the command's group. It waits for processes that do not die, and the permit is kept as long as
+// possible meanwhile.
 func (p *Process) End() child.State {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -141,14 +142,14 @@ func (p *Process) End() child.State {
 	state, left := p.Process.End(ctx)
 	p.Narrate("%s ended with exit code %d%s", p.Path, state.Code, By(state))
 	if left != nil {
-		p.Say("processes of group %d still run, or cannot be killed, although their permit is over", p.PID())
+		p.Say("processes of group %d still run or cannot be killed, although their permit has ended", p.PID())
 	}
 	return state
 }
 
-// enforce ends the group when the context has ended: SIGTERM at once, SIGKILL after KillAfter, or at the end of a drain that is later, and in
-// any case while the permit still lasts. The client ends the context StopTime before the local deadline. A permit that the servers call
-// lost leaves no time to be polite.
+// enforce ends the group when the context has ended. It sends SIGTERM at once and SIGKILL after KillAfter, or at the
+// end of a drain if that is later, but always before the permit ends. The client ends the context StopTime before the
+// local deadline. If the servers call the permit lost, it sends SIGKILL at once.
 func (p *Process) enforce(stop <-chan struct{}) {
 	select {
 	case <-p.Context.Done():
@@ -159,7 +160,7 @@ func (p *Process) enforce(stop <-chan struct{}) {
 	if wait := p.patience(since); wait > 0 {
 		_ = p.Signal(syscall.SIGTERM) // SIGKILL follows in any case
 		for ; wait > 0; wait = p.patience(since) {
-			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // refreshes move what it depends on
+			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // refreshes move the deadline
 			select {
 			case <-timer.C:
 			case <-p.Permit.Done():
@@ -171,11 +172,11 @@ func (p *Process) enforce(stop <-chan struct{}) {
 		}
 	}
 	p.killed = true
-	_ = p.Kill() // it may have ended, which the wait sees
+	_ = p.Kill() // it may have ended, which Wait notices
 }
 
-// patience is for how long a command that got SIGTERM then may continue: KillAfter, or longer while a drain lasts, and never beyond what the
-// permit can be counted on for.
+// patience is how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never beyond the
+// time for which the permit is safe.
 func (p *Process) patience(since time.Time) time.Duration {
 	if !p.Permit.Held() {
 		return 0
@@ -187,7 +188,7 @@ func (p *Process) patience(since time.Time) time.Duration {
 	return min(time.Until(until), time.Until(p.Permit.SafeUntil())-killReserve)
 }
 
-// updateGuard sends the guard until when the group may run.
+// updateGuard sends the guard the time until which the group may run.
 func (p *Process) updateGuard(stop <-chan struct{}) {
 	p.often(stop, func() {
 		if until, err := p.guardUntil(); err == nil {
@@ -196,9 +197,9 @@ func (p *Process) updateGuard(stop <-chan struct{}) {
 	})
 }
 
-// guardUntil is until when the group may run by what is known now. The error is why the permit has ended.
+// guardUntil is the time until which the group may run, as known now. The error is why the permit has ended.
 func (p *Process) guardUntil() (time.Duration, error) {
-	now := child.Now() // before the deadline is read, so that a pause in between makes it earlier, not later
+	now := child.Now() // before the deadline is read: a delay in between makes it earlier, not later
 	until := p.Permit.SafeUntil()
 	if until.IsZero() {
 		return 0, context.Cause(p.Permit.Context())
@@ -217,7 +218,7 @@ func (p *Process) keepFile(stop <-chan struct{}) {
 	})
 }
 
-// often calls f now, again and again, and when the permit's context ends, until stop is closed.
+// often calls f now, at intervals, and when the permit's context ends, until stop is closed.
 func (p *Process) often(stop <-chan struct{}, f func()) {
 	ended := p.Permit.Context().Done()
 	for {
@@ -239,7 +240,7 @@ func (p *Process) narrateStop(stop <-chan struct{}) {
 	select {
 	case <-p.Context.Done():
 		_, text := StopReason(context.Cause(p.Context))
-		p.Narrate("to stop: %s: SIGTERM now, SIGKILL after %s, or in a drain at its end", text, p.KillAfter)
+		p.Narrate("stopping: %s: SIGTERM now, SIGKILL after %s, or in a drain at its end", text, p.KillAfter)
 	case <-stop:
 	}
 }

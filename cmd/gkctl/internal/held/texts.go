@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// StopReason is why a command must stop: a word for programs, and a text.
+// StopReason returns why a command must stop: a word for programs, and a text.
 func StopReason(cause error) (word, text string) {
 	for _, s := range []struct {
 		err  error
@@ -36,22 +36,22 @@ func StopReason(cause error) (word, text string) {
 	return cmp.Or(word, "STOPPED"), cause.Error()
 }
 
-// TooBrief is the error of permits that live too briefly for KillAfter.
+// TooBrief is the error for permits that are too short for KillAfter.
 func TooBrief(semaphore string, duration, killAfter time.Duration) error {
 	most := duration/2 - killReserve
 	hint := "Lengthen the duration."
 	switch {
 	case most == 0:
-		hint = "Lengthen the duration, or give --kill-after 0."
+		hint = "Lengthen the duration, or pass --kill-after 0."
 	case most > 0:
-		hint = fmt.Sprintf("Lengthen the duration, or give --kill-after %s or less.", most)
+		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", most)
 	}
 	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
-		"permits of %s live %s, which is too brief for --kill-after %s: to be sure that the command is dead before another may start, the definition's duration must be at least %s",
+		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command is dead before another may start",
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 
-// By names the signal that ended a command, if one did: ", by SIGTERM".
+// By names the signal that ended a command, if there was one: ", by SIGTERM".
 func By(s child.State) string {
 	if s.Signal == 0 {
 		return ""
@@ -59,7 +59,7 @@ func By(s child.State) string {
 	return ", by " + child.SignalName(s.Signal)
 }
 
-// Ends says whether a signal ends a process that does nothing about it.
+// Ends reports whether a signal ends a process that does not handle it.
 func Ends(s os.Signal) bool {
 	switch s {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
@@ -68,7 +68,7 @@ func Ends(s os.Signal) bool {
 	return false
 }
 
-// ExitCode is that of a process that a signal ended.
+// ExitCode is the exit code of a process that a signal ended.
 func ExitCode(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)

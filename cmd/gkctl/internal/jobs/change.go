@@ -16,14 +16,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// jobDone is what a command did to one job or its tasks, as -o json has it.
+// jobDone is the result for one job or its tasks in -o json.
 type jobDone struct {
 	ID string `json:"id"`
-	// Action is cancelled, retried, dropped, deleted or unchanged; empty when it was refused, and then Error says why.
+	// Action is cancelled, retried, dropped, deleted or unchanged. It is empty after a refusal; then Error says why.
 	Action string `json:"action,omitempty"`
 	// Tasks is how many tasks were retried or dropped.
 	Tasks uint32 `json:"tasks,omitempty"`
-	// Job is the job as it is now, if it is there.
+	// Job is the job as it is now, if it still exists.
 	Job   ui.Message `json:"job,omitzero"`
 	Error string     `json:"error,omitempty"`
 
@@ -31,10 +31,10 @@ type jobDone struct {
 	text string
 }
 
-// doJob changes a job that was shown as it is.
+// doJob changes a job as it was shown.
 type doJob func(context.Context, *client.Client, *gatekeeperv1.Job) (jobDone, error)
 
-// carryOut changes each job, and prints what was done.
+// carryOut changes each job and prints the result.
 func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, jobs []*gatekeeperv1.Job, do doJob) error {
 	return change.Each(ctx, f.IO, output, jobs, func(j *gatekeeperv1.Job) (change.Done, error) {
 		ctx, cancel := f.Bounded(ctx)
@@ -49,14 +49,14 @@ func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.
 	})
 }
 
-// eachJob is a command that does something to each of its jobs.
+// eachJob is a command that processes several jobs.
 type eachJob struct {
 	choice
 	yes    change.YesFlag
 	dryRun bool
 	output ui.Output
 	do     doJob
-	// verb says what the command does, and loses what stops or is lost; nil: it does not ask.
+	// verb says what the command does, and loses says what stops or is lost. If loses is nil, the command does not ask.
 	verb  string
 	loses func([]*gatekeeperv1.Job) string
 }
@@ -64,7 +64,7 @@ type eachJob struct {
 func (o *eachJob) register(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + `
 
-It takes the jobs of the ids, or all that match --semaphore, -l and --state. It continues after a job that is refused, and then exits with 1.`
+It takes the jobs with the given ids, or all that match --semaphore, -l and --state. It continues after a refused job, and then exits with 1.`
 	cmd.Use += " ID...|--semaphore NAME|-l LABELS|--state STATE,..."
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, completeJobs(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
@@ -72,14 +72,14 @@ It takes the jobs of the ids, or all that match --semaphore, -l and --state. It 
 	if o.loses != nil {
 		o.yes.Register(cmd)
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the jobs; do nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the jobs; change nothing")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *eachJob) run(ctx context.Context, ids []string) error {
 	if (len(ids) > 0) == o.given() {
-		return ui.Usagef("give the ids of jobs, or choose jobs with --semaphore, -l and --state")
+		return ui.Usagef("give the ids of jobs, or select jobs with --semaphore, -l and --state")
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		jobs, err := o.mustFind(ctx, c, ids)
@@ -92,7 +92,7 @@ func (o *eachJob) run(ctx context.Context, ids []string) error {
 		if o.loses != nil {
 			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this %s %s", o.verb, words.Plural(len(jobs), "job", "jobs")),
-				Question: "Do it?", Declined: "nothing was done", Loses: o.loses(jobs),
+				Question: "Continue?", Declined: "nothing was done", Loses: o.loses(jobs),
 				Notes: change.SomeNotes(words.Mapped(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) })),
 			}, o.yes); err != nil {
 				return err
@@ -114,31 +114,31 @@ func newCancel(f *conn.Factory) *cobra.Command {
 		if waiting+held == 0 {
 			return ""
 		}
-		return words.Plural(waiting, "waiting task is not executed", "waiting tasks are not executed") + ", and " +
-			words.Plural(held, "running task stops", "running tasks stop")
+		return words.Plural(waiting, "waiting task will not run", "waiting tasks will not run") + ", and " +
+			words.Plural(held, "running task will stop", "running tasks will stop")
 	}
 	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 		r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{
 			Id: j.GetSpec().GetId(), Author: f.Global.Who(), Reason: f.Global.Reason, SubmittedRevision: j.GetSubmittedRevision(),
 		})
 		if r.GetRepeated() {
-			text := " was over before"
+			text := " was already over"
 			if cancelled := r.GetJob().GetCancelText(); cancelled != "" {
-				text = " was cancelled before, " + cancelled
+				text = " was already cancelled, " + cancelled
 			}
 			return jobDone{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: text}, err
 		}
 		return jobDone{Action: "cancelled", Job: ui.Message{Message: r.GetJob()}, text: " cancelled: " + countText(r.GetJob())}, err
 	}
 	return o.register(&cobra.Command{
-		Use: "cancel", Short: "Hand out no more tasks of jobs, and stop those that run",
-		Long:    "Hands out no more tasks of jobs, and has the workers of running tasks stop. It shows the effect and asks, or in a script needs --yes.",
+		Use: "cancel", Short: "Cancel jobs: hand out no more of their tasks, and stop the running ones",
+		Long:    "Hands out no more tasks of the jobs, and stops the workers of running tasks. It shows the effect and asks for confirmation; in a script, pass --yes.",
 		Example: "  gkctl job cancel nightly-thumbnails --reason 'wrong bucket'\n  gkctl job cancel --semaphore resize --state open --dry-run",
 	})
 }
 
-// changeTasks hands failed tasks out again, or drops them: those of the indexes, or all. It leaves tasks alone that have failed since the job was
-// shown.
+// changeTasks hands failed tasks out again, or drops them: the given ones, or all. It skips tasks that have failed
+// since the job was shown.
 func changeTasks(drop bool, indexes []uint32) doJob {
 	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 		var r interface {
@@ -166,14 +166,14 @@ func changeTasks(drop bool, indexes []uint32) doJob {
 func newRetry(f *conn.Factory) *cobra.Command {
 	o := &eachJob{choice: choice{f: f}, do: changeTasks(false, nil)}
 	return o.register(&cobra.Command{
-		Use: "retry", Short: "Hand all failed tasks of jobs out again",
-		Long: `Hands all failed tasks of jobs out again. A task that failed because the permit of its worker was lost may kill the next workers too: look at
-its payload first, with gkctl task show.`,
+		Use: "retry", Short: "Retry all failed tasks of jobs",
+		Long: `Hands out all failed tasks of the jobs again. A task that failed because its worker's permit was lost may kill the next workers too: look
+at its payload first, with gkctl task show.`,
 		Example: "  gkctl job retry nightly-thumbnails",
 	})
 }
 
-// deleteJob removes a job, and leaves one alone that was submitted under its id since it was shown.
+// deleteJob removes a job, unless its id was submitted again since it was shown.
 func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 	return jobDone{Action: "deleted", text: " deleted"}, work.DeleteSubmitted(ctx, c, j)
 }
@@ -188,9 +188,9 @@ func newDelete(f *conn.Factory) *cobra.Command {
 		return words.Plural(done, "result", "results") + " and " + words.Plural(failed, "failed task", "failed tasks") + " are lost"
 	}
 	return o.register(&cobra.Command{
-		Use: "delete", Short: "Remove jobs that are over, with their results",
-		Long: `Removes jobs that are over, with their results. It shows the effect and asks, or in a script needs --yes. A job that was submitted again under the
-same id meanwhile stays.`,
+		Use: "delete", Short: "Delete jobs that are over, with their results",
+		Long: `Deletes jobs that are over, with their results. It shows the effect and asks for confirmation; in a script, pass --yes. A job whose id was
+submitted again meanwhile stays.`,
 		Example: "  gkctl job delete nightly-thumbnails\n  gkctl job delete -l team=web --state ended,cancelled --yes",
 	})
 }

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// choice is the flags that choose jobs.
+// choice holds the flags that select jobs.
 type choice struct {
 	f      *conn.Factory
 	req    gatekeeperv1.ListJobsRequest
@@ -26,20 +26,20 @@ type choice struct {
 
 func (o *choice) register(cmd *cobra.Command) {
 	o.flags = cmd.Flags()
-	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs of this `NAME`")
+	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs of the semaphore `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", o.f.CompleteNames) // its only error: no such flag
 	cmd.Flags().StringSliceVar(&o.states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
 	ui.RegisterSelector(cmd, &o.req.Labels, "only jobs with these labels")
 }
 
-// given says whether a flag chooses jobs.
+// given reports whether a flag selects jobs.
 func (o *choice) given() bool {
 	return o.req.GetSemaphore() != "" || o.req.GetLabels() != "" || len(o.states) > 0
 }
 
-// find reads the jobs that the flags choose, all without flags.
+// find reads the selected jobs, or all without flags.
 func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Job, error) {
-	// An empty value would choose everything, and is what a script passes when its variable is not set.
+	// An empty value would select everything, and a script passes it when its variable is not set.
 	if o.flags.Changed("semaphore") && o.req.GetSemaphore() == "" || o.flags.Changed("state") && len(o.states) == 0 {
 		return nil, ui.Usagef("--semaphore and --state must not be empty: leave them out, or give values")
 	}
@@ -60,8 +60,8 @@ func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Jo
 	return jobs, nil
 }
 
-// mustFind is find for a command that changes jobs: it fails when none matches. With ids it reads the jobs of these ids, and fails unless all are
-// there.
+// mustFind is find for a command that changes jobs: it fails when none matches. With ids it reads these jobs, and fails
+// unless all exist.
 func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (jobs []*gatekeeperv1.Job, err error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -82,7 +82,7 @@ func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (
 	return jobs, err
 }
 
-// enums reads words as values of an enumeration.
+// enums parses words as values of an enumeration.
 func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
 	for _, name := range names {
 		v, ok := values[prefix+strings.ToUpper(name)]
@@ -99,7 +99,7 @@ func newList(f *conn.Factory) *cobra.Command {
 	o := &choice{f: f}
 	cmd := &cobra.Command{
 		Use:   "list [--semaphore NAME] [-l LABELS] [--state STATE,...]",
-		Short: "Show jobs, in the order of their submission",
+		Short: "Show jobs in the order of their submission",
 		Example: `  gkctl job list
   gkctl job list --semaphore resize --state open -o wide`,
 		Args: ui.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,

@@ -49,7 +49,7 @@ func firstJob(f *conn.Factory) cobra.CompletionFunc {
 	}
 }
 
-// refused adds to the servers' refusal how to go on.
+// refused adds to a refusal what to do next.
 func refused(err error) error {
 	switch {
 	case ui.Is[*client.NoSuchJobError](err):
@@ -65,18 +65,18 @@ func refused(err error) error {
 	return err
 }
 
-// limitHint says what helps against a limit: other jobs count only for those of a semaphore and of the cluster.
+// limitHint says how to get below a limit. Other jobs count only for the limits of a semaphore and of the cluster.
 func limitHint(limit string) string {
 	switch limit {
 	case "max_semaphore_work_bytes", "max_work_bytes":
-		return "`gkctl status` shows what jobs store, `gkctl cluster settings` the limits; `gkctl job delete` makes room."
+		return "`gkctl status` shows how much jobs store, and `gkctl cluster settings` shows the limits. `gkctl job delete` frees space."
 	case "max_task_bytes":
-		return "Store it elsewhere and submit its place, or raise max_task_bytes by `gkctl cluster settings`."
+		return "Store it elsewhere and submit its location, or raise max_task_bytes with `gkctl cluster settings`."
 	case "max_job_bytes":
-		return "Split it into several jobs, or raise max_job_bytes by `gkctl cluster settings`."
+		return "Split it into several jobs, or raise max_job_bytes with `gkctl cluster settings`."
 	case "max_result":
-		return "Store the result elsewhere and return its place, or submit the job with a larger --max-result."
-	default: // the number of tasks, which no setting changes
+		return "Store the result elsewhere and return its location, or submit the job with a larger --max-result."
+	default: // the number of tasks, for which there is no setting
 		return "Split it into several jobs."
 	}
 }
@@ -135,7 +135,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// outcome is the error of a job that is over and not all done.
+// outcome is the error of a job that is over but not completely done.
 func outcome(j *gatekeeperv1.Job) error {
 	if !j.GetOver() || j.GetDone() == j.GetTasks() {
 		return nil
@@ -143,7 +143,7 @@ func outcome(j *gatekeeperv1.Job) error {
 	return incomplete(j, countText(j))
 }
 
-// incomplete is the error of a job that is over. text says what it lacks.
+// incomplete is the error of a job that is over. text says what is missing.
 func incomplete(j *gatekeeperv1.Job, text string) error {
 	cancelled, id, hint := j.GetCancelText(), words.ShellWord(j.GetSpec().GetId()), ""
 	if cancelled != "" {
@@ -152,11 +152,11 @@ func incomplete(j *gatekeeperv1.Job, text string) error {
 	if j.GetFailed() > 0 {
 		hint = fmt.Sprintf("`gkctl task list %s --state failed` shows what failed", id)
 		if cancelled == "" { // tasks of a cancelled job cannot be retried
-			hint += fmt.Sprintf(", `gkctl task retry %s` tries it again", id)
+			hint += fmt.Sprintf(", `gkctl task retry %s` retries it", id)
 		}
 		hint += "."
 		if cancelled == "" {
-			hint += fmt.Sprintf(" A task that failed because the permit of its worker was lost may kill the next workers too: look at its payload "+
+			hint += fmt.Sprintf(" A task that failed because its worker's permit was lost may kill the next workers too: look at its payload "+
 				"first, with `gkctl task show %s INDEX`.", id)
 		}
 	}
@@ -176,7 +176,7 @@ func countText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// progressText counts the tasks of a job, and says how long a job took that is over.
+// progressText counts the tasks of a job. If it is over, it also says how long the job took.
 func progressText(j *gatekeeperv1.Job) string {
 	text := countText(j)
 	if j.GetOver() && j.GetEndedAt() != nil {
@@ -185,8 +185,8 @@ func progressText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// reach asks for a job before a command follows it, so that the command fails in time if the job or a server is not there. What is followed has no
-// timeout.
+// reach requests a job before a command follows it, so that the command fails within the timeout if the job or a server
+// is missing. Following has no timeout.
 func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
@@ -194,8 +194,8 @@ func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*
 	return j, refused(err)
 }
 
-// follow shows how far a job is until it is over: a line that is overwritten on a terminal, otherwise a line whenever another twentieth has ended.
-// With endOnly it prints the last line alone.
+// follow shows the progress of a job until it is over: on a terminal one line that is overwritten, otherwise a line for
+// every twentieth of its tasks. With endOnly it prints only the last line.
 func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, endOnly bool) (last *gatekeeperv1.Job, err error) {
 	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
@@ -228,8 +228,8 @@ func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, e
 func newFollow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
-		Use: "follow ID", Short: "Show how far a job is until it is over",
-		Long:    "Shows how far a job is until it is over: a bar on a terminal, otherwise lines. It ends with 1 if a task was not done. Interrupting it does not stop the job.",
+		Use: "follow ID", Short: "Follow the progress of a job until it is over",
+		Long:    "Follows the progress of a job until it is over: a bar on a terminal, otherwise lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
 		Example: "  gkctl job follow nightly-thumbnails",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

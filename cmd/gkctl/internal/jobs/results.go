@@ -28,19 +28,20 @@ func newResults(f *conn.Factory) *cobra.Command {
 	o := &resultsOptions{f: f}
 	cmd := &cobra.Command{
 		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print the results of a job in the order of its tasks",
-		Long: `Prints the results of a job in the order of its tasks, one per line; with --raw as they are, one behind the other; with --dir each into
-a file with the task's index as its name. With --wait each comes when its task and all before it have ended. It ends with 1 if a task has no result.`,
+		Long: `Prints the results of a job in the order of its tasks, one per line. With --raw it prints them unchanged, without separators; with --dir it
+writes each into a file named after the task's index. With --wait each appears when its task and all before it have ended. It exits with 1 if
+a task has no result.`,
 		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.raw && o.dir != "" {
-				return ui.Usagef("--raw does not go with --dir")
+				return ui.Usagef("--raw and --dir exclude each other")
 			}
 			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { return o.run(ctx, c, args[0]) })
 		},
 	}
-	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results as they are, one behind the other")
-	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file of this `FOLDER`")
+	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results unchanged, without separators")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file in this `FOLDER`")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the job is over")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
@@ -65,7 +66,7 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 			return refused(err)
 		}
 		if !o.output.Is(ui.Table) {
-			items = append(items, t) // they are one object
+			items = append(items, t) // JSON and YAML are one object
 		}
 		result, err := work.Result(id, t)
 		if err != nil {
@@ -105,7 +106,8 @@ func (o *resultsOptions) put(index uint32, result []byte) error {
 	return err
 }
 
-// pages yields the tasks of a job in their order. Each page has --timeout. What is done with the results has none: a pager may block it.
+// pages yields the tasks of a job in order. Each page has --timeout. Processing the results has none, because a pager
+// may block it.
 func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		req := &gatekeeperv1.ListTasksRequest{Job: id, PageSize: maxRun, Results: true}
@@ -129,8 +131,9 @@ func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) it
 	}
 }
 
-// awaited yields the tasks of a job in their order, each when it and all before it have ended, until the job is over. In contrast to
-// work.Results it keeps in memory which tasks have ended, and reads their results, a page at a time, when it is their turn.
+// awaited yields the tasks of a job in order, each when it and all before it have ended, until the job is over. Unlike
+// work.Results it keeps only the indexes of ended tasks in memory, and reads their results page by page when it is
+// their turn.
 func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		ended, next, over := make(map[uint32]bool), uint32(0), false
@@ -158,7 +161,7 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 				}
 				for _, t := range page.GetTasks() {
 					delete(ended, next)
-					if !hasEnded(t) { // it was retried meanwhile, and ends again
+					if !hasEnded(t) { // it was retried meanwhile, and will end again
 						break
 					}
 					if next++; !yield(t, nil) {
@@ -175,7 +178,7 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 			yield(nil, err)
 			return
 		}
-		for t, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, From: next, Results: true}) { // those that were cancelled
+		for t, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, From: next, Results: true}) { // the cancelled ones
 			if !yield(t, err) {
 				return
 			}
@@ -183,10 +186,10 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 	}
 }
 
-// maxRun is the most results that are read at a time; the servers also end a page by its bytes.
+// maxRun is the maximum number of results read at a time. The servers also limit a page by its bytes.
 const maxRun = 1000
 
-// runFrom counts the tasks from an index on that have ended, up to maxRun.
+// runFrom counts the consecutive ended tasks from an index on, up to maxRun.
 func runFrom(ended map[uint32]bool, index uint32) (n uint32) {
 	for n < maxRun && ended[index+n] {
 		n++
@@ -194,7 +197,7 @@ func runFrom(ended map[uint32]bool, index uint32) (n uint32) {
 	return n
 }
 
-// hasEnded says whether a task waits no more and no worker has it.
+// hasEnded reports whether a task is neither waiting nor held.
 func hasEnded(t *gatekeeperv1.Task) bool {
 	return t.GetState() != gatekeeperv1.TaskState_TASK_STATE_WAITING && t.GetState() != gatekeeperv1.TaskState_TASK_STATE_HELD
 }

@@ -36,11 +36,12 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit SEMAPHORE [TASK...] [--file FILE...] [--lines FILE]",
 		Short: "Submit a job: its tasks are arguments, files, or lines",
-		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, or the contents of each --file, or the lines of the file that
---lines names; - is standard input. Submitting a job again under its --id is the same as once.
+		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the file that
+--lines names; - is standard input. Submitting a job again with the same --id has no further effect.
 
-With --wait, --follow or --cancel-with-me gkctl ends when the job is over, with 1 if a task was not done. Under --cancel-with-me the servers also
-cancel a job whose submission got no answer, within 30s after gkctl has ended, unless it is submitted again under its --id before.`,
+With --wait, --follow or --cancel-with-me gkctl exits when the job is over, with 1 if a task failed, was cancelled or was dropped. With
+--cancel-with-me the servers also cancel a job whose submission got no answer, within 30s after gkctl has ended, unless it is submitted
+again with its --id before that.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
 		Args: ui.AtLeastOne("the name of a semaphore"),
@@ -57,23 +58,23 @@ cancel a job whose submission got no answer, within 30s after gkctl has ended, u
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.files, "file", nil, "a `FILE` that is one task; repeat it for more")
-	flags.StringVar(&o.lines, "lines", "", "a `FILE` of which each line is a task")
-	flags.StringVar(&o.job.ID, "id", "", "id of the job; default a new one")
+	flags.StringVar(&o.lines, "lines", "", "a `FILE` whose lines are the tasks")
+	flags.StringVar(&o.job.ID, "id", "", "id of the job; default: a new one")
 	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
-	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs of a higher one are handed out first")
-	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "how many workers a task is handed to, default 3")
-	flags.IntVar(&o.job.MaxResult, "max-result", 0, "the most bytes of a result, which are reserved; default 1024, -1 for no results")
-	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "hand a task whose worker reported an error out again, while it has attempts left")
-	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after that long, for example 2h")
+	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
+	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "how often a task is handed out, default 3")
+	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a result in bytes, which is reserved; default 1024, -1 for no results")
+	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "retry a task whose worker reported an error, while it has attempts left")
+	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")
 	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after its end, default 24h")
 	flags.BoolVar(&o.wait, "wait", false, "wait until the job is over")
-	flags.BoolVar(&o.follow, "follow", false, "the same, and show how far it is")
-	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job when this gkctl ends before it")
+	flags.BoolVar(&o.follow, "follow", false, "the same, and show the progress")
+	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job if gkctl ends first")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
-// payloads are those of the one source that was given.
+// payloads returns the tasks from the one source that was given.
 func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 	sources := 0
 	for _, given := range []bool{len(o.args) > 0, len(o.files) > 0, o.lines != ""} {
@@ -82,7 +83,7 @@ func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 		}
 	}
 	if sources != 1 {
-		return nil, ui.Usagef("give tasks as arguments, with --file, or with --lines: one of the three")
+		return nil, ui.Usagef("give tasks as arguments, with --file, or with --lines, but only one of the three")
 	}
 	for _, arg := range o.args {
 		tasks = append(tasks, []byte(arg))
@@ -105,7 +106,7 @@ func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 		tasks = append(tasks, bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
 	}
 	if len(tasks) == 0 {
-		return nil, ui.Usagef("--lines %s has no lines: a job needs a task", o.lines)
+		return nil, ui.Usagef("--lines %s has no lines: a job needs at least one task", o.lines)
 	}
 	return tasks, nil
 }
@@ -125,17 +126,17 @@ func (o *submitOptions) file(name string) (data []byte, err error) {
 func (o *submitOptions) run(ctx context.Context) error {
 	switch {
 	case o.job.Timeout < 0:
-		return ui.Usagef("--job-timeout must not be below 0")
+		return ui.Usagef("--job-timeout must not be negative")
 	case o.job.Retention < 0:
-		return ui.Usagef("--retention must not be below 0")
+		return ui.Usagef("--retention must not be negative")
 	case o.job.MaxAttempts < 0:
-		return ui.Usagef("--max-attempts must not be below 0")
+		return ui.Usagef("--max-attempts must not be negative")
 	}
 	tasks, err := o.payloads()
 	if err != nil {
 		return err
 	}
-	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // known here, so that a submission of unknown outcome can be repeated
+	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // chosen here, so that a submission with an unknown outcome can be repeated
 	o.job.Author = o.f.Global.Who()
 	if o.cancelWithMe {
 		o.job.OnSubmitterLoss = work.SubmitterCancel
@@ -146,14 +147,14 @@ func (o *submitOptions) run(ctx context.Context) error {
 		s, err := work.Submit(submitting, c, o.job, tasks)
 		if ui.Is[*client.NoSuchDefinitionError](err) {
 			if unknown := lookup.RefuseUnknown(submitting, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
-				return unknown // it says what was likely meant
+				return unknown // it suggests the right name
 			}
 		}
 		unknown := errors.Is(err, client.ErrOutcomeUnknown)
-		switch { // interrupted, gkctl ends without a word about err
+		switch { // when interrupted, gkctl does not print err
 		case err == nil || ctx.Err() == nil:
 		case unknown:
-			o.f.Say("gkctl: interrupted, and whether job %s is stored is not known\n%s", words.Cell(o.job.ID), o.repeatHint())
+			o.f.Say("gkctl: interrupted; it is unknown whether job %s was stored\n%s", words.Cell(o.job.ID), o.repeatHint())
 		default:
 			o.f.Say("gkctl: interrupted: job %s was not submitted", words.Cell(o.job.ID))
 		}
@@ -167,7 +168,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 		if o.output.Is(ui.Table) {
 			text := "submitted"
 			if s.Repeated {
-				text = "was submitted before"
+				text = "was already submitted"
 			}
 			fmt.Fprintf(o.f.Out, "%s %s: %s\n", words.Cell(s.ID), text, countText(s.Job))
 		}
@@ -175,8 +176,8 @@ func (o *submitOptions) run(ctx context.Context) error {
 			o.noteNoWorker(ctx, c)
 		}
 		if r.Job, err = o.watch(ctx, c, s); err != nil {
-			if !o.output.Is(ui.Table) { // nothing has named it yet
-				o.f.Say("gkctl: the wait for job %s was cut short", words.Cell(s.ID))
+			if !o.output.Is(ui.Table) { // nothing has named the job yet
+				o.f.Say("gkctl: stopped waiting for job %s", words.Cell(s.ID))
 			}
 			return err
 		}
@@ -192,19 +193,20 @@ func (o *submitOptions) run(ctx context.Context) error {
 	})
 }
 
-// waits says whether gkctl ends with the job.
+// waits reports whether gkctl waits for the end of the job.
 func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelWithMe }
 
-// repeatHint says how to go on after a submission whose outcome is unknown.
+// repeatHint says what to do after a submission whose outcome is unknown.
 func (o *submitOptions) repeatHint() string {
 	id := words.ShellWord(o.job.ID)
 	if o.cancelWithMe {
-		return fmt.Sprintf("If it was stored, the servers cancel it within %s, unless you repeat it before with `--id %s`.", work.SubmitterLease, id)
+		return fmt.Sprintf("If it was stored, the servers cancel it within %s, unless you repeat it before that with `--id %s`.", work.SubmitterLease, id)
 	}
-	return fmt.Sprintf("Repeat it with `--id %s`: that is the same job if it was stored.", id)
+	return fmt.Sprintf("Repeat it with `--id %s`: if it was stored, that has no further effect.", id)
 }
 
-// noteNoWorker says that nobody offers to execute the job, because the wait would have no end. It is only a remark: an error says nothing.
+// noteNoWorker says that no worker offers to execute the job, because the wait would have no end. It is only a note,
+// and ignores errors.
 func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -225,7 +227,7 @@ func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	}
 }
 
-// watch waits for the end of the job, if that was asked for, and returns the job.
+// watch waits for the end of the job if requested, and returns the job.
 func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Submitted) (j *gatekeeperv1.Job, err error) {
 	if !o.waits() {
 		return s.Job, nil
@@ -234,7 +236,7 @@ func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Sub
 	if ctx.Err() != nil && s.Submitter != nil {
 		last, cancel := o.f.Bounded(context.WithoutCancel(ctx))
 		defer cancel()
-		_, _ = work.Cancel(last, c, s.ID, "its submitter was interrupted") // otherwise it is cancelled when the permit has expired
+		_, _ = work.Cancel(last, c, s.ID, "its submitter was interrupted") // otherwise it is cancelled when the permit expires
 	}
 	return j, err
 }

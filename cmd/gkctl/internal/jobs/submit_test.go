@@ -78,7 +78,8 @@ func TestSubmit_InterruptedWhileNoServerAnswers_SaysThatNothingWasSubmitted(t *t
 	})
 }
 
-// The permit of the submitter expires when gkctl has ended without an answer, unless a repeat of the command takes it over.
+// The permit of the submitter expires when gkctl has ended without an answer, unless a repeat of the command takes it
+// over.
 func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {

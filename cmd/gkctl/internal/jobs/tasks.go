@@ -25,7 +25,7 @@ func token(t *gatekeeperv1.Task) string {
 	return words.Number(t.GetToken())
 }
 
-// worker is who has a task, or had it last as far as the servers know.
+// worker is the identity that has a task, or the last one as far as the servers know.
 func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
 	if t.GetWorker() != nil {
 		return t.GetWorker()
@@ -33,7 +33,7 @@ func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
 	return t.GetPermit().GetIdentity()
 }
 
-// carrierText says how the permit of a task is, or how it ended.
+// carrierText says which state a task's permit is in, or how it ended.
 func carrierText(p *gatekeeperv1.Permit) string {
 	switch {
 	case p == nil:
@@ -91,9 +91,9 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var states []string
 	cmd := &cobra.Command{
-		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job, by index",
-		Long: `Shows the tasks of a job, by index. WORKER has the task now, or had it last. RETURNS is how often workers gave it back unfinished; ATTEMPTS does not
-count these. FAILURE is what was said of the last attempt that failed or went back. With -o wide, PERMIT says until when a task that is held stays
+		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job by index",
+		Long: `Shows the tasks of a job by index. WORKER has the task, or had it last. RETURNS counts how often workers returned it unfinished; ATTEMPTS
+does not count these. FAILURE is the report of the last attempt that failed or was returned. With -o wide, PERMIT says until when a task stays
 with its worker, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
@@ -124,7 +124,7 @@ func index(arg string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// noTask is the error of an index that no task of a job has.
+// noTask is the error for an index that is not in the job.
 func noTask(j *gatekeeperv1.Job, index uint32) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, counted from 0", j.GetSpec().GetId(), index, j.GetTasks())}
 }
@@ -180,8 +180,8 @@ type taskChange struct {
 func newTaskRetry(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f}
 	return o.register(&cobra.Command{
-		Use: "retry JOB-ID [INDEX...]", Short: "Hand failed tasks out again",
-		Long:    "Hands failed tasks out again: those of the indexes, or without indexes all of the job.",
+		Use: "retry JOB-ID [INDEX...]", Short: "Retry failed tasks",
+		Long:    "Hands out failed tasks again: those with the given indexes, or all of the job.",
 		Example: "  gkctl task retry nightly-thumbnails 17 18",
 	})
 }
@@ -189,9 +189,9 @@ func newTaskRetry(f *conn.Factory) *cobra.Command {
 func newTaskDrop(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f, drop: true}
 	return o.register(&cobra.Command{
-		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Give failed tasks up; their payloads are removed",
-		Long: `Gives failed tasks up, and removes their payloads: those of the indexes, or without indexes all of the job. It shows the tasks and asks, or in
-a script needs --yes.`,
+		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Drop failed tasks, and remove their payloads",
+		Long: `Drops failed tasks and removes their payloads: those with the given indexes, or all of the job. It shows the tasks and asks for
+confirmation; in a script, pass --yes.`,
 		Example: "  gkctl task drop nightly-thumbnails 17 18",
 	})
 }
@@ -211,7 +211,7 @@ func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
 	if o.drop {
 		o.yes.Register(cmd)
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the tasks; do nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the tasks; change nothing")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -228,7 +228,7 @@ func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error
 		if o.drop && len(tasks) > 0 {
 			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this drops %s of job %s", words.Plural(len(tasks), "failed task", "failed tasks"), id),
-				Question: "Do it?", Declined: "nothing was done", Loses: "payloads are lost",
+				Question: "Continue?", Declined: "nothing was done", Loses: "payloads are lost",
 				Notes: change.SomeNotes(words.Mapped(tasks, func(t *gatekeeperv1.Task) string { return fmt.Sprintf("task %d: %s", t.GetIndex(), t.GetFailure()) })),
 			}, o.yes); err != nil {
 				return err
@@ -238,7 +238,7 @@ func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error
 	})
 }
 
-// failed reads a job, and those of its tasks that have failed: of the indexes, or all.
+// failed reads a job and its failed tasks: the given ones, or all.
 func (o *taskChange) failed(ctx context.Context, c *client.Client, id string, indexes []uint32) (*gatekeeperv1.Job, []*gatekeeperv1.Task, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()

@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// maxStrangersLines is how many denied callers the error about a name that is not defined names.
+	// maxStrangersLines is how many denied callers the error for an undefined name lists.
 	maxStrangersLines = 3
-	// maxRemark bounds how long the servers are asked for what is only a remark.
+	// maxRemark limits how long to wait for the servers when the answer is only a note.
 	maxRemark = 2 * time.Second
 )
 
-// IsGlob says whether an argument may stand for several names. Names contain none of these characters.
+// IsGlob reports whether an argument may stand for several names. Names contain none of these characters.
 func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 
-// Max is the most names and globs of one call.
+// Max is the maximum number of names and globs in one call.
 const Max = 100
 
-// Definitions reads the definitions that match names and labels. A name that is not a glob and is of no definition is an error, unless
-// there are labels too.
+// Definitions reads the definitions that match names and labels. A name (not a glob) without a definition is an error,
+// unless labels are given too.
 func Definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels})
 	if err == nil && labels == "" {
@@ -38,7 +38,7 @@ func Definitions(ctx context.Context, c *client.Client, names []string, labels s
 	return all, err
 }
 
-// List reads the definitions that a request is about, each once. It may have more names than one call takes.
+// List reads the requested definitions, each once. The request may have more names than one call takes.
 func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDefinitionsRequest) (all []*gatekeeperv1.DefinitionRecord, err error) {
 	names, seen := req.GetNames(), make(map[string]bool)
 	for first := true; first || len(names) > 0; first = false {
@@ -61,14 +61,14 @@ func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
-// Chosen is as Definitions, for a command that changes what it reads. It fails when nothing matches, also with servers
-// of an older version, which ignore must_match and return an empty list.
+// Chosen is Definitions for a command that changes what it reads. It fails when nothing matches. That includes older
+// servers, which ignore must_match and return an empty list.
 func Chosen(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := Definitions(ctx, c, names, labels)
 	if err != nil || len(all) > 0 {
 		return all, err
 	}
-	// The error of a server says what was likely meant.
+	// The server's error suggests the right name.
 	all, err = List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels, MustMatch: true})
 	if err != nil || len(all) > 0 {
 		return all, err
@@ -83,8 +83,8 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
-// Remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does
-// not know the call, is not worth an error.
+// Remembered returns the denials that the leader remembers. They are only a note, so it ignores errors of the leader,
+// including those of older versions without this call.
 func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, maxRemark)
 	defer cancel()
@@ -102,7 +102,7 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	return r
 }
 
-// DeniedLines are what the servers say of callers: of the first most of them, and how many more there are.
+// DeniedLines returns the servers' text about the first most callers, and how many more there are.
 func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
@@ -111,13 +111,14 @@ func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	return lines
 }
 
-// MisspelledLines are of callers that likely mean the name that was asked about.
+// MisspelledLines lists callers that probably mean the requested name.
 func MisspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
 	return words.Mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
-// RefuseUnknown is the error of a listing when some of the names are of no definition: nothing shown for a misspelled name looks as if
-// nothing were held. Names in met, which permits or the journal may know for longer, are no slip.
+// RefuseUnknown is the error of a listing when some of the names have no definition. Without it, the empty list for a
+// misspelled name would look as if nothing were held. Names in met, which permits or the journal may have for longer,
+// are not misspelled.
 func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) error {
 	unknown, err := Unknown(ctx, c, names, met)
 	if err != nil || len(unknown) == 0 {
@@ -126,7 +127,7 @@ func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) e
 	return noSuch(ctx, c, unknown)
 }
 
-// RefuseUnheardOf is as RefuseUnknown, where the journal counts too: it knows what was deleted.
+// RefuseUnheardOf is RefuseUnknown for listings where the journal counts too: it has deleted definitions.
 func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string) error {
 	unknown, err := Unknown(ctx, c, names, met)
 	if err != nil {
@@ -148,8 +149,7 @@ func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string)
 	return noSuch(ctx, c, unheardOf)
 }
 
-// Unknown are the servers' errors about those of the names that are of no definition, one for each. Globs and the names
-// in met are left alone.
+// Unknown returns a server error for each name without a definition. It ignores globs and the names in met.
 func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*client.NoSuchDefinitionError, error) {
 	var unknown []*client.NoSuchDefinitionError
 	seen := slices.Clone(met)
@@ -168,34 +168,34 @@ func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*cli
 	return unknown, nil
 }
 
-// noSuch is the error about definitions that are not there.
+// noSuch is the error for missing definitions.
 func noSuch(ctx context.Context, c *client.Client, unknown []*client.NoSuchDefinitionError) error {
 	texts := words.Mapped(unknown, func(e *client.NoSuchDefinitionError) string { return WithCallers(ctx, c, e) })
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(strings.Join(texts, "\n")), Hint: "`gkctl get` lists the definitions."}
 }
 
-// WithCallers is the servers' error about a definition that is not there, and below it the callers that are denied
-// because of it.
+// WithCallers returns the server's error about a missing definition, followed by the callers that are denied because of
+// it.
 func WithCallers(ctx context.Context, c *client.Client, e *client.NoSuchDefinitionError) string {
 	r := Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{e.Name}})
 	return strings.Join(append([]string{e.Error()}, DeniedLines(r.GetCallers(), maxStrangersLines)...), "\n")
 }
 
-// DefinitionNames are the names of the definitions that match globs; of all when there are none.
+// DefinitionNames returns the names of the definitions that match globs, or of all without globs.
 func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]string, error) {
 	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: globs})
 	return namesOf(all), err
 }
 
-// Annotate adds to an error of a command what a person needs to correct the name or the flag at fault.
+// Annotate adds to an error what a person needs to correct the wrong name or flag.
 func Annotate(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
-	switch e := err.(type) { //nolint:errorlint // one among several errors, or one that was explained, stays as it is
+	switch e := err.(type) { //nolint:errorlint // a joined or already explained error stays as it is
 	case *ui.CodeError:
-		// A denial does not say what was meant.
+		// A denial does not suggest a name.
 		if d, ok := errors.AsType[*client.DeniedError](e.Err); ok && e.Code == ui.ExitNoSuch {
-			unknown, _ := Unknown(ctx, c, []string{d.Semaphore}, nil) // said without it
+			unknown, _ := Unknown(ctx, c, []string{d.Semaphore}, nil) // best effort
 			if len(unknown) > 0 && unknown[0].Meant != "" {
 				return &ui.CodeError{Code: e.Code, Err: fmt.Errorf("%w Did you mean %q?", e.Err, unknown[0].Meant), Hint: e.Hint}
 			}
@@ -208,7 +208,7 @@ func Annotate(ctx context.Context, c *client.Client, err error) error {
 	return err
 }
 
-// inFlagsWords names a bad field of a request as the command line does.
+// inFlagsWords names an invalid field of a request as the command line does.
 func inFlagsWords(e *client.InvalidFieldError) error {
 	field := e.Field
 	for _, request := range []string{"pause.", "cordon.", "resume.", "selector."} {

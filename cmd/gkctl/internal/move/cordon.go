@@ -36,12 +36,13 @@ func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error)
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
-		Short:   "Shut a group or a host out of every semaphore, for a time",
-		Long: `Shuts out whoever comes from a group, or is an acquirer, that the pattern matches whole: they are granted nothing, and what they hold
-is told to stop; with --drain they may go on for so long first. With --for or --until it ends by itself. With both patterns a
-caller is caught when one of them matches. A cordon with the same id, which is drawn from the patterns when none is given, is replaced.
+		Short:   "Lock a group or a host out of every semaphore, for a time",
+		Long: `Locks out every caller whose group or acquirer matches the whole pattern. Such callers get no new permits, and must stop the work that
+they hold permits for; --drain gives them time for it. With both patterns, one match is enough. With --for or --until the cordon ends
+automatically. A cordon with the same id replaces the old one. The default id is made from the patterns.
 
-It shows the effect and asks, or in a script needs --yes, when it stops a holder, or shuts out everybody who asked within 7 days.`,
+It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder, or locks out every caller that asked
+within 7 days.`,
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
   gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
 		Args: ui.NoArgs,
@@ -49,10 +50,10 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	}
 	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
 	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern of acquirers")
-	cmd.Flags().StringVar(&o.id, "id", "", "name of the cordon, default: what it catches")
-	o.ending.Register(cmd, "when it ends by itself")
+	cmd.Flags().StringVar(&o.id, "id", "", "id of the cordon; default: made from the patterns")
+	o.ending.Register(cmd, "when it ends automatically")
 	o.drain.Register(cmd)
-	o.AskFlags.Register(cmd, "show who would be told to stop")
+	o.AskFlags.Register(cmd, "show who would have to stop")
 	f.CompleteGroups(cmd, "group")
 	f.CompleteAcquirers(cmd, "acquirer")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -61,7 +62,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 
 func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 	if o.group == "" && o.acquirer == "" {
-		return nil, ui.Usagef("give --group or --acquirer: the pattern of whom to shut out")
+		return nil, ui.Usagef("give --group or --acquirer: a pattern of the callers to lock out")
 	}
 	r = &gatekeeperv1.CordonRequest{
 		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
@@ -86,7 +87,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}},
-			change.Proposal{Question: "Go on?", Declined: "no cordon was set"},
+			change.Proposal{Question: "Continue?", Declined: "no cordon was set"},
 			func(*gatekeeperv1.PreviewResponse) string { return fmt.Sprintf("this sets the cordon %q", o.name()) })
 		if err != nil {
 			return err
@@ -112,10 +113,10 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 	return change.PrintPreview(o.f.IO, preview)
 }
 
-// The beginnings of the ids that the servers make from patterns.
+// The prefixes of the ids that the servers make from patterns.
 const groupID, acquirerID = "group:", "acquirer:"
 
-// name is the cordon's id, or the patterns from which the servers will make one.
+// name returns the cordon's id, or the patterns from which the servers will make one.
 func (o *cordonOptions) name() string {
 	var parts []string
 	if o.group != "" {
@@ -149,7 +150,7 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "cordons",
-		Short:   "Show which groups and hosts are shut out, until when and why",
+		Short:   "Show which groups and hosts are locked out, until when and why",
 		Example: `  gkctl cordons
   gkctl cordons -o name`,
 		Args: ui.NoArgs,
@@ -177,8 +178,8 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// orderedDrains are those of the cordons whose drain is over, by their ids, as far as the journal knows: a record has its drain
-// only while it runs.
+// orderedDrains returns the drains that are over, by the ids of their cordons, as far as the journal has them. A record
+// has its drain only while it runs.
 func orderedDrains(
 	ctx context.Context, c *client.Client, output ui.Output, cordons []*gatekeeperv1.CordonRecord,
 ) (map[string]*durationpb.Duration, error) {
@@ -203,7 +204,7 @@ func orderedDrains(
 	return ordered, nil
 }
 
-// cordonRow is a cordon's; over is its drain when that is over.
+// cordonRow returns the row of a cordon. over is its drain if that is over.
 func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
 	if text := words.Duration(over); drain == "" && text != "" {
@@ -225,13 +226,13 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupChange,
 		Use:     "uncordon ID... [--dry-run] [--reason TEXT]",
 		Short:   "End cordons",
-		Long:    "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
+		Long:    "Ends cordons by their ids, which `gkctl cordons` lists. If one fails, the others are still ended.",
 		Example: `  gkctl uncordon acquirer:app7
-  gkctl cordons -o name | xargs gkctl uncordon --reason "the works are done"`,
-		Args:              ui.AtLeastOne("the ids of cordons: gkctl cordons lists them"),
+  gkctl cordons -o name | xargs gkctl uncordon --reason "maintenance is done"`,
+		Args:              ui.AtLeastOne("the ids of cordons (gkctl cordons lists them)"),
 		ValidArgsFunction: completeCordons(f),
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would end; change nothing")
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
@@ -248,7 +249,7 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 				case ui.Is[*client.NoSuchCordonError](err):
 					failed = append(failed, noCordon(err))
 				case err != nil:
-					failed = append(failed, change.UnknownOutcome(err, "`gkctl cordons` whether it is in force still."))
+					failed = append(failed, change.UnknownOutcome(err, "`gkctl cordons` shows whether it is still in force."))
 				default:
 					done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
 				}
@@ -259,7 +260,7 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// uncordoned is a cordon that was ended, as -o json has it.
+// uncordoned is an ended cordon in -o json.
 type uncordoned struct {
 	ID       string `json:"id"`
 	Revision uint64 `json:"revision,string"`
@@ -268,8 +269,8 @@ type uncordoned struct {
 	cordon *gatekeeperv1.CordonRecord // of a dry run
 }
 
-// uncordonDry shows which of the cordons would end, and fails for ids without a cordon. It sends nothing but a read: a
-// server of an older version would ignore a field of UncordonRequest that asks for a dry run, and end the cordon.
+// uncordonDry shows which of the cordons would end, and fails for ids without a cordon. It sends only a read: an older
+// server would ignore a dry-run field of UncordonRequest, and end the cordon.
 func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
@@ -306,7 +307,7 @@ func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 			fmt.Fprintf(f.Out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
 			continue
 		}
-		fmt.Fprintf(f.Out, "cordon %q is ended\n", d.ID)
+		fmt.Fprintf(f.Out, "cordon %q ended\n", d.ID)
 		change.UndoWith(f.IO, d.Revision)
 	}
 	return nil

@@ -1,5 +1,6 @@
-// Package move has the commands that decide where and whether jobs run: move, pause, resume, cordon, uncordon and cordons.
+// Package move has the commands that decide where and whether jobs run: move, pause, resume, cordon, uncordon and
+// cordons.
 //
-// A move is shown by a dry run, made by a second call with its digest, and followed by a watch until the old holders are gone: handovers takes the
-// events, board shows them, and report sums up.
+// A move is planned by a dry run, made by a second call with the plan's digest, and followed with a watch until the old
+// holders are gone. handovers processes the events, board displays them, and report sums them up.
 package move

@@ -15,17 +15,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lingering is how long a move waits, when the last old holder is gone, for those who wait in the queue to be granted.
+// lingering is how long a move waits for waiters to get a permit after the last old holder is gone.
 const lingering = 2 * time.Second
 
-// update is what came from a watch, and when.
+// update is a response of a watch, and when it arrived.
 type update struct {
 	response *gatekeeperv1.WatchResponse
 	err      error
 	at       time.Time
 }
 
-// watch follows tasks from a revision on, until ctx ends; then the channel is closed.
+// watch follows tasks from a revision until ctx ends. Then it closes the channel.
 func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
 	if len(names) <= lookup.Max {
@@ -45,7 +45,8 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 	return events
 }
 
-// follow shows how old holders stop and new ones are granted, until the last old one is gone. The move is made, whatever it returns.
+// follow shows how old holders stop and new ones are granted, until the last old one is gone. The move stays made even
+// if it returns an error.
 func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan update) error {
 	var ended <-chan time.Time
 	if o.f.Global.Changed("timeout") {
@@ -54,7 +55,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		ended = timer.C
 	}
 	b := &board{out: o.f.Err, live: o.f.ErrTTY}
-	b.say(h, fmt.Sprintf("change %d: %s told to stop", h.change, words.Plural(h.left, "holder", "holders")))
+	b.say(h, fmt.Sprintf("change %d: %s must stop", h.change, words.Plural(h.left, "holder", "holders")))
 	defer b.clear()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -72,20 +73,20 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-ended:
 			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.Global.Timeout,
 				words.SomeNames(h.waiting())),
-				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
+				"The move was made: they end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
-			o.f.Say("The move is made and goes on. Undo with: gkctl undo %d", h.change)
+			o.f.Say("The move was made; its holders continue to change. Undo it with: gkctl undo %d", h.change)
 			return ctx.Err()
 		}
 	}
 	return o.linger(ctx, c, h, events, b)
 }
 
-// take takes what came from the watch.
+// take processes a response of the watch.
 func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
-		return ui.WithHint(t.err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
+		return ui.WithHint(t.err, "The move was made: change %d. Only its progress can no longer be followed.", h.change)
 	}
 	for _, e := range t.response.GetEvents() {
 		if line := h.event(e, t.at); line != "" {
@@ -101,29 +102,29 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	var holders []*gatekeeperv1.Permit
 	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
-			return ui.WithHint(err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
+			return ui.WithHint(err, "The move was made: change %d. Only its progress can no longer be followed.", h.change)
 		}
 		holders = append(holders, p)
 	}
 	h.missed(holders, t.response.GetRevision(), time.Now())
-	b.say(h, "events were missed: how some holders ended is not known")
+	b.say(h, "events were missed: it is unknown how some holders ended")
 	return nil
 }
 
-// linger waits a moment for those who wait in the queues of the tasks that were freed, so that the report can name them.
+// linger waits briefly for waiters of the freed tasks to be granted, so that the report can name them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
 	asking, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	waits := make(map[*handover]bool)
 	for w, err := range c.AllWaiters(asking, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {
 		if err != nil {
-			return nil //nolint:nilerr // who waits is only for the report, and the move is made
+			return nil //nolint:nilerr // waiters are only for the report, and the move was made
 		}
 		if t := h.tasks[w.GetSemaphore()]; t != nil && len(t.old) > 0 {
 			waits[t] = true
 		}
 	}
-	// Who waited a moment ago may hold by now: the event is on its way.
+	// A recent waiter may be a holder by now: its event is on the way.
 	req := &gatekeeperv1.ListHoldersRequest{}
 	if len(h.names) <= lookup.Max {
 		req.Names = h.names
@@ -166,15 +167,15 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 // boardLines is how many old holders a board shows.
 const boardLines = 10
 
-// board shows a person on a terminal how a move goes, in lines that are replaced by the next ones; anybody else gets a line for each
-// thing that happens.
+// board shows the progress of a move on a terminal, and redraws its lines. Without a terminal it prints a line for each
+// event.
 type board struct {
 	out   io.Writer
 	live  bool
 	drawn int // lines on the terminal
 }
 
-// say prints a line for something that happened.
+// say prints a line for an event.
 func (b *board) say(h *handovers, line string) {
 	if b.live {
 		b.show(h)
@@ -183,19 +184,19 @@ func (b *board) say(h *handovers, line string) {
 	fmt.Fprintln(b.out, words.Cell(line))
 }
 
-// show shows how things stand.
+// show draws the current state.
 func (b *board) show(h *handovers) {
 	if !b.live {
 		return
 	}
 	lines := boardOf(h, time.Now())
 	b.clear()
-	// Without wrapping each is one line of the terminal, however narrow it is.
+	// Without wrapping, each is one line even on a narrow terminal.
 	fmt.Fprintf(b.out, "\x1b[?7l%s\n\x1b[?7h", strings.Join(lines, "\n"))
 	b.drawn = len(lines)
 }
 
-// clear takes what was shown away.
+// clear removes the lines that were drawn.
 func (b *board) clear() {
 	if b.drawn > 0 {
 		fmt.Fprintf(b.out, "\x1b[%dA\x1b[J", b.drawn)
@@ -203,7 +204,7 @@ func (b *board) clear() {
 	}
 }
 
-// boardOf is how a move stands: a line of counts, and the old holders that are not gone, in the order of their tasks.
+// boardOf returns the state of a move: a line of counts, then the old holders that are not gone, by task.
 func boardOf(h *handovers, now time.Time) []string {
 	old, gone, granted := 0, 0, 0
 	var lines []string
@@ -216,9 +217,9 @@ func boardOf(h *handovers, now time.Time) []string {
 				gone++
 				continue
 			}
-			state := "told to stop"
+			state := "must stop"
 			if t.drained {
-				state = "refused: keeps its slot to its deadline"
+				state = "refused: keeps its slot until its deadline"
 			}
 			lines = append(lines, words.Cell(fmt.Sprintf("  %s  %s  %s, %s ago", name, words.HolderText(o.permit), state, words.Brief(now.Sub(h.begun)))))
 		}
@@ -226,5 +227,5 @@ func boardOf(h *handovers, now time.Time) []string {
 	if more := len(lines) - boardLines; more > 0 {
 		lines = append(lines[:boardLines], fmt.Sprintf("  ... and %d more", more))
 	}
-	return slices.Insert(lines, 0, fmt.Sprintf("change %d: %d told to stop, %d gone, %d granted anew", h.change, old, gone, granted))
+	return slices.Insert(lines, 0, fmt.Sprintf("change %d: %d must stop, %d gone, %d granted to new holders", h.change, old, gone, granted))
 }

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// handovers are the tasks of a move: the old holders of each, until they are gone, and the permits that were granted since. It takes
-// events in the order of their revisions.
+// handovers tracks the tasks of a move: the old holders of each until they are gone, and the permits granted since. It
+// takes events in the order of their revisions.
 type handovers struct {
 	from  string
 	drain time.Duration // of the move; 0: none
@@ -21,8 +21,8 @@ type handovers struct {
 	tasks map[string]*handover
 
 	change uint64    // the revision of the move; 0 before it is known
-	begun  time.Time // when the move was made, as far as is known here
-	seen   uint64    // events up to this revision have come
+	begun  time.Time // when the move was made, by gkctl's clock
+	seen   uint64    // events up to this revision have arrived
 	left   int       // old holders that are not gone
 }
 
@@ -31,7 +31,7 @@ type handover struct {
 	old     []*oldHolder
 	started []newHolder
 	held    []*gatekeeperv1.Permit // their slots stay taken until an operator clears them
-	drained bool                   // a holder that does not stop is refused by now
+	drained bool                   // the drain is over: refreshes of old holders are refused
 }
 
 // oldHolder is a holder that must stop because of the move.
@@ -39,11 +39,11 @@ type oldHolder struct {
 	permit *gatekeeperv1.Permit
 	how    string // how it ended; empty while it is not gone
 	after  time.Duration
-	// overran: it was still there when its drain was over, or, without one, when its permit expired.
+	// overran: it was still there when its drain was over or, without a drain, when its permit expired.
 	overran bool
 }
 
-// newHolder was granted a permit after the move.
+// newHolder got a permit after the move.
 type newHolder struct {
 	permit *gatekeeperv1.Permit
 	after  time.Duration
@@ -84,10 +84,10 @@ func (h *handovers) add(t *handover, p *gatekeeperv1.Permit) {
 	}
 }
 
-// begin says that the move was made.
+// begin records that the move was made.
 func (h *handovers) begin(change uint64, at time.Time) { h.change, h.begun = change, at }
 
-// event takes an event that came at that time, and says in a line what it means for the move; empty when it means nothing.
+// event processes an event that arrived at that time. It returns a line that says what it means for the move, or "".
 func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 	t := h.tasks[e.GetSemaphore()]
 	if t == nil {
@@ -125,21 +125,21 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 		}
 		return ""
 	case len(t.started) >= max(1, len(t.old)):
-		return "" // the first of each slot is what the move is about
+		return "" // only the first holder of each slot counts
 	}
 	after := max(0, at.Sub(h.begun))
 	t.started = append(t.started, newHolder{permit: p, after: after})
 	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
-// overtaken is an edit after the move: whether the old holders are to stop is no longer the move's to say.
+// overtaken processes an edit after the move. From then on, that edit decides whether the old holders must stop.
 func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) string {
 	for _, o := range t.old {
 		if o.how == "" {
 			h.end(o, howEdited, at)
 		}
 	}
-	return fmt.Sprintf("%s was edited again by %s: its holders are not followed any more", e.GetSemaphore(), cmp.Or(e.GetAuthor(), "somebody"))
+	return fmt.Sprintf("%s was edited again by %s: its holders are no longer followed", e.GetSemaphore(), cmp.Or(e.GetAuthor(), "somebody"))
 }
 
 func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at time.Time) string {
@@ -168,7 +168,7 @@ func (h *handovers) end(o *oldHolder, how string, at time.Time) {
 	h.left--
 }
 
-// missed takes who holds now in the place of events that were missed.
+// missed replaces missed events by the current holders.
 func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at time.Time) {
 	live := make(map[uint64]bool, len(holders))
 	for _, p := range holders {
@@ -194,7 +194,7 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 	h.seen = max(h.seen, revision)
 }
 
-// done says whether every old holder is gone, and none can come to light any more.
+// done reports whether every old holder is gone, and no other can turn up.
 func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
 
 // waiting names the old holders that are not gone, with their tasks.
@@ -209,7 +209,7 @@ func (h *handovers) waiting() (texts []string) {
 	return texts
 }
 
-// held are the permits whose slots stay taken until an operator clears them, as far as is known.
+// held returns the permits whose slots stay taken until an operator clears them, as far as is known.
 func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	for _, name := range h.names {
 		permits = append(permits, h.tasks[name].held...)
@@ -217,7 +217,8 @@ func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	return permits
 }
 
-// heldError is the error of a move whose tasks nobody can be granted before an operator has cleared them; nil without such.
+// heldError is the error of a move with tasks that grant nothing until an operator clears their slots; nil without such
+// tasks.
 func (h *handovers) heldError() error {
 	held := h.held()
 	if len(held) == 0 {
@@ -226,7 +227,7 @@ func (h *handovers) heldError() error {
 	tokens := words.Mapped(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
 	return ui.WithHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", words.Plural(len(held), "slot is held", "slots are held"),
 		words.SomeNames(words.Mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
-		"When the jobs are known to have stopped: gkctl clear %s", strings.Join(tokens, " "))
+		"When you know that the jobs have stopped: gkctl clear %s", strings.Join(tokens, " "))
 }
 
 func (t *handover) find(token uint64) *oldHolder {
@@ -238,7 +239,7 @@ func (t *handover) find(token uint64) *oldHolder {
 	return nil
 }
 
-// endOf says how the holder of a permit came to its end; empty when the event is none. A cooling permit has no holder any more.
+// endOf says how the holder of a permit ended; empty when it did not. A cooling permit has no holder any more.
 func endOf(e *gatekeeperv1.Event) string {
 	if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_HELD {
 		return howHeld
@@ -250,7 +251,7 @@ func endOf(e *gatekeeperv1.Event) string {
 		return howExpired
 	case gatekeeperv1.PermitEnd_PERMIT_END_FREED_UNSAFELY:
 		return howFreed
-	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder has it under another token
+	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder has the permit with another token
 		return howGone
 	}
 	return howReleased

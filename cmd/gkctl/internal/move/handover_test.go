@@ -10,7 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moving is a move of task a, which token 1 holds, and of task b, which nobody holds, planned at revision 10 and made at 20.
+// moving is a move of task a, which token 1 holds, and of task b, which nobody holds, planned at revision 10 and made
+// at 20.
 func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{

@@ -38,16 +38,17 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
-		Short:   "Move tasks from one group to another: one step, holders told, progress, undo",
-		Long: `Lets the chosen definitions that admit the one group admit the other one instead; without a choice all that admit it. Who else is
-let in stays as it is. It shows what that would do, asks, and edits all of them in one step, or none: when somebody has changed
-one of them meanwhile nothing is done. Then it follows how the old holders stop and new ones are granted, until the last old one
-is gone, and names those that did not stop in time. A slot is granted anew only when its holder has released it, or at its deadline.
+		Short:   "Move tasks from one group to another in one step",
+		Long: `Changes the chosen definitions that let in the group --from, so that they let in --to instead. Without a choice it takes every such
+definition. Other groups that they let in stay. It shows the effect, asks for confirmation, and edits all of them in one step or none.
+If one of them was changed concurrently, nothing is done. Then it follows how old holders stop and new ones get permits, until the last
+old one is gone, and names those that stopped too late. A slot is granted to a new holder only after the old one has released it, or at
+its deadline.
 
---drain is how long holders that were told to stop may go on; without it their next refresh is refused. A task whose pattern is
-no plain list of groups is not moved and is named, and gkctl ends with 1; so is a slot that is held for an operator (on_expiry: hold), which
-no move frees. A move to a group in which nobody was ever seen asking, or after which no caller that was ever seen would be let in to one of
-the tasks, needs --force. --timeout, when it is given, also bounds how long the progress is followed; the move stays.`,
+--drain is how long old holders may continue; without it, their next refresh is refused. A task whose pattern is not a plain list of
+groups is named and not moved, and gkctl exits with 1. It does so too for a slot that is held for an operator (on_expiry: hold), because
+a move does not free it. --force is needed if no caller was ever seen in the new group, or if a task would let in no known caller.
+--timeout also limits how long the progress is followed, if you pass it; the move stays made.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
@@ -58,14 +59,14 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.from, "from", "", "group to leave")
-	flags.StringVar(&o.to, "to", "", "group to go to")
+	flags.StringVar(&o.from, "from", "", "group to move away from")
+	flags.StringVar(&o.to, "to", "", "group to move to")
 	o.chosen.register(cmd)
 	o.drain.Register(cmd)
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would move and the effect; change nothing")
 	o.yes.Register(cmd)
-	flags.BoolVar(&o.force, "force", false, "move also to a group in which nobody was ever seen asking, and tasks that would let in no known caller")
-	flags.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
+	flags.BoolVar(&o.force, "force", false, "move even to a group without known callers, and tasks that would let in no known caller")
+	flags.BoolVar(&o.noWait, "no-wait", false, "do not follow the progress")
 	f.CompleteGroups(cmd, "from")
 	f.CompleteGroups(cmd, "to")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -75,12 +76,12 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	switch {
 	case o.from == "" || o.to == "":
-		return nil, ui.Usagef("give --from and --to: the group to leave, and the group to go to")
+		return nil, ui.Usagef("give --from and --to: the old group and the new group")
 	case o.from == o.to:
-		return nil, ui.Usagef("--from and --to are the same group %q", o.from)
+		return nil, ui.Usagef("--from and --to are both %q", o.from)
 	}
 	if len(o.chosen.names) == 0 && o.chosen.labels == "" {
-		o.chosen.all = true // all that admit the old group; what that means is shown, and asked
+		o.chosen.all = true // all that admit the old group; the question shows what that means
 	}
 	selector, err := o.chosen.selector()
 	if err != nil {
@@ -106,12 +107,12 @@ func (o *moveOptions) run(ctx context.Context) error {
 			return err
 		case moves.GetMistake() != "" && o.notAllMoved(moves) == nil:
 			return &ui.CodeError{
-				Code: ui.ExitNoSuch, Err: errors.New(moves.GetMistake()), Hint: "Nothing was moved. `gkctl get` shows which groups are let in.",
+				Code: ui.ExitNoSuch, Err: errors.New(moves.GetMistake()), Hint: "Nothing was moved. `gkctl get` shows which groups each definition lets in.",
 			}
 		}
 		refused := o.refusal(moves)
 		switch {
-		case o.dryRun: // ends as the move would
+		case o.dryRun: // exits as the move would
 			return errors.Join(o.printPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetMoves()) == 0:
 			return o.printNothing(moves)
@@ -125,7 +126,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 	})
 }
 
-// printPlan is what a dry run prints.
+// printPlan prints the result of a dry run.
 func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintAs(o.output, moves, words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
@@ -136,7 +137,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 		return nil
 	}
 	if refused != nil {
-		fmt.Fprint(o.f.Out, "only with --force: ")
+		fmt.Fprint(o.f.Out, "needs --force: ")
 	}
 	fmt.Fprintf(o.f.Out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, change.StopText(moves.GetEffects()))
 	if err := change.PrintEffects(o.f.IO, moves.GetEffects(), warningsOf(moves), change.EveryLine); err != nil {
@@ -146,7 +147,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	return nil
 }
 
-// printNothing ends a move that has nothing to move.
+// printNothing ends a move without tasks to move.
 func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
@@ -158,15 +159,15 @@ func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	return o.notAllMoved(moves)
 }
 
-// noteNothing says that the chosen tasks are where they are to be; those that are not have been named.
+// noteNothing says that the chosen tasks are already in the new group. Those that cannot be moved were named before.
 func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
-		o.f.Say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+		o.f.Say("Nothing to move: none of the chosen tasks lets in %s but not %s.", o.from, o.to)
 	}
 }
 
-// tasksText counts what moves. Who shares a pool in the old group leaves it with its tasks, so that it moves too, and is named
-// apart: a pool is no task.
+// tasksText counts what moves. A pool is not a task: the callers that share it leave the old group with their tasks, so
+// the pool moves too, and is counted separately.
 func tasksText(moves []*gatekeeperv1.Moved) string {
 	pools := 0
 	for _, m := range moves {
@@ -196,12 +197,12 @@ func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
 	})
 }
 
-// warningsOf are the warnings of the move as a whole, and why it may be a mistake.
+// warningsOf returns the warnings of the whole move, and why it may be a mistake.
 func warningsOf(moves *gatekeeperv1.MoveResponse) []string {
 	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
 
-// notAllMoved is the error of a move that left tasks which should have moved. Which they are a table has said already.
+// notAllMoved is the error of a move that left tasks which should have moved. The table has already named them.
 func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	var names []string
 	for _, n := range moves.GetNotMoved() {
@@ -214,17 +215,17 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	}
 	err := fmt.Errorf("not moved: %s", words.SomeNames(names))
 	if o.output.Is(ui.Table) {
-		err = errors.New(words.Plural(len(names), "task is not moved, and has to be set by hand", "tasks are not moved, and have to be set by hand"))
+		err = errors.New(words.Plural(len(names), "task is not moved and must be edited by hand", "tasks are not moved and must be edited by hand"))
 	}
-	return ui.WithHint(err, "`gkctl set NAME group_pattern=...` sets a pattern by hand.")
+	return ui.WithHint(err, "`gkctl set NAME group_pattern=...` sets a pattern.")
 }
 
-// refusal says why the move needs --force, as the servers see it; nil when it does not.
+// refusal says why the move needs --force, according to the servers; nil when it does not.
 func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	if o.force || len(moves.GetDoubts()) == 0 {
 		return nil
 	}
-	hint := fmt.Sprintf("Is %q the right group? With --force it is moved all the same.", o.to)
+	hint := fmt.Sprintf("Is %q the right group? --force moves them anyway.", o.to)
 	if !o.dryRun {
 		hint += " --dry-run shows more."
 	}
@@ -235,7 +236,7 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	}
 }
 
-// ask shows what the move would do, and asks.
+// ask shows what the move would do, and asks for confirmation.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
 	asked, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 		What:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
@@ -250,18 +251,18 @@ func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse)
 	return err
 }
 
-// carry makes the move, and follows it.
+// carry makes the move and follows it.
 func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) error {
 	h := newHandovers(moves, o.from, o.drain.Drain)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var events <-chan update
 	if !o.noWait {
-		// From the plan on: what is granted between the plan and the edit is an old holder too.
+		// Watch from the plan on: a permit that is granted between the plan and the edit has an old holder too.
 		events = o.watch(watching, c, h.names, moves.GetRevision()+1)
 		defer func() {
 			cancel()
-			for range events { // the watch has ended when it is closed
+			for range events { // the watch has ended when the channel is closed
 			}
 		}()
 	}
@@ -279,18 +280,18 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	return errors.Join(o.printReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
-// sendMove makes the move that was shown, and no other. When it is not known whether it was made, it says how to find out.
+// sendMove makes exactly the move that was shown. If the outcome is unknown, it says how to find out.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
 	sending, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	r, err := c.Operator().Move(sending, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " +
-			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` says which; the same move again moves what is left to move."}
+		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The move was made completely or not at all. `gkctl history -n 1 " +
+			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` shows which. Running the same move again moves what is left."}
 	}
 	if status.Code(err) == codes.Aborted {
-		err = ui.WithHint(err, "Move again if it is still meant.")
+		err = ui.WithHint(err, "To move them anyway, run the command again.")
 	}
 	return r.GetChange(), err
 }

@@ -27,7 +27,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 }
 
-// chosen are the definitions that a command is for: names and globs, labels, or all.
+// chosen selects the definitions of a command: names and globs, labels, or all.
 type chosen struct {
 	names  []string
 	labels string
@@ -39,11 +39,11 @@ func (c *chosen) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.all, "all", false, "every definition")
 }
 
-// selector is the choice as the API takes it. What contradicts itself is refused.
+// selector returns the choice as the API takes it. It refuses contradictory flags.
 func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
 	switch some := len(c.names) > 0 || c.labels != ""; {
 	case c.all && some:
-		return nil, ui.Usagef("--all contradicts names, globs and -l: give one or the other")
+		return nil, ui.Usagef("--all excludes names, globs and -l")
 	case !c.all && !some:
 		return nil, ui.Usagef("give names, globs, -l or --all")
 	}
@@ -57,7 +57,7 @@ type pauseOptions struct {
 	stop   bool
 	drain  change.DrainFlag
 	change.AskFlags
-	// replace: with --all, replace the pauses of paused semaphores too.
+	// replace: with --all, also replace the pauses of paused semaphores.
 	replace bool
 	output  ui.Output
 }
@@ -67,14 +67,14 @@ func newPause(f *conn.Factory, run func(*pauseOptions, context.Context) error) *
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
-		Short:   "Let nobody in any more, for a time; what runs goes on, or is told to stop",
-		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume automatically. What
-runs goes on to its end; with --stop its holders must stop, and --drain gives them time for it.
+		Short:   "Stop granting permits for a time, and optionally stop the holders",
+		Long: `Pauses the chosen semaphores in one step: they grant no new permits. With --for or --until they resume automatically. Current holders
+continue; with --stop they must stop, and --drain gives them time for it.
 
-A semaphore that is paused already gets the new pause, also its end; undo brings the old one back. Only --all leaves paused
-semaphores as they are, unless --replace is given.
+A paused semaphore gets the new pause, including its end; undo restores the old one. Only --all leaves paused semaphores as they are,
+unless --replace is given.
 
-It shows the effect and asks, or in a script needs --yes, when it stops a holder or pauses more than 20 semaphores.`,
+It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder or pauses more than 20 semaphores.`,
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
   gkctl pause -l team=data --until 06:00 --reason maintenance
   gkctl pause --all --stop --drain 2m --reason "the database is broken"`,
@@ -86,10 +86,10 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	}
 	o.chosen.register(cmd)
 	o.ending.Register(cmd, "when it resumes automatically")
-	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
+	cmd.Flags().BoolVar(&o.stop, "stop", false, "also stop the current holders")
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: replace the pauses of what is paused already")
-	o.AskFlags.Register(cmd, "show what would be paused and who would be told to stop")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: also replace the pauses of paused semaphores")
+	o.AskFlags.Register(cmd, "show what would be paused and who would have to stop")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -105,10 +105,10 @@ func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end change.Endin
 		return nil, end, err
 	}
 	if o.replace && !o.chosen.all {
-		return nil, end, ui.Usagef("--replace is for --all: names, globs and -l always replace pauses")
+		return nil, end, ui.Usagef("--replace needs --all: names, globs and -l always replace pauses")
 	}
 	if r.Drain != nil && !o.stop {
-		return nil, end, ui.Usagef("--drain is for --stop: without it what runs goes on to its end")
+		return nil, end, ui.Usagef("--drain needs --stop: without --stop, current holders continue")
 	}
 	if end, err = o.ending.Read(time.Now()); err != nil {
 		return nil, end, err
@@ -128,9 +128,9 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		// What runs is counted beforehand: the answer to a pause does not say.
+		// Count the holders beforehand: the answer to a pause does not say how many there are.
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}},
-			change.Proposal{Question: "Go on?", Declined: "nothing was paused"},
+			change.Proposal{Question: "Continue?", Declined: "nothing was paused"},
 			func(r *gatekeeperv1.PreviewResponse) string {
 				return "this pauses " + words.SomeNames(change.EffectNames(r.GetEffects()))
 			})
@@ -155,11 +155,12 @@ func (o *pauseOptions) run(ctx context.Context) error {
 	})
 }
 
-// paused is what was paused or resumed, as -o json has it.
+// paused is the result of a pause in -o json.
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped holders must stop, or have less time for it; GoOn permits continue, as far as was seen just before.
+	// Stopped holders must stop, or have less time for it. GoOn permits continue. Both are according to the preview
+	// just before.
 	Stopped int  `json:"stopped"`
 	GoOn    int  `json:"go_on"`
 	DryRun  bool `json:"dry_run,omitempty"`
@@ -192,7 +193,7 @@ func (o *pauseOptions) print(p *paused) error {
 		fmt.Fprintf(o.f.Out, "%s\n", change.StopText(p.preview.GetEffects()))
 	}
 	if p.GoOn > 0 {
-		fmt.Fprintf(o.f.Out, "%s on\n", words.Plural(p.GoOn, "running permit goes", "running permits go"))
+		fmt.Fprintf(o.f.Out, "%s\n", words.Plural(p.GoOn, "running permit continues", "running permits continue"))
 	}
 	if p.DryRun {
 		return change.PrintPreview(o.f.IO, p.preview)
@@ -218,10 +219,10 @@ func newResume(f *conn.Factory, run func(*resumeOptions, context.Context) error)
 		GroupID: ui.GroupChange,
 		Use:     "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
 		Short:   "End pauses",
-		Long: `Ends pauses, all of the chosen in one step, no matter who set them. What is not paused is passed over. With --change it ends only what is still
-paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`" + ` does so too, and brings back what was paused before it.
+		Long: `Ends the pauses of the chosen semaphores in one step, no matter who set them. Semaphores that are not paused are skipped. With --change
+it ends only pauses that this change set and that are still in force. ` + "`gkctl undo CHANGE`" + ` also restores the pauses that they replaced.
 
-It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
+It asks for confirmation (in a script, pass --yes) when it resumes more than 20 semaphores.`,
 		Example: `  gkctl resume nightly-export
   gkctl resume -l team=data --dry-run
   gkctl resume --all --reason "it went well"
@@ -233,7 +234,7 @@ It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
 		},
 	}
 	o.chosen.register(cmd)
-	cmd.Flags().Uint64Var(&o.change, "change", 0, "only what this change paused, and is paused by it still")
+	cmd.Flags().Uint64Var(&o.change, "change", 0, "only semaphores that are still paused by this change")
 	o.AskFlags.Register(cmd, "show what would be resumed")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -252,7 +253,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.RequestID(),
 		}
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}},
-			change.Proposal{Question: "Go on?", Declined: "nothing was resumed"},
+			change.Proposal{Question: "Continue?", Declined: "nothing was resumed"},
 			func(r *gatekeeperv1.PreviewResponse) string {
 				return "this resumes " + words.SomeNames(change.EffectNames(r.GetEffects()))
 			})
@@ -276,7 +277,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	})
 }
 
-// resumed is what was resumed, as -o json has it.
+// resumed is the result of resume in -o json.
 type resumed struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`

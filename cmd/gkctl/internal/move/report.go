@@ -14,17 +14,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moveReport is what a move has done, as -o json has it. Times count from the move.
+// moveReport is the result of a move in -o json. Times count from the move.
 type moveReport struct {
 	From     string     `json:"from"`
 	To       string     `json:"to"`
 	Revision uint64     `json:"revision,string"`
 	Drain    string     `json:"drain,omitempty"`
 	Tasks    []moveTask `json:"tasks"`
-	// NotMoved were chosen, and stayed as they are.
+	// NotMoved were chosen but not moved.
 	NotMoved []notMoved `json:"not_moved,omitempty"`
-	// Followed: how holders stopped was followed. Left old holders were still there when that ended, or have left a slot that is held for an
-	// operator.
+	// Followed reports whether the progress was followed. Left counts the old holders that were still there at its end,
+	// or that left a slot which is held for an operator.
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
 
@@ -35,16 +35,16 @@ type moveTask struct {
 	Name    string        `json:"name"`
 	Stopped []stoppedTask `json:"stopped"`
 	Started []startedTask `json:"started"`
-	// Held are permits that expired, and keep their slots until an operator clears them.
+	// Held are expired permits that keep their slots until an operator clears them.
 	Held []words.Holder `json:"held,omitempty"`
 }
 
 type stoppedTask struct {
 	words.Holder
-	// How is released, expired, or another word; empty when it was not seen to end.
+	// How is "released", "expired" or another word. It is empty when its end was not seen.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
-	// Overran: it did not stop in time, and kept its slot until then.
+	// Overran: it did not stop within the drain, and kept its slot until After.
 	Overran bool `json:"overran,omitempty"`
 }
 
@@ -56,7 +56,7 @@ type startedTask struct {
 type notMoved struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
-	// Problem: it admits the old group, and has to be set by hand.
+	// Problem: the definition lets in the old group, and must be edited by hand.
 	Problem bool `json:"problem,omitempty"`
 }
 
@@ -89,7 +89,7 @@ func (r *moveReport) add(h *handovers, followed bool) {
 	}
 }
 
-// protoDuration is a duration that was given, as protobuf's JSON has it; empty when there is none.
+// protoDuration formats a duration as protobuf's JSON does; the text is empty for nil.
 func protoDuration(d *durationpb.Duration) string {
 	if d == nil {
 		return ""
@@ -101,7 +101,7 @@ func protoDuration(d *durationpb.Duration) string {
 	return strings.Trim(string(data), `"`)
 }
 
-// printReport prints what a move has done. h is nil when nothing was moved.
+// printReport prints the result of a move. h is nil when nothing was moved.
 func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintAs(o.output, r, words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
@@ -113,7 +113,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	if r.Followed {
 		o.printHandovers(h)
 	} else if h.left > 0 {
-		fmt.Fprintf(o.f.Out, "%s to stop\n", words.Plural(h.left, "holder is told", "holders are told"))
+		fmt.Fprintf(o.f.Out, "%s stop\n", words.Plural(h.left, "holder must", "holders must"))
 	}
 	for _, p := range h.held() {
 		fmt.Fprintln(o.f.Out, words.HeldText(p))
@@ -122,7 +122,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	return nil
 }
 
-// printHandovers sums up who stopped and who was granted, when; and names who did not stop in time.
+// printHandovers sums up which holders stopped and which got permits, and when. It names those that stopped too late.
 func (o *moveOptions) printHandovers(h *handovers) {
 	stopped, released, granted := 0, 0, 0
 	var last, lastGranted time.Duration
@@ -140,11 +140,11 @@ func (o *moveOptions) printHandovers(h *handovers) {
 			}
 			switch {
 			case old.overran && old.how == howReleased:
-				late = append(late, fmt.Sprintf("%s did not stop in time: it released %s after %s", words.HolderText(old.permit), name, words.Elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s stopped too late: it released %s after %s", words.HolderText(old.permit), name, words.Elapsed(old.after)))
 			case old.overran:
-				late = append(late, fmt.Sprintf("%s did not stop in time: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s did not stop within the drain: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			case old.how == howExpired || old.how == howHeld:
-				late = append(late, fmt.Sprintf("%s was not refreshed any more: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s was no longer refreshed: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			}
 		}
 		for _, n := range t.started {
@@ -154,12 +154,12 @@ func (o *moveOptions) printHandovers(h *handovers) {
 	}
 	switch {
 	case stopped == 0 && h.left == 0 && len(h.held()) == 0:
-		fmt.Fprintln(o.f.Out, "nobody held them")
+		fmt.Fprintln(o.f.Out, "no permits were held")
 	case stopped > 0:
 		fmt.Fprintf(o.f.Out, "%s stopped, %d of them by release, the last after %s\n", words.Plural(stopped, "old holder", "old holders"), released, words.Elapsed(last))
 	}
 	if h.left > 0 {
-		fmt.Fprintf(o.f.Out, "%s not gone yet\n", words.Plural(h.left, "old holder is", "old holders are"))
+		fmt.Fprintf(o.f.Out, "%s still there\n", words.Plural(h.left, "old holder is", "old holders are"))
 	}
 	if granted > 0 {
 		fmt.Fprintf(o.f.Out, "%s granted, the last after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))

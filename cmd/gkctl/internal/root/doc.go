@@ -1,2 +1,3 @@
-// Package root is the command line as a whole: it puts the commands together, and has help, completion, version and what is said of a wrong flag.
+// Package root builds the command line from the commands of the other packages. It has help, completion, version, and
+// the errors for wrong flags.
 package root

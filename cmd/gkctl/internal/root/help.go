@@ -15,40 +15,40 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-// An exit code as help has it.
+// exitText is an exit code and its line in help.
 type exitText struct {
 	code int
 	text string
 }
 
-// generalExits are the exit codes of all commands together.
+// generalExits returns the exit codes that any command may have.
 func generalExits() []exitText {
 	return []exitText{
 		{ui.ExitOK, "done"},
 		{ui.ExitFailure, "differences were found (diff), or the servers refused"},
 		{ui.ExitUsage, "bad flag, argument or context"},
-		{ui.ExitBadInput, "bad definitions, in a file or given to set; a name or pattern that the servers do not take"},
+		{ui.ExitBadInput, "bad definitions, in a file or given to set; or an invalid name or pattern"},
 		{ui.ExitUnreachable, "no server answered"},
-		{ui.ExitLost, "a permit was lost while it was held; diff could not find out"},
+		{ui.ExitLost, "a permit was lost while it was held; or diff could not compare"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
-		{ui.ExitNotAllowed, "unauthenticated, or forbidden: a role is missing, which an administrator grants"},
-		{ui.ExitNoSuch, "no such definition; nothing that was to be changed matches"},
+		{ui.ExitNotAllowed, "unauthenticated, or forbidden: ask an administrator for the missing role"},
+		{ui.ExitNoSuch, "no such definition, or nothing to change matches"},
 		{ui.ExitInterrupted, "interrupted"},
 	}
 }
 
-// ownExits are the codes that a command has in addition to 0, 64, 69, 77 and 130, in the words that fit it; an empty
-// text is the general one.
+// ownExits returns the codes that a command has in addition to 0, 64, 69, 77 and 130. An empty text stands for the
+// general one.
 func ownExits(command string) []exitText {
-	refused := exitText{ui.ExitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
+	refused := exitText{ui.ExitFailure, "the servers refused, for example because of a concurrent change; nothing was changed"}
 	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}
 	switch command {
 	case "get", "holders", "waiters", "explain":
-		return []exitText{bad, {ui.ExitNoSuch, "a name, not a glob, is of no definition"}}
+		return []exitText{bad, {ui.ExitNoSuch, "a name (not a glob) has no definition"}}
 	case "watch":
 		return []exitText{bad}
 	case "history":
-		return []exitText{{ui.ExitFailure, "the journal has no change of that number"}, bad, {ui.ExitNoSuch, "a name, not a glob, is of no definition, and the journal has nothing of it"}}
+		return []exitText{{ui.ExitFailure, "the journal has no change with that number"}, bad, {ui.ExitNoSuch, "a name (not a glob) has no definition, and the journal has no entry for it"}}
 	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
 		return []exitText{refused, bad, noSuch}
 	case "uncordon":
@@ -58,60 +58,60 @@ func ownExits(command string) []exitText {
 	case "firings forget":
 		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cert init", "cert server", "cert peer", "cert client", "cert show":
-		return []exitText{{ui.ExitFailure, "a file is in the way, is missing, or cannot be used"}}
+		return []exitText{{ui.ExitFailure, "a file exists already, is missing, or cannot be used"}}
 	case "snapshot save":
-		return []exitText{{ui.ExitFailure, "the servers refused, or the file cannot be written: nothing was saved"}, {ui.ExitBadInput, "what the server sent is not whole: nothing was saved"}}
+		return []exitText{{ui.ExitFailure, "the servers refused, or the file cannot be written: nothing was saved"}, {ui.ExitBadInput, "the server sent an incomplete backup: nothing was saved"}}
 	case "snapshot inspect":
-		return []exitText{{ui.ExitFailure, "the file cannot be read"}, {ui.ExitBadInput, "it is not a backup, is damaged, or a newer version wrote it"}}
+		return []exitText{{ui.ExitFailure, "the file cannot be read"}, {ui.ExitBadInput, "the file is not a backup, is damaged, or was written by a newer version"}}
 	case "auth can-i":
-		return []exitText{{ui.ExitOK, "it is allowed"}, {ui.ExitFailure, "it is not"}, bad}
+		return []exitText{{ui.ExitOK, "allowed"}, {ui.ExitFailure, "not allowed"}, bad}
 	case "auth bind", "auth unbind", "auth token create", "auth token revoke":
 		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such binding or token"}}
 	case "cordon", "undo", "cluster add", "cluster remove", "cluster transfer":
 		return []exitText{refused, bad}
 	case "move":
 		return []exitText{
-			{ui.ExitOK, "moved, and every old holder is gone; or all of it had been moved already"},
-			{ui.ExitFailure, "refused, or not all of it: see docs/gkctl.md"},
+			{ui.ExitOK, "moved, and every old holder is gone; or nothing was left to move"},
+			{ui.ExitFailure, "refused, or not everything was moved: see docs/gkctl.md"},
 			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
 	case "job list", "work list":
 		return []exitText{bad, {ui.ExitNoSuch, "no such definition"}}
 	case "job submit":
-		return []exitText{{ui.ExitFailure, "the servers refused; or with --wait, a task was not done"}, bad, noSuch}
+		return []exitText{{ui.ExitFailure, "the servers refused; or, with --wait, a task failed, was cancelled or was dropped"}, bad, noSuch}
 	case "job follow", "job results":
-		return []exitText{{ui.ExitFailure, "a task was not done, or has no result"}, bad, {ui.ExitNoSuch, "no such job"}}
+		return []exitText{{ui.ExitFailure, "a task failed, was cancelled or was dropped, or has no result"}, bad, {ui.ExitNoSuch, "no such job"}}
 	case "job cancel", "job retry", "job delete":
-		return []exitText{{ui.ExitFailure, "one of them was refused; the others were done"}, bad, {ui.ExitNoSuch, "no such job, or none matches: nothing was done"}}
+		return []exitText{{ui.ExitFailure, "a job was refused; the others were processed"}, bad, {ui.ExitNoSuch, "no such job, or none matches: nothing was done"}}
 	case "job show", "task list", "task show", "task retry", "task drop":
 		return []exitText{{ui.ExitFailure, "the servers refused"}, bad, {ui.ExitNoSuch, "no such job or task"}}
 	case "diff":
 		return []exitText{{ui.ExitOK, "no differences"}, {ui.ExitFailure, "differences were found"},
-			{ui.ExitBadInput, "bad definitions in a file, or a version that is no longer the current one"}, {ui.ExitLost, "it could not be found out"}}
+			{ui.ExitBadInput, "bad definitions in a file, or an outdated version"}, {ui.ExitLost, "the comparison failed"}}
 	case "bench":
 		return []exitText{
-			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use: nothing was done"},
+			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use, and nothing was done"},
 			bad,
 		}
 	case "audit verify":
-		return []exitText{{ui.ExitOK, "the chain is whole"}, {ui.ExitFailure, "the chain is broken, or an anchor does not hold"}, {ui.ExitBadInput, "the log cannot be read"}, {ui.ExitInterrupted, ""}}
+		return []exitText{{ui.ExitOK, "the chain is intact"}, {ui.ExitFailure, "the chain is broken, or an anchor does not match"}, {ui.ExitBadInput, "the log cannot be read"}, {ui.ExitInterrupted, ""}}
 	case "status":
-		return []exitText{{ui.ExitUnreachable, "no server answered, or none leads"}}
+		return []exitText{{ui.ExitUnreachable, "no server answered, or there is no leader"}}
 	case "cluster status":
 		return []exitText{{ui.ExitUnreachable, "a member did not answer"}}
 	case "acquire":
 		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold held it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":
-		return []exitText{{ui.ExitNotAcquired, "one of them was refused or is gone: stop what runs under it"}}
+		return []exitText{{ui.ExitNotAcquired, "a permit is gone, or its refresh was refused: stop the work that it protects"}}
 	case "verify":
 		return []exitText{bad, {ui.ExitNotAcquired, "not valid"}}
 	case "release", "revoke", "clear":
-		return []exitText{{ui.ExitFailure, "one of them had ended, or was refused; the others were done"}}
+		return []exitText{{ui.ExitFailure, "a permit had ended, or was refused; the others were processed"}}
 	}
 	return nil
 }
 
-// exitHelp is what help says of a command's exit codes. Those of run and work are in their own help.
+// exitHelp returns the exit codes for a command's help. run and work list theirs in their own help.
 func exitHelp(cmd *cobra.Command) string {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	exits := generalExits()
@@ -158,7 +158,7 @@ func exitsOf(command string) []exitText {
 	return out
 }
 
-// newHelp replaces cobra's, which takes a mistyped command for no mistake.
+// newHelp replaces cobra's help, which exits with 0 for a mistyped command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -188,7 +188,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// flagError says what is wrong with a flag, in the words of an operator: pflag's own have those of Go's parsers in them.
+// flagError says what is wrong with a flag in an operator's words. pflag's messages contain those of Go's parsers.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return ui.Usagef("there is no flag %s", unknownFlag(cmd, e))
@@ -202,12 +202,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	return ui.Usagef("%w", err)
 }
 
-// unknownFlag is the flag as it was written, and the one that was likely meant.
+// unknownFlag returns the flag as it was written, and the one that was probably meant.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	if short := e.GetSpecifiedShortnames(); short != "" {
 		text := "-" + e.GetSpecifiedName()[:1]
 		if strings.Trim(short, "0123456789") == "" {
-			text += ": a value below 0 is not taken here"
+			text += ": negative values are not allowed here"
 		}
 		return text
 	}
@@ -224,7 +224,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	return text
 }
 
-// valueRule is what a flag's value must be.
+// valueRule says what a flag's value must be.
 func valueRule(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "duration", "DURATION":
@@ -245,7 +245,7 @@ func valueRule(e *pflag.InvalidValueError) string {
 	return e.Unwrap().Error()
 }
 
-// durationRule is what a duration must be.
+// durationRule says what a duration must be.
 func durationRule(e *pflag.InvalidValueError) string {
 	s := e.GetValue()
 	if _, err := time.ParseDuration(s); err == nil {
@@ -253,9 +253,9 @@ func durationRule(e *pflag.InvalidValueError) string {
 	}
 	switch number := strings.Trim(s, "0123456789."); {
 	case s != "" && number == "":
-		return fmt.Sprintf("has no unit: write for example %ss or %sm", s, s)
+		return fmt.Sprintf("has no unit: write %ss or %sm, for example", s, s)
 	case slices.Contains([]string{"h", "m", "s", "ms"}, number) && !strings.HasPrefix(s, number):
 		return "is too long"
 	}
-	return "is no duration: write for example 30s, 5m or 1h30m"
+	return "is not a duration: write 30s, 5m or 1h30m, for example"
 }

@@ -27,16 +27,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workers"
 )
 
-const long = `gkctl shows and changes what a Gatekeeper cluster knows.
+const long = `gkctl shows and changes the state of a Gatekeeper cluster.
 
-The cluster is that of --endpoints, of GK_ENDPOINTS, or of a context in the file that GK_CONFIG names (` + "`gkctl context`" + `), and
-127.0.0.1:7420 when nothing is said. Each flag of a connection is also a variable: --tls-ca is GK_TLS_CA. Names are given as they
-are, or as globs: *, ? and [a-z].
+The servers come from --endpoints, GK_ENDPOINTS, or a context in the file that GK_CONFIG names (` + "`gkctl context`" + `).
+The default is 127.0.0.1:7420. Each connection flag is also a variable: --tls-ca is GK_TLS_CA. Names are literal, or globs
+with *, ? and [a-z].
 
--o json prints the API's messages with the API's field names, 64-bit numbers and durations as protobuf's JSON has them ("12", "60s");
-a list is {"items": [...]}. -o yaml is the same as YAML, but for definitions, which are the file that apply reads.`
+-o json prints the API's messages with the API's field names, and 64-bit numbers and durations as in protobuf's JSON ("12", "60s").
+A list is {"items": [...]}. -o yaml prints the same as YAML, except for definitions: it prints them as the file that apply reads.`
 
-// newRoot is the command line.
+// newRoot returns the command line.
 func newRoot(f *conn.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gkctl",
@@ -78,7 +78,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 	return root
 }
 
-// signed says whether the journal names an author of what a command does; history looks for one.
+// signed reports whether the journal names an author for what a command does. history can search for one.
 func signed(command string) bool {
 	switch command {
 	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
@@ -88,7 +88,7 @@ func signed(command string) bool {
 	return false
 }
 
-// reasoned says whether a command takes a reason: it is kept in the journal, or, of a failed job, with its firing.
+// reasoned reports whether a command takes a reason. The journal keeps it, or, for a failed job, its firing does.
 func reasoned(command string) bool {
 	switch command {
 	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the principal
@@ -97,8 +97,8 @@ func reasoned(command string) bool {
 	return command == "release" || signed(command) && command != "history" && command != "job submit"
 }
 
-// refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
-// GK_AUTHOR stands for every command.
+// refuseAuthor refuses --author and --reason where they have no effect. A listing that accepted them would seem to
+// filter by them. GK_AUTHOR may be set for every command.
 func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	refused := ""
@@ -109,12 +109,12 @@ func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 		refused = "reason"
 	}
 	if refused != "" {
-		return ui.Usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", refused, name)
+		return ui.Usagef("--%s is for commands that change definitions, permits or cordons; %s changes none of them", refused, name)
 	}
 	return nil
 }
 
-// Execute runs a command line, and returns the exit code.
+// Execute runs a command line and returns the exit code.
 func Execute(ctx context.Context, f *conn.Factory, args []string) int {
 	root := newRoot(f)
 	root.SetArgs(args)
@@ -130,7 +130,7 @@ func newCompletion() *cobra.Command {
 	return &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "completion bash|zsh|fish|powershell",
-		Short:   "Print the script that completes commands and names in a shell",
+		Short:   "Print a shell script that completes commands and names",
 		Example: `  source <(gkctl completion bash)
   gkctl completion zsh > "${fpath[1]}/_gkctl"`,
 		ValidArgs: shells,
@@ -157,7 +157,7 @@ func newVersion(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "version",
-		Short:   "Print the version of gkctl; `gkctl cluster status` prints those of the servers",
+		Short:   "Print the version of gkctl; `gkctl cluster status` prints the servers' versions",
 		Example: `  gkctl version`,
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -176,7 +176,7 @@ func newVersion(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// version is the module's, or the commit that it was built from.
+// version returns the module's version, or the commit that it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

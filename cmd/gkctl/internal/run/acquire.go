@@ -29,7 +29,7 @@ type acquireOptions struct {
 	wait      waitFlag
 	hold      time.Duration
 	quiet     bool
-	ownID     bool // --holder-id was given, be it empty
+	ownID     bool // --holder-id was given, even if empty
 }
 
 func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) error) *cobra.Command {
@@ -39,10 +39,10 @@ func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) erro
 		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
 		SuggestFor: []string{"lock"},
 		Short:      "Acquire a permit, and print its token",
-		Long: `Acquires a permit and prints its token. The permit then lives for its duration, and longer with ` + "`gkctl refresh`" + `; with --hold
-gkctl keeps it alive itself that long, or until it is interrupted, and then releases it.
+		Long: `Acquires a permit and prints its token. The permit lasts for its duration, and longer with ` + "`gkctl refresh`" + `. With --hold gkctl keeps it
+alive for that time, or until it is interrupted, and then releases it.
 
-Not acquired, it says why and who holds, and exits with 75; -o json then prints {"denial": {...}}, as the API has it.`,
+If it gets no permit, it says why and who holds them, and exits with 75; -o json then prints {"denial": {...}}, as in the API.`,
 		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
   gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
@@ -57,12 +57,12 @@ Not acquired, it says why and who holds, and exits with 75; -o json then prints 
 	flags := cmd.Flags()
 	flags.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
 	flags.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
-	flags.Var(&o.wait, "wait", "wait in the queue, with a value at most that long, for example 5m")
+	flags.Var(&o.wait, "wait", "wait in the queue, optionally with a limit, for example --wait=5m")
 	flags.Lookup("wait").NoOptDefVal = forever
-	flags.DurationVar(&o.hold, "hold", 0, "keep it that long, for example 30m, then release it")
-	flags.StringVar(&o.requestID, "request-id", "", "id of this acquisition, the same when it is repeated")
-	flags.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show beside the permit")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print the token and nothing else")
+	flags.DurationVar(&o.hold, "hold", 0, "keep the permit for this time, for example 30m, then release it")
+	flags.StringVar(&o.requestID, "request-id", "", "id of this acquisition; use the same one to repeat it")
+	flags.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show with the permit")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print only the token")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -160,7 +160,7 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	}))
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
 		return nil, &ui.CodeError{Code: ui.ExitNotAcquired, Err: fmt.Errorf("not acquired within %s: place %d of %d%s", o.wait.limit, place.Place, place.QueueLength, pausedPlace(place)),
-			Hint: "`gkctl holders " + o.semaphore + "` shows who holds."}
+			Hint: "`gkctl holders " + o.semaphore + "` shows the holders."}
 	}
 	return p, o.denied(err)
 }
@@ -180,7 +180,7 @@ func pausedPlace(at client.Place) string {
 	return text
 }
 
-// denied gives a denial its exit code, and says how to go on.
+// denied gives a denial its exit code, and adds what to do next.
 func (o *acquireOptions) denied(err error) error {
 	d, ok := errors.AsType[*client.DeniedError](err)
 	switch {
@@ -190,18 +190,18 @@ func (o *acquireOptions) denied(err error) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided. `gkctl get` lists the definitions."}
 	case heldForOperator(d) != 0:
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err,
-			Hint: fmt.Sprintf("The permit expired and is held for an operator: `gkctl clear %d` frees it when its job is known to have stopped.", heldForOperator(d))}
+			Hint: fmt.Sprintf("The permit expired and is held for an operator. When you know that its job has stopped, free it with `gkctl clear %d`.", heldForOperator(d))}
 	case d.Reason == client.ReasonNoFreePermit && !o.wait.set:
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: retryHint(d) + "--wait waits in the queue."}
 	}
 	return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
 }
 
-// denialOf is the API's message of a denial.
+// denialOf converts a denial to the API's message.
 func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	out := &gatekeeperv1.Denial{
 		Reason: gatekeeperv1.Reason(gatekeeperv1.Reason_value["REASON_"+string(d.Reason)]), Message: d.Message,
-		Holders: d.Holders, HolderCount: uint32(d.HolderCount), QueueLength: uint32(d.QueueLength), //nolint:gosec // as they came
+		Holders: d.Holders, HolderCount: uint32(d.HolderCount), QueueLength: uint32(d.QueueLength), //nolint:gosec // as received
 		Firing: d.Firing, Pause: d.Pause, Stop: d.Stop, PermitRevision: d.PermitRevision,
 	}
 	if !d.LeaderClock.IsZero() {
@@ -216,7 +216,7 @@ func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: out}}
 }
 
-// heldForOperator is the token of a permit that only an operator frees; 0 when none stands in the way.
+// heldForOperator returns the token of a permit that only an operator frees; 0 if there is none among the holders.
 func heldForOperator(d *client.DeniedError) uint64 {
 	if d.Reason == client.ReasonNoFreePermit || d.Reason == client.ReasonHeldForOperator {
 		for _, p := range d.Holders {
@@ -232,7 +232,7 @@ func retryHint(d *client.DeniedError) string {
 	if !d.Retry || d.RetryAfter <= 0 {
 		return ""
 	}
-	return "Trying again can help in " + words.Brief(d.RetryAfter) + " at the earliest; "
+	return "Retrying can help in " + words.Brief(d.RetryAfter) + " at the earliest; "
 }
 
 // print prints the token, and how to continue.
@@ -254,7 +254,7 @@ func (o *acquireOptions) print(p *client.Permit) error {
 	return nil
 }
 
-// keep holds the permit, and releases it.
+// keep holds the permit, and then releases it.
 func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	timer := time.NewTimer(o.hold)
 	defer timer.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// waits says whether the queue is waited in.
+// waits reports whether the run waits in the queue.
 func (o *runOptions) waits() bool { return o.queues() || o.timeout > 0 }
 
 func (o *runOptions) queues() bool { return o.onDenied.is("wait") || o.onDenied.is("queue") }
@@ -43,7 +43,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, command held.C
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
 }
 
-// showWaiting prints a wait that only a person ends, and with --verbose every wait.
+// showWaiting prints a wait that only an operator can end, and with --verbose every wait.
 func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	if d.NeedsAction() {
 		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
@@ -64,7 +64,7 @@ func (o *runOptions) showPlace() func(client.Place) {
 	}
 }
 
-// notBegun gives the reason why there is no permit its exit code, and its words.
+// notBegun adds to the reason why there is no permit the exit code and what to do next.
 func (o *runOptions) notBegun(err error, firing firingClaim) error {
 	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		o.status.denied(d)
@@ -80,13 +80,13 @@ func (o *runOptions) notBegun(err error, firing firingClaim) error {
 	return err
 }
 
-// denied decides what a denial means to who started gkctl.
+// denied decides what a denial means for the caller of gkctl.
 func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
-	tell := o.verbose || o.f.ErrTTY
+	show := o.verbose || o.f.ErrTTY
 	switch d.Reason {
 	case client.ReasonFiringClaimed, client.ReasonFiringDone:
 		systemLog(d.Error())
-		if tell || !firing.clocked { // of a timetable it is no news: cron would mail it from each host but one
+		if show || !firing.clocked { // expected with a schedule: cron would mail it from every host but one
 			o.f.Say("gkctl: %s The command was not run. `gkctl firings show %s %s` shows when the firing was claimed.",
 				d, words.ShellWord(o.semaphore), words.ShellWord(firing.String()))
 		}
@@ -97,16 +97,17 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
 	if d.Reason == client.ReasonFiringTooFarAhead || d.Reason == client.ReasonFiringForgotten {
-		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
+		// It may never have run, and never will: not a success, whatever --on-denied says about jobs that run
+		// elsewhere.
 		if d.Reason == client.ReasonFiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: d, Hint: explain}
 	}
 	if o.onDenied.is("skip") {
-		if d.NeedsAction() { // it would be skipped forever, and nobody would know why
+		if d.NeedsAction() { // otherwise it would be skipped forever without notice
 			o.f.Say("gkctl: skipped: %s\n%s", d, explain)
-		} else if tell {
+		} else if show {
 			o.f.Say("gkctl: skipped: %s", d)
 		}
 		return nil
@@ -119,7 +120,7 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		if d.NeedsAction() {
 			break // it names the slots that an operator must clear
 		}
-		e.Hint = "`gkctl holders " + o.semaphore + "` shows who holds."
+		e.Hint = "`gkctl holders " + o.semaphore + "` shows the holders."
 		if !o.waits() {
 			e.Hint += " --timeout or --on-denied wait waits in the queue."
 		}
@@ -127,7 +128,7 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 	return e
 }
 
-// interruption ends a context at the first signal that would end gkctl, while no command runs that it could go to.
+// interruption ends a context at the first signal that would end gkctl, as long as there is no command to send it to.
 type interruption struct {
 	cancel context.CancelFunc
 	stop   chan struct{}
@@ -160,14 +161,14 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 	return ctx, i
 }
 
-// by is the signal that came; nil when none did.
+// by returns the signal that arrived; nil when none did.
 func (i *interruption) by() os.Signal {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.signal
 }
 
-// over leaves the signals that come from now on to somebody else, and returns the one that came before. The context goes on.
+// over stops watching for signals, and returns the one that arrived before. The context continues.
 func (i *interruption) over() os.Signal {
 	i.once.Do(func() { close(i.stop) })
 	i.work.Wait()

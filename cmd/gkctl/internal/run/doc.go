@@ -1,2 +1,3 @@
-// Package run has the commands of a permit's holder: run, acquire, refresh, release and verify; and revoke and clear, by which an operator ends permits.
+// Package run has the commands of permit holders (run, acquire, refresh, release and verify), and those by which an
+// operator ends permits (revoke and clear).
 package run

@@ -14,25 +14,26 @@ import (
 
 const (
 	autoFiring = "auto"
-	// autoEvery is what auto truncates to: cron's own step.
+	// autoEvery is the step of auto: cron's resolution.
 	autoEvery = time.Minute
-	// cronFiringMark stands between a name and a schedule. Schedules may have an @ too, as in @daily.
+	// cronFiringMark separates a name from a schedule. Schedules may contain an @ too, as in @daily.
 	cronFiringMark = "@cron:"
 )
 
 // firingClaim is the firing of a run; without a name there is none.
 type firingClaim struct {
 	name string
-	due  time.Time // zero: the name says it all
-	// clocked: due comes from the clock. Hosts with the same timetable then ask for the same firing, and all but one are denied.
+	due  time.Time // zero: the name is the whole firing
+	// clocked: due comes from the clock. Hosts with the same schedule then claim the same firing, and all but one are
+	// denied.
 	clocked bool
 }
 
-// runFiring reads --firing and --tz.
+// runFiring parses --firing and --tz.
 //
-// auto is the start of gkctl, truncated in UTC and never rounded: a scheduler starts nothing before its time by its own clock,
-// and by that clock the job is due at the same time on every host, however wrong it is. Truncation does not cover a start that is late by a
-// whole step; cron: does.
+// auto is the start time of gkctl, truncated in UTC and never rounded. A scheduler starts nothing early by its own
+// clock, and by that clock the job is due at the same time on every host, however wrong the clock is. Truncation does
+// not cover a start that is late by a whole step; cron: does.
 func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error) {
 	name, spec, isCron := strings.Cut(s, cronFiringMark)
 	if !isCron {
@@ -46,14 +47,14 @@ func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error
 		due, err := cronFiring(spec, zone, started)
 		return firingClaim{name: name, due: due, clocked: true}, err
 	case zone != "":
-		return firingClaim{}, ui.Usagef("--tz goes with --firing cron:SCHEDULE only")
+		return firingClaim{}, ui.Usagef("--tz needs --firing cron:SCHEDULE")
 	case s == "":
 		return firingClaim{}, nil
 	}
 	return plainFiring(s, semaphore, started)
 }
 
-// plainFiring reads a firing that is not a schedule.
+// plainFiring parses a firing that is not a schedule.
 func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	name, at := "", s
 	if i := strings.LastIndex(s, "@"); i >= 0 {
@@ -80,21 +81,21 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	return firingClaim{name: name, due: started.UTC().Truncate(every), clocked: true}, nil
 }
 
-// autoStep reads the step of auto:STEP and refuses one under which two runs could have one name.
+// autoStep parses the step of auto:STEP. It refuses a step with which two runs could get the same name.
 func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	every, err := time.ParseDuration(step)
 	if err != nil || every < time.Second || every%time.Second != 0 {
-		return 0, ui.Usagef("firing %q: give a duration in whole seconds after auto:, as in auto:5m", s)
+		return 0, ui.Usagef("firing %q: after auto:, give a duration in whole seconds, as in auto:5m", s)
 	}
-	// Crontabs start over with each hour or day. Under a step that does not, two runs of one step could have one name.
+	// Crontabs start over each hour or day. With a step that does not, two runs could fall into one step.
 	const day = 24 * time.Hour
 	if day%every != 0 && every%day != 0 {
-		return 0, ui.Usagef("firing %q: the step must divide the day, as 5m and 12h do, or be whole days: %s would begin at another time each day", s, step)
+		return 0, ui.Usagef("firing %q: the step must divide a day, as 5m and 12h do, or be whole days: %s would start at a different time each day", s, step)
 	}
-	// Steps are counted in UTC. At 01:00 in Berlin, two nights of a spring fall into one day of UTC.
+	// Steps are counted in UTC. At 01:00 in Berlin, two nights of a spring fall into one UTC day.
 	if _, change := started.ZoneBounds(); every >= day && !change.IsZero() {
-		return 0, ui.Usagef("firing %q: the clock of this host changes for daylight saving, and two runs could fall into one step of %s: "+
-			"give the schedule instead, as in --firing cron:'30 2 * * *'", s, step)
+		return 0, ui.Usagef("firing %q: this host's clock changes for daylight saving time, so two runs could fall into one step of %s: "+
+			"give a schedule instead, as in --firing cron:'30 2 * * *'", s, step)
 	}
 	return every, nil
 }
@@ -106,7 +107,7 @@ func (f firingClaim) String() string {
 	return f.name + "@" + f.due.Format(time.RFC3339)
 }
 
-// options has the firing claimed with the permit.
+// options claims the firing with the permit.
 func (f firingClaim) options() []client.AcquireOption {
 	if f.name == "" {
 		return nil
@@ -114,16 +115,17 @@ func (f firingClaim) options() []client.AcquireOption {
 	return []client.AcquireOption{client.WithFiring(f.name, f.due)}
 }
 
-// cronFiring returns when a crontab schedule was due for a run that started at that time: at its latest activation that is not after
-// the start. A start that is late, even by hours, has the same due time as one in time, as long as the next activation has not come.
+// cronFiring returns when a crontab schedule was due for a run that started at that time: its latest activation that is
+// not after the start. A late start, even by hours, has the same due time as a punctual one, as long as the next
+// activation has not come.
 //
-// zone is an IANA name, or empty for that of started.
+// zone is an IANA name, or empty for the zone of started.
 func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	const what = "firing cron:%s: "
 	named := strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=")
 	switch {
 	case named && zone != "":
-		return time.Time{}, ui.Usagef(what+"names a time zone already; leave out --tz", spec)
+		return time.Time{}, ui.Usagef(what+"already contains a time zone; omit --tz", spec)
 	case named && !strings.Contains(spec, " "): // the parser would panic
 		return time.Time{}, ui.Usagef(what+"has no schedule after the time zone", spec)
 	}
@@ -133,14 +135,14 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	}
 	schedule, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return time.Time{}, ui.Usagef(what+"counts from when a program was started, which differs from host to host; use auto: with a step, as in auto:1h", spec)
+		return time.Time{}, ui.Usagef(what+"counts from the start of a program, which differs from host to host; use auto: with a step, as in auto:1h", spec)
 	}
 	if schedule.Location == time.Local {
 		schedule.Location = started.Location()
 	}
 	if zone != "" {
 		if schedule.Location, err = time.LoadLocation(zone); err != nil {
-			return time.Time{}, ui.Usagef("--tz %q is not a time zone of the IANA database, as Europe/Berlin is", zone)
+			return time.Time{}, ui.Usagef("--tz %q is not a time zone of the IANA database, such as Europe/Berlin", zone)
 		}
 	}
 	due := gkcron.Latest(schedule, started)
@@ -153,9 +155,9 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	return due.UTC(), nil
 }
 
-// skippedByClock returns when the clock jumped over an activation between after and now, for example over 02:30 on the day on which
-// daylight saving begins; zero if it did not. Schedules leave such an activation out, but cron starts the job as soon as the
-// clock has jumped. Without a name for that run, it would count as a repeat of the day before.
+// skippedByClock returns when the clock jumped over an activation between after and now, for example over 02:30 on the
+// day on which daylight saving time begins; zero if it did not. Schedules omit such an activation, but cron starts the
+// job right after the jump. Without a separate name, that run would count as a repeat of the day before.
 func skippedByClock(s *cron.SpecSchedule, after, now time.Time) time.Time {
 	for t := now.In(s.Location); ; {
 		jump, _ := t.ZoneBounds()

@@ -65,32 +65,32 @@ func newRun(f *conn.Factory, run func(*runOptions, context.Context) error) *cobr
 		GroupID: ui.GroupPermits,
 		Use:     "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Run a command under a permit",
-		Long: `Acquires a permit, runs the command while it holds it, and releases it when the command, and whatever it left running in its process
-group, has ended. The permit is kept alive meanwhile. When it is lost, or to stop, the command gets SIGTERM, and SIGKILL after
---kill-after, or in a drain at its end, which is before anybody else can be granted the permit.
+		Long: `Acquires a permit, runs the command while it holds the permit, and releases it when the command and everything that it left running in its
+process group have ended. Meanwhile it keeps the permit alive. If the permit is lost, or an operator stops its holder, the command gets
+SIGTERM, and SIGKILL after --kill-after or at the end of a drain. Both happen before anybody else can get the permit.
 
-The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
+gkctl exits with the command's exit code, or with 128+n if signal n ended it. Otherwise:
 
-  1    the servers refused, or anything else that is not below
-  64   bad flag, or permits too brief for --kill-after
-  65   a name, a weight or a firing that the servers do not take
+  1    the servers refused, or an error that is not listed here
+  64   bad flag, or permits too short for --kill-after
+  65   invalid name, weight or firing
   69   no server answered: the command was not started
-  70   the permit was lost or to be given up while the command ran: it was stopped
-  75   not acquired (-E gives another code): the command was not started
-  77   not allowed: this group or acquirer may not have the permit as the definition is, or is cordoned; unauthenticated or forbidden
+  70   the permit was lost, or had to be given up, while the command ran: it was stopped
+  75   not acquired (-E sets another code): the command was not started
+  77   not allowed: the definition does not let in this group or acquirer, or it is cordoned; unauthenticated or forbidden
   78   no such definition
-  126  the command cannot be executed; 127: it was not found. Both are found out before a permit is asked for
+  126  the command cannot be executed; 127: it was not found. Both are checked before a permit is requested
 
-A firing that another holder has claimed or run ends it with 0: the command is not run, and a line says who has the firing. With cron: and auto that
-line goes to a terminal, with --verbose, and to the system's log only, because cron would mail it from each host but one.
+If another holder has claimed or run the firing, gkctl does not run the command, exits with 0, and prints a line that says who has the firing.
+With cron: and auto that line only goes to a terminal, with --verbose, and to syslog, because cron would mail it from every host but one.
 
---firing names the run, so that hosts with the same timetable run it once. cron:SCHEDULE takes the crontab's own five fields, or @daily and the
-like; the run is the latest that was due by --tz, which defaults to the host's time zone: hosts whose zones differ must give it. auto is the
-minute in which gkctl was started, auto:5m its five minutes, auto:12h its half day in UTC, each a step that divides the day. The
-firing has the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another.
+--firing names the run, so that hosts with the same schedule run it once. cron:SCHEDULE takes the five fields of the crontab, or @daily and the
+like. The run is the latest one that was due in the time zone --tz, which defaults to the host's; hosts in different zones must set it. auto is
+the minute in which gkctl was started, auto:5m its five minutes, auto:12h its half day in UTC. The step must divide a day. The firing gets the
+semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another one.
 
-The command sees GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until when
-the permit can be counted on (safe_until).`,
+The command's environment has GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until
+when the permit is safe (safe_until).`,
 		Example: `  gkctl run nightly-export -- /usr/local/bin/export --all
   gkctl run nightly-export --firing cron:'30 2 * * *' --tz Europe/Berlin -- export.sh
   gkctl run mirror --firing auto:5m -- mirror.sh
@@ -108,28 +108,28 @@ the permit can be counted on (safe_until).`,
 			return run(o, cmd.Context())
 		},
 	}
-	o.RegisterAsker(cmd) // no --holder-id: two commands that share one would take the permit from each other
+	o.RegisterAsker(cmd) // no --holder-id: two commands with the same one would take the permit from each other
 	flags := cmd.Flags()
-	flags.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
+	flags.Uint32Var(&o.weight, "weight", 1, "number of permits to take")
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
-	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most that long for a permit")
-	flags.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given, unless a run of this host waits already; queue, which waits in any case; skip, which exits with 0")
+	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most this long for a permit")
+	flags.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, for at most --timeout, unless another run of this host waits already; queue waits in any case; skip exits with 0")
 	flags.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
-	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long no server may answer")
-	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code when the permit was not acquired")
-	flags.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
-	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")
-	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
-	flags.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "tell on standard error what happens")
-	flags.StringVar(&o.statusFile, "status-file", "", "write to this file, as JSON, what became of it")
+	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long to keep trying when no server answers")
+	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code if no permit was acquired")
+	flags.StringVar(&o.firing, "firing", "", "run only once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
+	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, such as Europe/Berlin; default: the host's")
+	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL when the command must stop")
+	flags.BoolVar(&o.shell, "shell", false, "run the command, given as one argument, with sh -c")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what happens")
+	flags.StringVar(&o.statusFile, "status-file", "", "write the outcome to this file as JSON")
 	o.onDenied.complete(cmd, "on-denied")
 	o.onUnavailable.complete(cmd, "on-unavailable")
 	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h", "cron:"}, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
 	return cmd
 }
 
-// newRunGuard is the second process of run; see package child.
+// newRunGuard is the guard process of run; see package child.
 func newRunGuard(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: held.GuardCommand, Hidden: true, Args: ui.NoArgs,
@@ -137,8 +137,8 @@ func newRunGuard(f *conn.Factory) *cobra.Command {
 	}
 }
 
-// newRunBegin is the process that becomes the command; see package child. Its arguments are the path, and then those of
-// the command, with its name first.
+// newRunBegin is the process that becomes the command; see package child. Its arguments are the path, and then the
+// arguments of the command, with its name first.
 func newRunBegin() *cobra.Command {
 	return &cobra.Command{
 		Use: held.BeginCommand, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
@@ -146,7 +146,7 @@ func newRunBegin() *cobra.Command {
 	}
 }
 
-// run checks everything that needs no server, then asks, then runs.
+// run checks everything that needs no server, then acquires the permit, then runs the command.
 func (o *runOptions) run(ctx context.Context) error {
 	o.status = runStatus{Semaphore: o.semaphore, Outcome: outcomeNotStarted, Started: time.Now()}
 	file, err := newStatusFile(o.statusFile)
@@ -180,7 +180,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 	}
 	defer file.Remove()
 
-	// From here on a signal ends the waiting, or goes to the command; it never ends gkctl between the two.
+	// From here on a signal ends the waiting, or goes to the command. It never ends gkctl between the two.
 	o.signals = make(chan os.Signal, 64)
 	signal.Notify(o.signals, child.Forwarded()...)
 	defer signal.Stop(o.signals)
@@ -199,34 +199,34 @@ func (o *runOptions) checked(ctx context.Context) error {
 		}
 		r := &running{runOptions: o, command: command, file: file, permit: run.Permit()}
 		return r.under(run, interrupted)
-	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // gkctl prints what matters itself, and cron mails the rest
+	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // gkctl prints what matters; cron would mail the rest
 }
 
 func (o *runOptions) check() error {
 	switch {
 	case o.limited && o.timeout < 0:
-		return ui.Usagef("--timeout must not be below 0")
+		return ui.Usagef("--timeout must not be negative")
 	case o.nonblock && o.queues():
-		return ui.Usagef("--nonblock does not go with --on-denied %s: one asks once, the other waits", o.onDenied.String())
+		return ui.Usagef("--nonblock and --on-denied %s exclude each other: one asks once, the other waits", o.onDenied.String())
 	case o.nonblock && o.waits():
-		return ui.Usagef("--nonblock does not go with --timeout: one asks once, the other waits")
+		return ui.Usagef("--nonblock and --timeout exclude each other: one asks once, the other waits")
 	case o.limited && o.timeout == 0 && o.queues():
-		return ui.Usagef("--timeout 0 does not go with --on-denied %s: leave it out to wait without a limit", o.onDenied.String())
+		return ui.Usagef("--timeout 0 and --on-denied %s exclude each other: omit --timeout to wait without a limit", o.onDenied.String())
 	case o.killAfter < 0:
-		return ui.Usagef("--kill-after must not be below 0")
+		return ui.Usagef("--kill-after must not be negative")
 	case o.weight == 0:
 		return ui.Usagef("--weight must be above 0")
 	case o.patience <= 0:
 		return ui.Usagef("--patience must be above 0")
 	case o.conflictCode < 0 || o.conflictCode > 255:
-		return ui.Usagef("--conflict-exit-code %s: an exit code is 0 to 255", strconv.Itoa(o.conflictCode))
+		return ui.Usagef("--conflict-exit-code %s: an exit code must be 0 to 255", strconv.Itoa(o.conflictCode))
 	case o.shell && len(o.command) != 1:
 		return ui.Usagef("with --shell give the command as one argument, in quotes")
 	}
 	return nil
 }
 
-// name notes the caller.
+// name sets the caller in the status.
 func (o *runOptions) name() error {
 	id, err := o.Identity(&o.f.Global)
 	if err != nil {
@@ -236,14 +236,14 @@ func (o *runOptions) name() error {
 	return nil
 }
 
-// narrate prints what happens, with --verbose.
+// narrate prints what happens, but only with --verbose.
 func (o *runOptions) narrate(format string, args ...any) {
 	if o.verbose {
 		o.f.Say("gkctl: "+format, args...)
 	}
 }
 
-// choice is a flag with one of several words, the first by default.
+// choice is a flag with one of several words. The first word is the default.
 type choice struct{ words []string }
 
 func newChoice(words ...string) choice { return choice{words} }
@@ -265,7 +265,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// Type is what help calls the value.
+// Type names the value in help.
 func (c *choice) Type() string { return strings.Join(c.words, "|") }
 
 func (c *choice) is(word string) bool { return c.String() == word }

@@ -17,25 +17,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// The outcomes of a run, in the status file. They are part of the contract with scripts.
+// The outcomes of a run in the status file. Scripts rely on them.
 const (
-	outcomeRan         = "ran"         // the command ran to its own end
-	outcomeLost        = "lost"        // the permit was lost or to be given up while the command ran: it was stopped
+	outcomeRan         = "ran"         // the command ran to its end
+	outcomeLost        = "lost"        // the permit was lost, or had to be given up, while the command ran: it was stopped
 	outcomeDenied      = "denied"      // no permit
-	outcomeClaimed     = "claimed"     // another has, or had, the firing
+	outcomeClaimed     = "claimed"     // another holder has, or had, the firing
 	outcomeUnreachable = "unreachable" // no server answered
-	outcomeNotStarted  = "not_started" // anything else for which the command was not started
+	outcomeNotStarted  = "not_started" // the command was not started for another reason
 )
 
-// runStatus is the status file of run. As everywhere in gkctl's JSON tokens are strings.
+// runStatus is the status file of run. As everywhere in gkctl's JSON, tokens are strings.
 type runStatus struct {
 	Semaphore string `json:"semaphore"`
 	Group     string `json:"group,omitempty"`
 	Acquirer  string `json:"acquirer,omitempty"`
 	Outcome   string `json:"outcome"`
-	// ExitCode is that of gkctl.
+	// ExitCode is gkctl's exit code.
 	ExitCode int `json:"exit_code"`
-	// Reason is one word: that of the denial, or why the command was stopped.
+	// Reason is one word: the reason for the denial, or why the command was stopped.
 	Reason string `json:"reason,omitempty"`
 	// Message is for a person.
 	Message string       `json:"message,omitempty"`
@@ -44,7 +44,7 @@ type runStatus struct {
 	// Winner has, or had, the firing.
 	Winner  *winnerStatus  `json:"winner,omitempty"`
 	Command *commandStatus `json:"command,omitempty"`
-	// Released: the slot was given back. Otherwise it is free when the permit expires.
+	// Released: the permit was released. Otherwise its slot is free when the permit expires.
 	Released bool       `json:"released"`
 	Started  time.Time  `json:"started_at"`
 	Acquired *time.Time `json:"acquired_at,omitempty"`
@@ -61,7 +61,7 @@ type winnerStatus struct {
 // commandStatus is how the command ended.
 type commandStatus struct {
 	PID int `json:"pid"`
-	// ExitCode is 128 + n when Signal is number n.
+	// ExitCode is 128 + n when signal n ended the command.
 	ExitCode int       `json:"exit_code"`
 	Signal   string    `json:"signal,omitempty"`
 	Started  time.Time `json:"started_at"`
@@ -90,10 +90,10 @@ func (s *runStatus) denied(d *client.DeniedError) {
 	}
 }
 
-// statusFile is where the status goes; nil for nowhere. Its folder is tried before anything is run.
+// statusFile is where the status is written; nil for nowhere. Its folder is tested before anything runs.
 type statusFile struct {
 	path string
-	temp string // the file that will take its place; empty when it is not a regular file, and is written in place
+	temp string // the file that will replace it; empty for a file that is not regular, which is written in place
 }
 
 func newStatusFile(path string) (*statusFile, error) {
@@ -102,7 +102,7 @@ func newStatusFile(path string) (*statusFile, error) {
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		if info, err = os.Stat(path); err == nil && info.Mode()&(fs.ModeDir|fs.ModeSocket) != 0 {
-			return nil, ui.Usagef("--status-file: %s is a directory or a socket, and no file", path)
+			return nil, ui.Usagef("--status-file: %s is a directory or a socket, not a file", path)
 		}
 		return &statusFile{path: path}, nil
 	}
@@ -140,13 +140,13 @@ func (f *statusFile) put(s *runStatus) error {
 	if err != nil {
 		return err
 	}
-	flags := os.O_WRONLY | syscall.O_NONBLOCK // nobody may be reading from a pipe, now or ever
+	flags := os.O_WRONLY | syscall.O_NONBLOCK // a pipe may never have a reader
 	info, err := os.Stat(f.path)
 	switch {
 	case err != nil || !info.Mode().IsRegular():
-	case strings.HasPrefix(f.path, "/dev/"), strings.HasPrefix(f.path, "/proc/"): // a name of our own output, as /dev/stdout, which the command shares
+	case strings.HasPrefix(f.path, "/dev/"), strings.HasPrefix(f.path, "/proc/"): // our own output, such as /dev/stdout, which the command shares
 		flags |= os.O_APPEND
-	default: // a link, which stays one
+	default: // a link, which stays a link
 		flags |= os.O_TRUNC
 	}
 	file, err := os.OpenFile(f.path, flags, 0)
@@ -157,7 +157,7 @@ func (f *statusFile) put(s *runStatus) error {
 	return errors.Join(err, file.Close())
 }
 
-// withCode keeps the exit code and the hint of an error to which others were joined.
+// withCode keeps the exit code and the hint of an error after other errors were joined to it.
 func withCode(joined, err error) error {
 	if err == nil || joined == nil || joined.Error() == err.Error() {
 		return err

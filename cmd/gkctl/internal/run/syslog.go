@@ -4,12 +4,12 @@ package run
 
 import "log/syslog"
 
-// systemLog leaves a line in the system's log, where there is one.
+// systemLog writes a line to syslog, where there is one.
 func systemLog(line string) {
 	w, err := syslog.New(syslog.LOG_INFO|syslog.LOG_CRON, "gkctl")
 	if err != nil {
 		return // as in most containers
 	}
-	_ = w.Info(line) // nobody relies on it
+	_ = w.Info(line) // best effort
 	_ = w.Close()
 }

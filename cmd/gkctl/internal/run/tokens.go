@@ -14,12 +14,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// tokenDone is what a command did to one permit, as -o json has it.
+// tokenDone is the result for one permit in -o json.
 type tokenDone struct {
 	Token uint64 `json:"token,string"`
-	// Semaphore is empty when the servers do not say.
+	// Semaphore is empty when the servers do not say it.
 	Semaphore string `json:"semaphore,omitempty"`
-	// Action is revoked, cleared or released; empty when it was refused, and then Error says why.
+	// Action is revoked, cleared or released. It is empty after a refusal; then Error says why.
 	Action   string `json:"action,omitempty"`
 	Revision uint64 `json:"revision,string,omitempty"`
 	Error    string `json:"error,omitempty"`
@@ -28,14 +28,14 @@ type tokenDone struct {
 	text string
 }
 
-// tokenCommand completes a command that does something to each token, and continues after one that fails. first, unless it is nil, may
-// refuse before anything is done.
+// tokenCommand completes a command that processes several tokens, and continues after a failure. first may refuse
+// before anything is done, unless it is nil.
 func tokenCommand(
 	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
 ) *cobra.Command {
 	var output ui.Output
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
-	cmd.Args = ui.AtLeastOne("the tokens of permits: `gkctl holders` shows them")
+	cmd.Args = ui.AtLeastOne("the tokens of permits (`gkctl holders` shows them)")
 	cmd.ValidArgsFunction = completeTokens(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := ui.Tokens(args)
@@ -60,7 +60,7 @@ func tokenCommand(
 	return cmd
 }
 
-// actionIf is the action when there is no error.
+// actionIf returns the action if there is no error.
 func actionIf(err error, action string) string {
 	if err != nil {
 		return ""
@@ -68,7 +68,7 @@ func actionIf(err error, action string) string {
 	return action
 }
 
-// completeTokens completes the tokens of permits, and shows who holds them.
+// completeTokens completes the tokens of permits, and shows their holders.
 func completeTokens(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: conn.CompletionPage})
@@ -91,27 +91,27 @@ func newRelease(f *conn.Factory) *cobra.Command {
 		GroupID:    ui.GroupPermits,
 		Use:        "release TOKEN... [--not-run|--cut-short|--failed [--reason TEXT]]",
 		SuggestFor: []string{"unlock", "free"},
-		Short:      "Give permits back",
+		Short:      "Release permits",
 		Long:       `Gives permits back. What ran under them must have stopped. Exits with 1 when one of them had ended before, and says how.`,
 		Example: `  gkctl release 4711
   gkctl release 4711 --not-run
   gkctl release 4711 --failed --reason "no space left"`,
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
-	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "what ran was stopped before its end: firing_on_loss of the definition decides about the firing")
-	cmd.Flags().BoolVar(&o.failed, "failed", false, "what ran ended with an error: the firing has failed, and --reason is kept with it")
+	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "the work was stopped before its end: the definition's firing_on_loss decides about the firing")
+	cmd.Flags().BoolVar(&o.failed, "failed", false, "the work ended with an error: the firing has failed, and --reason is kept with it")
 	return cmd
 }
 
 func (o *releaseOptions) check(context.Context) error {
 	if o.notRun && o.cut {
-		return ui.Usagef("--not-run does not go with --cut-short: what was cut short has run")
+		return ui.Usagef("--not-run and --cut-short exclude each other: work that was cut short has run")
 	}
 	if o.f.Global.Changed("reason") && !o.failed {
-		return ui.Usagef("--reason goes with --failed, and says why")
+		return ui.Usagef("--reason needs --failed")
 	}
 	if o.failed && (o.notRun || o.cut) {
-		return ui.Usagef("--failed goes with neither --not-run nor --cut-short: what failed has run to its end")
+		return ui.Usagef("--failed excludes --not-run and --cut-short: work that failed has run to its end")
 	}
 	return nil
 }
@@ -146,35 +146,35 @@ func newRevoke(f *conn.Factory) *cobra.Command {
 		GroupID:    ui.GroupPermits,
 		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
 		SuggestFor: []string{"kill", "stop"},
-		Short:      "Tell holders to stop: their refreshes are refused from now on",
-		Long: `Tells holders to stop, and refuses their refreshes from now on, with --drain after so long. The slots stay taken until the holders
-release them, or until their permits expire.
+		Short:      "Revoke permits: their holders must stop",
+		Long: `Revokes permits: their holders must stop. Refreshes are refused from now on or, with --drain, after that time. The slots stay taken until the
+holders release them, or until their permits expire.
 
---unsafe-now frees the slots at once. A holder that is alive still believes in its permit until it hears, or until its deadline:
-two may then run at the same time, and only a fencing token keeps the older one from writing. It is for a holder of which you
-know that it is gone for good. It asks; in a script give --yes.`,
+--unsafe-now frees the slots at once. A holder that is alive still relies on its permit until it is notified, or until its deadline. Two holders
+may then run at the same time, and only a fencing token keeps the older one from writing. Use it for a holder that you know to be gone
+permanently. It asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl revoke 4711 --reason "it hangs"
   gkctl revoke 4711 --drain 2m
   gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
 	}, o.check, o.revoke)
 	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots at once, although their holders may still run")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-// check refuses what contradicts itself, and asks before something unsafe.
+// check refuses contradictory flags, and asks for confirmation of --unsafe-now.
 func (o *revokeOptions) check(ctx context.Context) error {
 	if _, err := o.drain.Read(); err != nil {
 		return err
 	}
 	switch {
 	case o.unsafe && o.drain.Drain > 0:
-		return ui.Usagef("--drain lets the holder go on, --unsafe-now waits for nothing: they contradict each other")
+		return ui.Usagef("--drain and --unsafe-now exclude each other: one gives the holder time, the other does not wait")
 	case o.unsafe && !o.yes:
-		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
+		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two holders may then run at the same time, "+
 			"and only the fencing token keeps the older one from writing",
-			"Is every holder known to be gone?", "nothing was revoked")
+			"Do you know that every holder is gone?", "nothing was revoked")
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 	case o.unsafe:
 		how = ", and its slot freed at once; its holder may still run"
 	case drain != nil:
-		how = ", its holder may go on for " + words.Duration(drain)
+		how = ", its holder may continue for " + words.Duration(drain)
 	}
 	name := r.GetPermit().GetSemaphore()
 	return tokenDone{
@@ -208,8 +208,8 @@ func newClear(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupPermits,
 		Use:     "clear TOKEN... [--reason TEXT]",
 		Short:   "Free permits that expired and are held for an operator",
-		Long: `Frees permits of semaphores with on_expiry: hold, which expired and take their slots until somebody has looked. Make sure
-first that what ran under them has stopped.`,
+		Long: `Frees permits of semaphores with on_expiry: hold. They have expired, and take their slots until an operator clears them. Make sure first that
+the work under them has stopped.`,
 		Example: `  gkctl clear 4711 --reason "the host was switched off"
   gkctl clear 4711 4712 -o json`,
 	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {

@@ -22,11 +22,11 @@ type running struct {
 	file    *held.File
 	permit  *client.Permit
 	proc    *held.Process
-	ended   bool  // by forward: the command got a signal that ends processes; read when it has ended
-	failed  error // the command did not exit with 0; client.ErrCutShort, or what stopped it, when it did not come to its end
+	ended   bool  // set by forward when the command got a signal that ends processes; read after it has ended
+	failed  error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
 }
 
-// under runs the command, and returns when its group is gone and the permit released.
+// under runs the command, and returns when its group is gone and the permit is released.
 func (r *running) under(run *client.Run, i *interruption) error {
 	acquired := time.Now()
 	r.status.Token, r.status.Acquired = strconv.FormatUint(r.permit.Token(), 10), &acquired
@@ -37,19 +37,19 @@ func (r *running) under(run *client.Run, i *interruption) error {
 		}
 		return r.start(ctx)
 	})
-	if s := i.by(); s != nil { // it came before the command
+	if s := i.by(); s != nil { // it arrived before the command started
 		err = &ui.CodeError{Code: held.ExitCode(s)}
 	}
-	_ = run.End(r.failed) // err says how the command ended, and the hook how the release did
+	_ = run.End(r.failed) // err says how the command ended, and the hook reports the release
 	return err
 }
 
-// notRun gives the permit back with its firing, and returns err.
+// notRun releases the permit and its firing, and returns err.
 func (r *running) notRun(ctx context.Context, err error) error {
 	ctx, cancel := r.f.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	if failed := r.permit.ReleaseNotRun(ctx); failed != nil {
-		r.narrate("the permit was not given back: %s", failed)
+		r.narrate("the permit was not released: %s", failed)
 	}
 	return err
 }
@@ -87,12 +87,13 @@ func (r *running) start(ctx context.Context) (err error) {
 	}
 	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.By(state))
 	if r.ended {
-		r.failed = client.ErrCutShort // a reboot hands the firing over, as a crash does
+		r.failed = client.ErrCutShort // a reboot hands over the firing, as a crash does
 	}
 	return &ui.CodeError{Code: state.Code}
 }
 
-// wait returns when the command has ended, and forwards signals meanwhile. The error is why it had to stop by then.
+// wait returns when the command has ended, and forwards signals meanwhile. The error is why the command had to stop
+// before that.
 func (r *running) wait() error {
 	stop := make(chan struct{})
 	var signalling sync.WaitGroup
@@ -108,10 +109,10 @@ func (r *running) forward(stop <-chan struct{}) {
 	for {
 		select {
 		case s := <-r.signals:
-			// A group that was stopped for longer than its permit lasts must not go on, not even for a moment.
+			// A group that was stopped for longer than its permit lasts must not continue, not even for a moment.
 			r.ended = r.ended || held.Ends(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
-				_ = r.proc.Signal(n) // it may have ended, which the wait sees
+				_ = r.proc.Signal(n) // it may have ended, which Wait notices
 			}
 		case <-stop:
 			return
@@ -126,19 +127,19 @@ func (r *running) stopped(cause error, state child.State) error {
 	switch {
 	case r.proc.Killed():
 		how = "had to be killed" + with(state)
-	case state.Signal == syscall.SIGTERM: // and not also what its exit code says
+	case state.Signal == syscall.SIGTERM: // the exit code would only repeat it
 		how = "ended by SIGTERM"
 	}
 	r.status.Outcome, r.status.Reason = outcomeLost, word
 	return &ui.CodeError{Code: ui.ExitLost, Err: fmt.Errorf("%s: %s: the command %s", r.semaphore, text, how),
-		Hint: "`gkctl explain " + r.semaphore + "` shows what holds now."}
+		Hint: "`gkctl explain " + r.semaphore + "` shows the current state."}
 }
 
-// released notes how the release went.
+// released reports the outcome of the release.
 func (o *runOptions) released(r client.Report) {
 	o.status.Released = r.Release == nil
 	if r.Release != nil {
-		o.narrate("not released, the permit expires by itself: %s", r.Release)
+		o.narrate("not released, the permit will expire: %s", r.Release)
 		return
 	}
 	o.narrate("released %s", o.semaphore)

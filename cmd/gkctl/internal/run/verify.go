@@ -27,13 +27,13 @@ func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupPermits,
 		Use:     "refresh TOKEN...",
-		Short:   "Keep permits alive for their duration from now on",
-		Long: `Refreshes permits once. Exits with 75 when one of them is refused or gone: then stop what runs under it.
+		Short:   "Extend permits by their duration from now on",
+		Long: `Refreshes permits once. Exits with 75 when one of them is gone or its refresh is refused: then stop the work that it protects.
 
-The duration counts from when gkctl was started, not from when it ends.`,
+The duration counts from the start of gkctl, not from its end.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
-		Args:              ui.AtLeastOne("the tokens of permits: `gkctl holders` shows them"),
+		Args:              ui.AtLeastOne("the tokens of permits (`gkctl holders` shows them)"),
 		ValidArgsFunction: completeTokens(f),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.tokens, err = ui.Tokens(args); err != nil {
@@ -46,7 +46,8 @@ The duration counts from when gkctl was started, not from when it ends.`,
 	return cmd
 }
 
-// unknownDuration is stated for a permit whose duration gkctl does not know: it asks for nothing shorter than there is.
+// unknownDuration is sent for a permit whose duration gkctl does not know. It is longer than any duration, so it never
+// shortens one.
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {
@@ -72,7 +73,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 				}
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
 				code = ui.ExitUnreachable
-				failed = append(failed, fmt.Sprintf("%d: not known now, try again", t.GetToken()))
+				failed = append(failed, fmt.Sprintf("%d: unknown at the moment, try again", t.GetToken()))
 			default:
 				failed = append(failed, fmt.Sprintf("%d: %s", t.GetToken(), refusal(t)))
 			}
@@ -107,12 +108,12 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 	cmd := &cobra.Command{
 		GroupID: ui.GroupPermits,
 		Use:     "verify TOKEN [--semaphore NAME]",
-		Short:   "Ask whether a token may still act",
-		Long: `Asks whether the permit with this token is live. Exits with 75 when it is not, and says how it ended; with 69 when no server can
-tell. A permit whose holder is told to stop is valid until it ends, and the output says that it is stopping.
+		Short:   "Check whether a token is still valid",
+		Long: `Asks the servers whether the permit with this token is live. Exits with 75 if it is not, and says how it ended; with 69 if no server can say.
+A permit whose holder must stop is valid until it ends, and the output says that it is stopping.
 
-It is for scripts that write for somebody else, who sent the token along. The answer is old when it arrives: between it and the write the
-permit may end. Where the write itself can compare tokens, let it.`,
+It is for scripts that write on behalf of another process, which sent the token along. The answer may be outdated when it arrives: the permit may
+end between the answer and the write. If the storage itself can compare tokens, use that instead.`,
 		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
 		Args:              ui.Exactly(1, "the token of a permit"),
 		ValidArgsFunction: completeTokens(f),
@@ -125,7 +126,7 @@ permit may end. Where the write itself can compare tokens, let it.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "the permit must be of this semaphore")
+	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "semaphore that the permit must belong to")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd

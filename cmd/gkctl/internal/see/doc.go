@@ -1,2 +1,2 @@
-// Package see has the commands that show what a cluster knows: get, holders, waiters, explain, history and watch.
+// Package see has the commands that show the state of a cluster: get, holders, waiters, explain, history and watch.
 package see

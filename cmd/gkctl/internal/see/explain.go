@@ -36,16 +36,17 @@ func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
-		Short:   "Show step by step what a request would be answered, and why; changes nothing",
-		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, with labels or with several names it
-explains each semaphore in turn.
+		Short:   "Show step by step how a request would be answered, and why; changes nothing",
+		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, labels or several names it explains each
+semaphore in turn.
 
-Without --group, --acquirer and --holder-id it explains each caller that was denied within 7 days for a reason that waiting does not cure,
-so that you need not know where the job runs. For a single name it also shows who had a permit last. If no caller was denied, it explains a
-request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: after a change of leader it knows
-only those of callers that have asked since.
+Without --group, --acquirer and --holder-id it explains each caller that was denied within 7 days for a reason that waiting does not
+cure, so you need not know where the job runs. For a single name it also shows who had a permit last. If no caller was denied, it
+explains a request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: after a change of
+leader it only has those of callers that have asked since.
 
-Below the answer stand who waits in its queue, which jobs have tasks that wait for a worker, and why they wait. With -o json, one name with a caller is one object; everything else is {"items": [...]}.`,
+Below the answer it lists the waiters in the queue, the jobs whose tasks wait for a worker, and why they wait. With -o json, one name
+with a caller prints one object; everything else prints {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
@@ -61,8 +62,8 @@ Below the answer stand who waits in its queue, which jobs have tasks that wait f
 	}
 	o.IdentityFlags.Register(cmd)
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
-	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "weight that is asked for")
-	cmd.Flags().StringVar(&o.firing, "firing", "", "firing that is asked for, as NAME or NAME@TIME")
+	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "requested weight")
+	cmd.Flags().StringVar(&o.firing, "firing", "", "requested firing, as NAME or NAME@TIME")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -91,18 +92,18 @@ func (o *explainOptions) run(ctx context.Context) error {
 	})
 }
 
-// one says whether the command line gives a single name, and not a glob.
+// one reports whether the arguments are a single name, not a glob.
 func (o *explainOptions) one() bool {
 	return len(o.names) == 1 && !lookup.IsGlob(o.names[0]) && o.labels == ""
 }
 
-// caller says whether the command line names a caller.
+// caller reports whether the flags name a caller.
 func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "" || o.HolderID != "" }
 
-// chosen are the names of the semaphores to explain.
+// chosen returns the names of the semaphores to explain.
 func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {
 	if o.one() {
-		return o.names, nil // whether it is defined shows when it is explained
+		return o.names, nil // explain reports a missing definition
 	}
 	records, err := lookup.Chosen(ctx, c, o.names, o.labels)
 	if err != nil {
@@ -150,20 +151,20 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 	return o.f.PrintObject(o.output, ui.Items(items))
 }
 
-// explained asks the servers about one semaphore; one that is not defined is an error.
+// explained asks the servers about one semaphore. A missing definition is an error.
 func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
 		err = lookup.RefuseUnknown(ctx, c, []string{req.GetSemaphore()}, nil)
 		if e, ok := errors.AsType[*ui.CodeError](err); ok && r.GetTaskCount() > 0 {
 			name := words.ShellWord(req.GetSemaphore())
-			e.Hint = fmt.Sprintf("`gkctl history %s` shows who deleted it, `gkctl undo` or `apply` brings it back, `gkctl job cancel --semaphore %s` gives the tasks up.", name, name)
+			e.Hint = fmt.Sprintf("`gkctl history %s` shows who deleted it. `gkctl undo` or `gkctl apply` restores it; `gkctl job cancel --semaphore %s` cancels its jobs.", name, name)
 		}
 	}
 	return r, err
 }
 
-// print prints each step of the decision, who takes the slots, and what else stands in the way.
+// print prints each step of the decision, the holders that take the slots, and any other obstacles.
 func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
 	fmt.Fprintf(o.f.Out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
 	width := 0
@@ -177,7 +178,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		}
 		fmt.Fprintf(o.f.Out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), words.Cell(s.GetText()))
 	}
-	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
+	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else the last step says it
 		fmt.Fprintln(o.f.Out, r.GetSummary())
 	}
 	for _, p := range r.GetHolders() {
@@ -187,12 +188,12 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		fmt.Fprintf(o.f.Out, "... and %d more\n", more)
 	}
 	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
-		fmt.Fprintf(o.f.Out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
+		fmt.Fprintf(o.f.Out, "Nothing is granted until %s: the cluster was recovered, and earlier holders may still rely on their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 	}
 }
 
-// printBothLists prints who waits for a permit of the semaphore, and which tasks wait for a worker, and why.
+// printBothLists prints the waiters of the semaphore, the tasks that wait for a worker, and why they wait.
 func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 	line := func(what string, texts []string, more int) {
 		if more > 0 {
@@ -224,7 +225,7 @@ func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 	}
 }
 
-// takenText says who takes a slot, and when it can be free.
+// takenText says who takes a slot, and when it may be free.
 func takenText(p *gatekeeperv1.Permit) string {
 	if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 		return words.HeldText(p)
@@ -245,15 +246,15 @@ func takenText(p *gatekeeperv1.Permit) string {
 // question is a request to explain.
 type question struct {
 	req *gatekeeperv1.ExplainRequest
-	// denied is what the servers remember of its caller. It is nil when they remember nothing, or when the command line names
-	// the caller.
+	// denied is what the servers remember about its caller. It is nil when they remember nothing, or when the flags
+	// name the caller.
 	denied *gatekeeperv1.DeniedCaller
-	// before are the lines to print before the answer.
+	// before holds the lines to print before the answer.
 	before []string
 }
 
-// questions returns a request of every caller that was denied. For a semaphore without one it returns a request of the caller that
-// is likely meant: the one that the command line names, the one that had a permit last, or this host.
+// questions returns a request for every caller that was denied. For a semaphore without one it returns a request of the
+// most likely caller: the one that the flags name, the one that had a permit last, or this host.
 func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) ([]question, error) {
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
@@ -282,7 +283,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first := &out[0]
 		text, last, err := lastHolder(ctx, c, names[0])
 		if errors.Is(err, client.ErrUnavailable) {
-			return nil, err // it says that no server leads; the next call would only say that time is over
+			return nil, err // it says that there is no leader; the next call would only time out
 		}
 		before := lookup.MisspelledLines(r)
 		if text != "" {
@@ -291,7 +292,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first.before = append(before, first.before...)
 		if first.denied == nil {
 			if r.GetSince() != nil {
-				first.before = append(first.before, fmt.Sprintf("Nobody was denied for a reason that waiting does not cure since %s, when this leader began to remember.", words.When(r.GetSince())))
+				first.before = append(first.before, fmt.Sprintf("No caller was denied for a reason that waiting does not cure since %s, when this leader started recording.", words.When(r.GetSince())))
 			}
 			if last != nil {
 				first.req.Identity = last
@@ -301,7 +302,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	return out, nil
 }
 
-// ofDenied repeats what a caller asked. A weight and a firing of the command line take precedence.
+// ofDenied repeats a caller's request. --weight and --firing take precedence.
 func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
 	req := &gatekeeperv1.ExplainRequest{
 		Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring(), Worker: d.GetWorker(),
@@ -315,8 +316,8 @@ func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeepe
 	return question{req: req, denied: d, before: []string{words.Cell(d.GetText())}}
 }
 
-// lastHolder says who has a permit, or had the last one that the journal remembers. caller is nil when that is not known. It is only
-// a remark: text is empty when the servers cannot say.
+// lastHolder says who has a permit, or had the last one that the journal remembers. caller is nil when that is unknown.
+// It is only a note: text is empty when the servers cannot say.
 func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity, err error) {
 	of := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
@@ -331,21 +332,21 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), of(p), nil
 	}
-	// One page has all that the journal keeps of a semaphore: its runs may come after as many edits.
+	// One page holds everything that the journal keeps of a semaphore: its runs may be behind as many edits.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
 		return "", nil, err
 	}
 	for _, e := range journal.GetEntries() {
 		if e.GetPermit() != nil {
-			text = fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
+			text = fmt.Sprintf("No permit is held. The last one was that of %s, %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
 			return words.Cell(text), of(e.GetPermit()), nil
 		}
 	}
-	return "Nobody holds it, and the journal remembers no permit of it.", nil, nil
+	return "No permit is held, and the journal remembers none.", nil, nil
 }
 
-// item is an answer among several.
+// item returns an answer as one of several.
 func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
 	more := struct {
 		Semaphore string     `json:"semaphore"`

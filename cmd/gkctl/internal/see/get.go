@@ -36,7 +36,7 @@ const maxDeniedLines = 10
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
 func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
-		return // of everything there can be many: standbys are denied by design
+		return // among all semaphores there may be many: standbys are denied by design
 	}
 	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
@@ -44,7 +44,7 @@ func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []s
 		f.Say("%s", line)
 	}
 	if len(lines) > 0 {
-		f.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
+		f.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how this was decided.")
 	}
 }
 
@@ -64,15 +64,15 @@ func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobr
 		GroupID:    ui.GroupSee,
 		Use:        "get [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--state STATE,...] [--search WORDS]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
-		Short:      "Show definitions, and how much of them is taken",
+		Short:      "Show definitions, and how many of their permits are taken",
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
 
-STATE says what stands in the way of grants beside permits, which fields get their old values back and when, and, of what is named and with
--o wide, for how long holders that were told to stop may go on (--drain), and which slots are held for an operator (on_expiry: hold).
-For names or labels, it also shows callers that are denied for a reason that waiting does not cure.
+STATE says what prevents grants apart from a lack of permits, and which fields return to their old values, and when. For names, and with
+-o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
+For names or labels, the listing also shows callers that are denied for a reason that waiting does not cure.
 
--o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it when somebody has changed
-one of them since. -o json writes the API's records, with version and state.`,
+-o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it if one of them was changed since.
+-o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
   gkctl get --state missed,denied
@@ -85,8 +85,8 @@ one of them since. -o json writes the API's records, with version and state.`,
 	}
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	ui.RegisterSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
-	cmd.Flags().StringVar(&o.group, "group", "", "only those that let this group in")
-	cmd.Flags().StringVar(&o.search, "search", "", "only those with each of these words in the name, the description or a label")
+	cmd.Flags().StringVar(&o.group, "group", "", "only those that let in this group")
+	cmd.Flags().StringVar(&o.search, "search", "", "only those with all of these words in the name, the description or a label")
 	o.states.register(cmd)
 	return cmd
 }
@@ -125,8 +125,8 @@ func (o *getOptions) run(ctx context.Context) error {
 	})
 }
 
-// read reads the definitions that are asked for. With a filter a name that matches nothing is an answer, and one that is of no definition
-// an error.
+// read reads the requested definitions. With a filter, a name that does not match is just an empty answer, but a name
+// without a definition is an error.
 func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv1.DefinitionRecord, error) {
 	if o.group == "" && o.search == "" && len(o.states) == 0 {
 		return lookup.Definitions(ctx, c, o.globs, o.labels)
@@ -138,7 +138,8 @@ func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv
 	return records, err
 }
 
-// drains are the holders of a semaphore that must stop and may continue for a while, and the slots that are held for an operator.
+// drains are the holders of a semaphore that must stop but may continue for a while, and the slots that are held for an
+// operator.
 type drains struct {
 	holders int
 	longest time.Duration
@@ -156,11 +157,12 @@ func (d drains) text() string {
 	if d.holders == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s go on for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
+	return fmt.Sprintf("%s continue for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
-// draining finds out how long holders that must stop may continue, and which slots are held for an operator, where the states say that
-// there are any. It is asked for where a person looks closely, at a few names or with -o wide.
+// draining finds out how long stopping holders may continue, and which slots are held for an operator, for definitions
+// whose state says that there are some. It is only called where a person looks closely: for a few names, or with -o
+// wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
 	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
 		return nil, nil
@@ -208,7 +210,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) ui.Row {
 	}
 }
 
-// definitionState is what stands in the way of grants, apart from permits, and what ends at its time.
+// definitionState says what prevents grants apart from a lack of permits, and which values end at a time.
 func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	var states []string
 	if r.GetDisabled() != "" {
@@ -244,12 +246,12 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	return strings.Join(states, "; ")
 }
 
-// missed is the MISSED column: how a semaphore misses its work.
+// missed is the MISSED column: which work a semaphore missed.
 func missed(s *gatekeeperv1.Missed) string {
 	if s == nil {
 		return ""
 	}
-	if s.GetText() != "" { // it says all of it
+	if s.GetText() != "" { // the text says it all
 		return "for " + words.Ago(s.GetSince()) + ": " + s.GetText()
 	}
 	text := words.Word(s.GetKind(), "MISSED_KIND_") + " for " + words.Ago(s.GetSince())
@@ -261,7 +263,7 @@ func missed(s *gatekeeperv1.Missed) string {
 
 const statePrefix = "DEFINITION_STATE_"
 
-// statesFlag is --state: states of definitions, any of which is enough.
+// statesFlag is --state: states of definitions, one of which must apply.
 type statesFlag []gatekeeperv1.DefinitionState
 
 func (f *statesFlag) register(cmd *cobra.Command) {
@@ -269,7 +271,7 @@ func (f *statesFlag) register(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
 }
 
-// stateWords are the states by their numbers.
+// stateWords lists the states in the order of their numbers.
 func stateWords() []string {
 	var out []string
 	for n := range gatekeeperv1.DefinitionState_name {
@@ -281,7 +283,7 @@ func stateWords() []string {
 	return out
 }
 
-// String, Set and Type make it a flag.
+// String, Set and Type implement pflag.Value.
 func (f *statesFlag) String() string {
 	return strings.Join(words.Mapped(*f, func(s gatekeeperv1.DefinitionState) string { return words.Word(s, statePrefix) }), ",")
 }
@@ -297,5 +299,5 @@ func (f *statesFlag) Set(s string) error {
 	return nil
 }
 
-// Type is what help calls the value.
+// Type names the value in help.
 func (f *statesFlag) Type() string { return "STATE,..." }

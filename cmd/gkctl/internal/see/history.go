@@ -37,9 +37,10 @@ func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) erro
 		Use:     "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
 		Short:   "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
-how each permit ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
--o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.
-For names or labels, it also shows callers that are denied now for a reason that waiting does not cure.`,
+how each permit ended. A change is what ` + "`gkctl undo`" + ` undoes. A change of many semaphores is one line; with --change or -o wide it is one
+line per semaphore. --author ann shows the changes of ann from any host. -n counts changes. Times are those of the leaders' clocks. The
+journal is bounded: old entries are forgotten. For names or labels, it also shows callers that are denied now for a reason that waiting
+does not cure.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h
@@ -51,12 +52,12 @@ For names or labels, it also shows callers that are denied now for a reason that
 		},
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten of it")
-	flags.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 1h for an hour ago")
-	flags.StringVar(&o.before, "before", "", "only before this time, as --since")
+	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten about it")
+	flags.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 1h for an hour ago")
+	flags.StringVar(&o.before, "before", "", "only before this time; takes the same values as --since")
 	flags.BoolVar(&o.permits, "permits", false, "also how permits ended")
-	flags.IntVarP(&o.count, "count", "n", 50, "show so many changes; 0: all that is remembered")
-	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels, now or when the entry was made")
+	flags.IntVarP(&o.count, "count", "n", 50, "number of changes to show; 0: all that the journal has")
+	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels, now or when the entry was made")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -64,7 +65,7 @@ For names or labels, it also shows callers that are denied now for a reason that
 func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryRequest, error) {
 	r := &gatekeeperv1.ListHistoryRequest{Names: o.globs, Labels: o.labels, Change: o.change, Permits: o.permits, PageSize: 1000}
 	if o.count < 0 {
-		return nil, ui.Usagef("-n must not be below 0")
+		return nil, ui.Usagef("-n must not be negative")
 	}
 	for _, at := range []struct {
 		flag, text string
@@ -80,7 +81,7 @@ func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryReques
 		*at.into = timestamppb.New(t)
 	}
 	if r.Since != nil && r.Before != nil && !r.Since.AsTime().Before(r.Before.AsTime()) {
-		return nil, ui.Usagef("--since lies at or after --before: nothing can be between them")
+		return nil, ui.Usagef("--since must be before --before")
 	}
 	return r, nil
 }
@@ -113,7 +114,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			More:    []string{"DRAIN", "UNTIL"},
 			Rows:    historyRows(entries, byChange),
 			Object:  ui.Items(ui.Messages(entries)),
-			Empty:   "The journal has nothing of that.",
+			Empty:   "The journal has no matching entry.",
 		})
 		if err == nil && o.change == 0 && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
 			sayDenied(ctx, o.f, c, o.globs, o.labels)
@@ -122,7 +123,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// read reads the entries of as many changes as are wanted, and what the journal has forgotten of the one that was asked for.
+// read reads the entries of the requested number of changes, and what the journal has forgotten about the requested
+// change.
 func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) (
 	entries []*gatekeeperv1.HistoryEntry, missing *gatekeeperv1.MissingEntries, err error,
 ) {
@@ -152,7 +154,8 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 	}
 }
 
-// by says whether entries of that author are wanted: all, or those of --author, a name as it is, without its host, or a glob.
+// by reports whether an author matches --author: an exact name, a name without its host, or a glob. Without --author,
+// all match.
 func (o *historyOptions) by(author string) bool {
 	if !o.f.Global.Changed("author") {
 		return true
@@ -163,11 +166,12 @@ func (o *historyOptions) by(author string) bool {
 	return author == want || name == want || err == nil && matches
 }
 
-// historyRows makes a row of each entry, or, by change, of all entries of a change that say the same of several semaphores.
+// historyRows makes a row of each entry. With byChange it merges entries of a change that say the same about several
+// semaphores.
 func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	var rows []ui.Row
-	names := make(map[string][]string) // by what is said of them
-	at := make(map[string]int)         // the row that says it
+	names := make(map[string][]string) // by the rest of their row
+	at := make(map[string]int)         // the index of that row
 	for _, e := range entries {
 		r := historyRow(e)
 		said := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
@@ -187,7 +191,7 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 // historyName is the column of the semaphore.
 const historyName = 4
 
-// changeNames are the changes of entries, each once.
+// changeNames returns the numbers of the entries' changes, each once.
 func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
 	return slices.Compact(words.Mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
 }
@@ -208,7 +212,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 	if e.GetBefore() != nil && e.GetAfter() != nil && !words.SameRule(e.GetBefore(), e.GetAfter()) {
 		parts = append(parts, words.FieldChanges(e.GetBefore(), e.GetAfter())...)
 	}
-	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // what it was until is over
+	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // its end no longer applies
 	if e.GetUntil() != nil && !resumed {
 		parts = append(parts, "until "+words.When(e.GetUntil()))
 	}
@@ -229,7 +233,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		parts = append(parts, words.CordonText(c))
 	}
 	if c := e.GetCordonBefore(); c != nil {
-		parts = append(parts, fmt.Sprintf("instead of that of change %d", c.GetChange()))
+		parts = append(parts, fmt.Sprintf("instead of the one of change %d", c.GetChange()))
 	}
 	if f := e.GetFirings(); f != nil {
 		verb := "forgotten"

@@ -22,7 +22,7 @@ type holdersOptions struct {
 	labels string
 	group  string
 	at     string
-	past   bool // --at was given, be it empty
+	past   bool // --at was given, even if empty
 }
 
 func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) error) *cobra.Command {
@@ -32,8 +32,8 @@ func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) erro
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
 		Short:      "Show who holds permits, or held them at a time",
-		Long: `Shows who holds permits. With --at it shows who held them then, by the clocks of the leaders, as far as the journal remembers, and
-says where its memory begins.`,
+		Long: `Shows who holds permits. With --at it shows who held them at that time, by the leaders' clocks, as far as the journal remembers, and says
+where the journal begins.`,
 		Example: `  gkctl holders 'nightly-*'
   gkctl holders nightly-export --at 03:12
   gkctl holders -l team=data
@@ -46,8 +46,8 @@ says where its memory begins.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&o.at, "at", "", "who held them then: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago")
-	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")
+	cmd.Flags().StringVar(&o.at, "at", "", "who held them at this time: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago")
+	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels")
 	cmd.Flags().StringVar(&o.group, "group", "", "only those of this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -73,7 +73,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			Rows:    words.Mapped(permits, permitRow),
 			Object:  ui.Items(ui.Messages(permits)),
-			Empty:   "Nobody holds a permit.",
+			Empty:   "No permit is held.",
 		})
 	})
 }
@@ -93,11 +93,12 @@ func permitRow(p *gatekeeperv1.Permit) ui.Row {
 	}
 }
 
-// heldAt is who held permits at a time, as -o json has it.
+// heldAt lists the permits held at a time in -o json.
 type heldAt struct {
 	Items []ui.Message `json:"items"`
 	At    string       `json:"at"`
-	// HistoryBegins is from when on the journal of all chosen semaphores is whole; absent when it is from their beginning on.
+	// HistoryBegins is the time since which the journal of all chosen semaphores is complete. It is absent if the
+	// journal has everything.
 	HistoryBegins string `json:"history_begins,omitempty"`
 }
 
@@ -108,7 +109,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if at.After(now) {
-		return ui.Usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
+		return ui.Usagef("--at %s is in the future: the local time is %s", o.at, now.Format(time.RFC3339))
 	}
 	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, Group: o.group, At: timestamppb.New(at), PageSize: 1000})
@@ -127,16 +128,16 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			Rows:    words.Mapped(permits, pastRow),
 			Object:  out,
-			Empty:   "Nobody is known to have held a permit at " + words.When(timestamppb.New(at)) + ".",
+			Empty:   "No permit is known to have been held at " + words.When(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
-			o.f.Say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", words.When(begins))
+			o.f.Say("The journal of these semaphores begins at %s: earlier holders may be missing here.", words.When(begins))
 		}
 		return err
 	})
 }
 
-// pastHolders reads all pages, and where the history begins.
+// pastHolders reads all pages, and where the journal begins.
 func pastHolders(
 	ctx context.Context, c *client.Client, req *gatekeeperv1.ListHoldersRequest,
 ) (permits []*gatekeeperv1.Permit, begins *timestamppb.Timestamp, err error) {

@@ -29,10 +29,10 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
-		Short:   "Show who waits for a permit, and at which place, and which tasks wait for a worker",
-		Long: `Shows who waits for a permit, and at which place, and below it which jobs have tasks that wait for a worker, in the order in which they are
-handed out. The slots of a worker are one line, with the place of the first; slots without a task are idle, and have no place. gkctl explain NAME
-says why tasks wait.`,
+		Short:   "Show who waits for a permit and at which place, and which tasks wait for a worker",
+		Long: `Shows the queues for permits, and below them the jobs whose tasks wait for a worker, in the order in which they will be handed out. The
+slots of a worker are one line, with the place of the first one. Slots without a task are idle and have no place. gkctl explain NAME says
+why tasks wait.`,
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
 		ValidArgsFunction: f.CompleteNames,
@@ -41,13 +41,13 @@ says why tasks wait.`,
 			return run(o, cmd.Context())
 		},
 	}
-	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels")
 	cmd.Flags().StringVar(&o.group, "group", "", "only those of this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
-// bothLists is what -o json has: callers and workers that wait, and tasks.
+// bothLists is the result in -o json: waiting callers and workers, and waiting tasks.
 type bothLists struct {
 	Items []ui.Message `json:"items"`
 	Tasks []ui.Message `json:"tasks"`
@@ -75,14 +75,14 @@ func (o *waitersOptions) run(ctx context.Context) error {
 	})
 }
 
-// print prints both lists, each as a table if it is not empty.
+// print prints each list as a table, unless it is empty.
 func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeeperv1.WaitingTasks) error {
 	list := ui.Listing{
 		Headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 		More:    []string{"HOLDER", "REQUEST", "WORKER"},
 		Rows:    words.Mapped(folded(waiters), (*waiting).row),
 		Object:  bothLists{ui.Messages(waiters), ui.Messages(tasks)},
-		Empty:   "Nobody waits.",
+		Empty:   "No caller waits.",
 	}
 	asTable := o.output.Is(ui.Table) || o.output.Is(ui.Wide)
 	if len(tasks) == 0 || !asTable {
@@ -102,13 +102,13 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 	})
 }
 
-// waiting is a caller that waits, or the slots of a worker that do, or that are idle, in the place of the first.
+// waiting is a waiting caller, or the waiting or idle slots of a worker in the place of the first one.
 type waiting struct {
 	*gatekeeperv1.Waiter
 	slots int
 }
 
-// folded takes the slots of each worker together.
+// folded merges the slots of each worker.
 func folded(waiters []*gatekeeperv1.Waiter) []*waiting {
 	type key struct {
 		semaphore, group, acquirer, holder string
@@ -131,7 +131,7 @@ func folded(waiters []*gatekeeperv1.Waiter) []*waiting {
 	return out
 }
 
-// workerID is the holder id of a worker: behind it, a slot has a part that is drawn for it.
+// workerID returns the holder id of a worker. The id of a slot adds a random part to it.
 func workerID(w *gatekeeperv1.Waiter) string {
 	id := w.GetIdentity().GetHolderId()
 	if i := strings.LastIndexByte(id, '/'); w.GetWorker() && i >= 0 {
@@ -140,7 +140,7 @@ func workerID(w *gatekeeperv1.Waiter) string {
 	return id
 }
 
-// who names a caller by its acquirer, and a worker with its slots.
+// who names a caller by its acquirer, and a worker with the number of its slots.
 func (w *waiting) who() string {
 	who := w.GetIdentity().GetAcquirer()
 	if w.GetWorker() {
@@ -149,7 +149,7 @@ func (w *waiting) who() string {
 	return who
 }
 
-// place is that of the first slot of a worker.
+// place is the place of a worker's first slot.
 func (w *waiting) place() string {
 	if w.GetPlace() == 0 {
 		return "idle"

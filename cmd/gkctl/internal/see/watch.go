@@ -31,8 +31,8 @@ func newWatch(f *conn.Factory, run func(*watchOptions, context.Context) error) *
 		GroupID: ui.GroupSee,
 		Use:     "watch [NAME|GLOB...] [--permits] [--from REVISION]",
 		Short:   "Follow changes, one line each, until interrupted",
-		Long: `Follows edits, with --permits also grants, releases and losses, one line each, until it is interrupted. A server that goes away
-is replaced by another one. -o json prints each event of the API on a line.`,
+		Long: `Follows edits, and with --permits also grants, releases and losses, one line each, until it is interrupted. If a server fails, it
+continues with another one. -o json prints each event of the API on a line.`,
 		Example: `  gkctl watch
   gkctl watch 'nightly-*' --permits
   gkctl watch --from 1234 -o json | jq .semaphore`,
@@ -42,16 +42,16 @@ is replaced by another one. -o json prints each event of the API on a line.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.permits, "permits", false, "also what happens to permits")
-	cmd.Flags().Uint64Var(&o.from, "from", 0, "first `REVISION` wanted; default: from now on")
-	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "end after `N` events")
+	cmd.Flags().BoolVar(&o.permits, "permits", false, "also events of permits")
+	cmd.Flags().Uint64Var(&o.from, "from", 0, "start at this `REVISION`; default: from now on")
+	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "exit after `N` events")
 	o.output.Register(cmd, ui.Table, ui.JSON)
 	return cmd
 }
 
 func (o *watchOptions) run(ctx context.Context) error {
 	if o.count < 0 {
-		return ui.Usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
+		return ui.Usagef("-n %d must not be negative: without -n, the watch runs until it is interrupted", o.count)
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		pointOut(ctx, o.f, c, o.globs)
@@ -62,7 +62,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				return err
 			}
 			if r.GetMissed() {
-				o.f.Say("gkctl: events up to revision %d are no longer held by this server and were missed: `gkctl history` shows the edits among them", r.GetRevision())
+				o.f.Say("gkctl: events up to revision %d were missed, because this server no longer has them: `gkctl history` shows the edits among them", r.GetRevision())
 			}
 			for _, e := range r.GetEvents() {
 				if err := o.event(e); err != nil {
@@ -73,11 +73,12 @@ func (o *watchOptions) run(ctx context.Context) error {
 				}
 			}
 		}
-		return nil // interrupted, as meant
+		return nil // interrupted, as intended
 	})
 }
 
-// sayAhead says what is waited for when the first revision wanted lies ahead: nothing is printed until then.
+// sayAhead says how far the cluster is from the first revision if that lies in the future: nothing is printed until
+// then.
 func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
@@ -86,9 +87,9 @@ func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	defer cancel()
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}) // the shortest answer that has the leader's revision
 	if err != nil || o.from <= r.GetRevision()+1 {
-		return // a remark only; the watch says what is wrong
+		return // only a note; the watch reports the error
 	}
-	o.f.Say("gkctl: revision %d lies ahead, the cluster is at %d: nothing is shown until it gets there. --from %d shows what comes next.",
+	o.f.Say("gkctl: revision %d is in the future; the cluster is at %d. Nothing is shown until then. --from %d shows the next event.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 
@@ -127,7 +128,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	return err
 }
 
-// eventEnd is how the holder of a slot that cools has ended; the kinds of other events say it.
+// eventEnd says how the holder of a cooling slot ended. For other events the kind says it.
 func eventEnd(e *gatekeeperv1.Event) string {
 	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {
 		return ""
@@ -149,7 +150,7 @@ func eventDetail(e *gatekeeperv1.Event) string {
 		return words.PauseText(e.GetDefinition().GetPause())
 	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
 		if e.GetPermit() == nil {
-			return "whoever was shut out is refused from now on"
+			return "the drain is over: locked-out holders are refused from now on"
 		}
 	case gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED:
 		return "permits are granted again"
@@ -157,8 +158,8 @@ func eventDetail(e *gatekeeperv1.Event) string {
 	return ""
 }
 
-// pointOut says which of the names are of no definition, and which one was likely meant. It is only a remark, of a command that
-// may be early: a server that does not answer this is not worth an error.
+// pointOut says which names have no definition, and which one was probably meant. It is only a note, because a watch
+// may be started early. It ignores errors of the servers.
 func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()

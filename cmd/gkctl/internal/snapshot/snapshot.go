@@ -45,14 +45,14 @@ func newSave(f *conn.Factory, run func(*saveOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		Use:   "save FILE [--force]",
 		Short: "Save a backup of the cluster to a file",
-		Long: `Saves a backup of the running cluster, which needs the role admin. It holds everything that was answered before, and is of one moment:
-definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens. Waiters
-are not in it: they ask again. Keep it where only operators can read it.
+		Long: `Saves a backup of the running cluster. It needs the role admin. The backup is a consistent state that contains everything answered before:
+definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens. It does
+not contain waiters: they ask again. Keep it where only operators can read it.
 
-Only its owner can read the file. It gets its name when it is whole, was read back and is on disk. FILE - is standard output; check that file with
-gkctl snapshot inspect. --timeout is how long gkctl waits for each part.
+Only its owner can read the file. The file gets its name only after it is complete, was read back and is on disk. FILE - is standard output; check
+that file with gkctl snapshot inspect. --timeout limits how long gkctl waits for each part.
 
-gatekeeperd restore makes a cluster of it.`,
+gatekeeperd restore creates a cluster from it.`,
 		Example: `  gkctl snapshot save gatekeeper.backup
   gkctl snapshot save /backup/gatekeeper-$(date +%F).backup
   gkctl snapshot save - | age -r age1... > gatekeeper.backup.age`,
@@ -62,7 +62,7 @@ gatekeeperd restore makes a cluster of it.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing file")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -71,7 +71,7 @@ func (o *saveOptions) run(ctx context.Context) error {
 	if o.file == "-" {
 		return o.fetch(ctx, o.f.Out)
 	}
-	if err := o.free(); err != nil { // before the cluster works for nothing
+	if err := o.free(); err != nil { // before the cluster does unnecessary work
 		return err
 	}
 	temp, err := os.CreateTemp(filepath.Dir(o.file), ".backup-*") // with mode 0600
@@ -98,7 +98,7 @@ func (o *saveOptions) run(ctx context.Context) error {
 	return show(o.f, o.output, o.file, saved)
 }
 
-// fetch writes the backup. A server that sends nothing for --timeout is given up.
+// fetch writes the backup. It gives up on a server that sends nothing for --timeout.
 func (o *saveOptions) fetch(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -126,7 +126,7 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// free refuses a name that is taken, unless the file is to be replaced.
+// free refuses an existing file, unless --force was given.
 func (o *saveOptions) free() error {
 	if o.force {
 		return nil
@@ -141,10 +141,10 @@ func (o *saveOptions) free() error {
 }
 
 func (o *saveOptions) taken() error {
-	return ui.WithHint(fmt.Errorf("%s exists already: no backup was saved", o.file), "--force replaces it.")
+	return ui.WithHint(fmt.Errorf("%s already exists: no backup was saved", o.file), "--force replaces it.")
 }
 
-// name gives the finished file its name, for good: a crash of the machine does not take it away.
+// name gives the finished file its name durably, so that it survives a crash of the machine.
 func (o *saveOptions) name(temp string) error {
 	if o.force {
 		if err := os.Rename(temp, o.file); err != nil {
@@ -172,8 +172,8 @@ func newInspect(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
 		Short: "Check a backup, and show what is in it",
-		Long: `Checks that a backup is whole and that this version can restore it, and shows where it comes from and how much is in it. It asks no server, and
-shows neither payloads nor hashes of tokens.`,
+		Long: `Checks that a backup is complete and that this version can restore it, and shows where it comes from and how much it contains. It does not
+contact servers, and shows neither payloads nor hashes of tokens.`,
 		Example: `  gkctl snapshot inspect gatekeeper.backup
   gkctl snapshot inspect gatekeeper.backup -o json`,
 		Args: ui.Exactly(1, "the file of a backup"),
@@ -189,7 +189,7 @@ shows neither payloads nor hashes of tokens.`,
 	return cmd
 }
 
-// classified gives the error of a file its exit code.
+// classified adds the exit code to the error of a file.
 func classified(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err

@@ -31,13 +31,13 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// Exactly wants n arguments. what says what to give instead.
+// Exactly returns a check for exactly n arguments. what says what to give.
 func Exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
 
-// AtMost wants n arguments or fewer. what says what to give instead.
+// AtMost returns a check for at most n arguments. what says what to give.
 func AtMost(n int, what string) cobra.PositionalArgs { return between(0, n, what) }
 
-// AtLeastOne wants one argument or more. what says what to give instead.
+// AtLeastOne returns a check for one argument or more. what says what to give.
 func AtLeastOne(what string) cobra.PositionalArgs { return between(1, math.MaxInt, what) }
 
 func between(least, most int, what string) cobra.PositionalArgs {
@@ -49,20 +49,20 @@ func between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// Tokens reads arguments that are tokens.
+// Tokens parses arguments that are tokens.
 func Tokens(args []string) ([]uint64, error) {
 	out := make([]uint64, len(args))
 	for i, arg := range args {
 		n, err := strconv.ParseUint(arg, 10, 64)
 		if err != nil || n == 0 {
-			return nil, Usagef("%q is no token: `gkctl holders` shows them", arg)
+			return nil, Usagef("%q is not a token: `gkctl holders` shows them", arg)
 		}
 		out[i] = n
 	}
 	return out, nil
 }
 
-// FiringArg reads an argument that is a firing.
+// FiringArg parses an argument that is a firing.
 func FiringArg(arg string) (*gatekeeperv1.Firing, error) {
 	name, due, err := ParseFiring(arg)
 	if err != nil {
@@ -75,13 +75,13 @@ func FiringArg(arg string) (*gatekeeperv1.Firing, error) {
 	return f, nil
 }
 
-// ParseFiring reads NAME[@TIME].
+// ParseFiring parses NAME[@TIME].
 func ParseFiring(s string) (name string, due time.Time, err error) {
 	name = s
 	if i := strings.LastIndex(s, "@"); i >= 0 {
 		name = s[:i]
 		if due, err = time.Parse(time.RFC3339, s[i+1:]); err != nil {
-			return "", due, Usagef("firing %q: the time after @ must be as in 2026-01-31T02:00:00Z", s)
+			return "", due, Usagef("firing %q: the time after @ must look like 2026-01-31T02:00:00Z", s)
 		}
 	}
 	if name == "" {
@@ -90,7 +90,7 @@ func ParseFiring(s string) (name string, due time.Time, err error) {
 	return name, due.UTC(), nil
 }
 
-// HelpOfGroup runs a command that only has others below it.
+// HelpOfGroup runs a command that only has subcommands.
 func HelpOfGroup(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unknown command %q%s", args[0], Suggestion(cmd, args[0]))
@@ -98,7 +98,7 @@ func HelpOfGroup(cmd *cobra.Command, args []string) error {
 	return cmd.Help()
 }
 
-// Suggestion says which command was likely meant by a word; empty when none is near.
+// Suggestion returns the command that was probably meant by a word; empty when none is close.
 func Suggestion(cmd *cobra.Command, word string) string {
 	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(word); len(s) > 0 {
@@ -107,7 +107,7 @@ func Suggestion(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// direction is where a time of day lies.
+// direction says whether a time of day is the next or the last one.
 type direction int
 
 const (
@@ -115,8 +115,8 @@ const (
 	Back
 )
 
-// ParseTime reads an instant: RFC 3339; a local date and time; a local time of day, the next one or the last one; and, looking
-// back, a duration: so long ago.
+// ParseTime parses an instant: RFC 3339, a local date and time, or a local time of day, which is the next or the last
+// one by direction. Looking back, it also parses a duration, which counts back from now.
 func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -131,7 +131,7 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 		if err != nil {
 			continue
 		}
-		// Days are counted by the calendar: some have 23 hours, some 25.
+		// Count days by the calendar: some have 23 hours, some 25.
 		on := func(day int) time.Time {
 			return time.Date(now.Year(), now.Month(), day, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
 		}
@@ -146,22 +146,22 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	}
 	if d, err := time.ParseDuration(s); err == nil && to == Back {
 		if d < 0 {
-			return time.Time{}, Usagef("%s %s must not be below 0: it is how long ago", flag, s)
+			return time.Time{}, Usagef("%s %s must not be negative: it says how long ago", flag, s)
 		}
 		return now.Add(-d), nil
 	}
 	if to == Back {
-		return time.Time{}, Usagef("%s %q is no time: give 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago", flag, s)
+		return time.Time{}, Usagef("%s %q is not a time: give 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago", flag, s)
 	}
-	return time.Time{}, Usagef("%s %q is no time: give 2026-01-31T02:00:00Z, or 02:00 for the next such time here", flag, s)
+	return time.Time{}, Usagef("%s %q is not a time: give 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)
 }
 
-// RegisterSelector registers -l, which joins what it is given into labels.
+// RegisterSelector registers -l. Repeated selectors are joined into labels.
 func RegisterSelector(cmd *cobra.Command, labels *string, usage string) {
 	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the choice")
 }
 
-// String, Set and Type make it a flag.
+// String, Set and Type implement pflag.Value.
 func (f selectorFlag) String() string {
 	if f.labels == nil {
 		return ""
@@ -169,10 +169,11 @@ func (f selectorFlag) String() string {
 	return *f.labels
 }
 
-// Set adds a selector. An empty one would choose everything, and is what a script passes when its variable is not set.
+// Set adds a selector. An empty one is refused: it would choose everything, and a script passes it when its variable is
+// not set.
 func (f selectorFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
-		return errors.New("must not be empty: leave it out, or give labels, as in team=data")
+		return errors.New("must not be empty: leave it out, or give labels such as team=data")
 	}
 	if *f.labels != "" {
 		if open := unclosed(*f.labels); open != "" {
@@ -184,10 +185,11 @@ func (f selectorFlag) Set(s string) error {
 	return nil
 }
 
-// Type is what help calls the value.
+// Type names the value in help.
 func (f selectorFlag) Type() string { return "LABELS" }
 
-// SelectorValue is a label's value as a selector takes it: between quotation marks if it contains characters of the selector's language.
+// SelectorValue returns a label's value as a selector takes it. It is quoted if it contains characters of the selector
+// syntax.
 func SelectorValue(value string) string {
 	if !strings.ContainsAny(value, `=,!()"`) && strings.TrimSpace(value) == value {
 		return value
@@ -195,7 +197,7 @@ func SelectorValue(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// unclosed names what a selector leaves open. Joined with the next one, such a selector could mean something else than both do.
+// unclosed names what a selector leaves open. Joined with the next one, such a selector could get another meaning.
 func unclosed(s string) string {
 	quoted, depth := false, 0
 	for i := 0; i < len(s); i++ {

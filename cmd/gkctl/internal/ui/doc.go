@@ -1,3 +1,3 @@
-// Package ui is what a command and the person before it share: streams and terminals, the formats of -o, arguments and times as they are typed, questions,
-// errors and exit codes. It asks no server.
+// Package ui is the interface between a command and the person who runs it: streams and terminals, the formats of -o,
+// parsing of arguments and times, confirmation, errors and exit codes. It does not contact servers.
 package ui

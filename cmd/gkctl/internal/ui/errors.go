@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 )
 
-// Exit codes, as sysexits.h names them. They are part of the contract with scripts.
+// Exit codes, as sysexits.h names them. Scripts rely on them.
 const (
 	ExitOK          = 0
 	ExitFailure     = 1
@@ -23,8 +23,8 @@ const (
 	ExitNotAcquired = 75  // EX_TEMPFAIL
 	ExitNotAllowed  = 77  // EX_NOPERM
 	ExitNoSuch      = 78  // EX_CONFIG
-	ExitNotExec     = 126 // as in a shell: it cannot be executed; of run alone
-	ExitNotFound    = 127 // as in a shell: it is not there; of run alone
+	ExitNotExec     = 126 // as in a shell: the command cannot be executed (run and work)
+	ExitNotFound    = 127 // as in a shell: there is no such command (run and work)
 	ExitInterrupted = 130
 )
 
@@ -34,14 +34,14 @@ type UsageError struct{ err error }
 func (e *UsageError) Error() string { return e.err.Error() }
 func (e *UsageError) Unwrap() error { return e.err }
 
-// Usagef is a UsageError of that text.
+// Usagef returns a UsageError with that text.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
-// CodeError ends gkctl with a code; a nil error says nothing.
+// CodeError ends gkctl with a code. With a nil Err it prints nothing.
 type CodeError struct {
 	Code int
 	Err  error
-	// Hint says how to go on; optional.
+	// Hint says what to do next; optional.
 	Hint string
 }
 
@@ -54,12 +54,12 @@ func (e *CodeError) Error() string {
 
 func (e *CodeError) Unwrap() error { return e.Err }
 
-// WithHint adds how to go on to an error that ends gkctl with code 1.
+// WithHint adds to an error what to do next. gkctl exits with 1.
 func WithHint(err error, format string, args ...any) error {
 	return &CodeError{Code: ExitFailure, Err: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// Report prints an error, in one line and a hint, and returns the exit code.
+// Report prints an error in one line, with its hint, and returns the exit code.
 func (s *IO) Report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return ExitOK
@@ -77,13 +77,13 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 // HintNothingChosen follows the error of a change that matches no definition.
 const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."
 
-// Classify is the exit code of an error, and how to go on.
+// Classify returns the exit code for an error, and what to do next.
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
-	switch { // whatever the command was about
+	switch { // these are the same for every command
 	case Is[*client.UnauthenticatedError](err):
-		return ExitNotAllowed, "--tls-cert and --tls-key, --bearer-token-file, their variables or a context say who we are."
+		return ExitNotAllowed, "Set credentials with --tls-cert and --tls-key, --bearer-token-file, their variables, or a context."
 	case Is[*client.ForbiddenError](err):
-		return ExitNotAllowed, "`gkctl auth whoami` shows what is granted, `gkctl auth roles` what each role may do."
+		return ExitNotAllowed, "`gkctl auth whoami` shows what you may do, `gkctl auth roles` what each role may do."
 	}
 	if e, ok := errors.AsType[*CodeError](err); ok {
 		if e.Hint == "" && e.Err != nil && e.Code == ExitFailure {
@@ -107,17 +107,17 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):
 		return ExitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
-		return ExitUnreachable, "Look before you repeat it: it may have been done."
+		return ExitUnreachable, "It may have been done: check before you repeat it."
 	case recovering(err):
-		return ExitUnreachable, "Definitions can be changed meanwhile. `gkctl status` shows for how long nothing is granted; it begins anew with each leader."
+		return ExitUnreachable, "Definitions can be changed meanwhile. `gkctl status` shows how long the wait takes; it starts over with each new leader."
 	case noLeader(err):
-		return ExitUnreachable, "An election takes a few seconds. If it goes on, too few voters run: `gkctl cluster status` shows which members answer."
+		return ExitUnreachable, "An election takes a few seconds. If this continues, too few voters are running: `gkctl cluster status` shows which members answer."
 	case throttled(err):
-		return ExitUnreachable, "Too many wrong tokens came from this address, of this or another program. Correct the token: `gkctl auth token create` makes another one."
+		return ExitUnreachable, "This address sent too many wrong tokens, from this or another program. Correct the token; `gkctl auth token create` creates a new one."
 	case Is[*client.CertificateError](err):
-		return ExitUnreachable, "Waiting does not mend it. --tls-ca, --tls-cert, --tls-key, --tls-server-name, their variables or a context say which certificates count; `gkctl context list` shows which."
+		return ExitUnreachable, "Waiting does not help. --tls-ca, --tls-cert, --tls-key, --tls-server-name, their variables or a context set the certificates; `gkctl context list` shows them."
 	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return ExitUnreachable, "Is gatekeeperd running there? --endpoints, GK_ENDPOINTS or a context say where the servers are; `gkctl context list` shows which."
+		return ExitUnreachable, "Is gatekeeperd running there? --endpoints, GK_ENDPOINTS or a context set the addresses; `gkctl context list` shows them."
 	}
 	return ExitFailure, ""
 }
@@ -137,18 +137,18 @@ func throttled(err error) bool {
 	return ok && e.Throttled()
 }
 
-// Sentence is an error's text without what Go and gRPC say of a time that was over.
+// Sentence returns an error's text, with Go's words for an expired context replaced.
 func Sentence(err error) string {
 	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
 }
 
-// Is says whether an error of that type is in the chain of err.
+// Is reports whether the chain of err has an error of type T.
 func Is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }
 
-// UnconfirmedError refuses a change that nobody has agreed to.
+// UnconfirmedError refuses a change that nobody confirmed.
 type UnconfirmedError struct{ err error }
 
 func (e *UnconfirmedError) Error() string { return e.err.Error() }

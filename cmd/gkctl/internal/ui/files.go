@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ReplaceFile writes an object as JSON into temp and gives it the name path, so that nobody reads half of it.
+// ReplaceFile writes an object as JSON to temp and renames it to path, so that no reader sees half of it.
 func ReplaceFile(temp, path string, object any) error {
 	b, err := Indented(object)
 	if err == nil {
@@ -21,7 +21,7 @@ func ReplaceFile(temp, path string, object any) error {
 	return err
 }
 
-// Indented is an object as JSON for a file.
+// Indented returns an object as JSON for a file.
 func Indented(object any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -21,20 +21,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// IO are where a command reads and writes.
+// IO holds the streams of a command.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// InTTY and errTTY: a person types what is read, and sees what is written.
+	// InTTY and ErrTTY report whether a person types the input, and sees the messages.
 	InTTY, ErrTTY bool
 }
 
-// New is the IO of three files, each of which may be a terminal.
+// New returns the IO for three files, each of which may be a terminal.
 func New(in, out, err *os.File) *IO {
 	return &IO{In: in, Out: out, Err: err, InTTY: isTerminal(in), ErrTTY: isTerminal(err)}
 }
 
-// isTerminal says whether f is a terminal. /dev/null passes for one, and nobody minds.
+// isTerminal reports whether f is a terminal. It says so for /dev/null too, which does no harm.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -43,7 +43,7 @@ func isTerminal(f *os.File) bool {
 // Say writes a line for a person to standard error.
 func (s *IO) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 
-// Progress shows how far a long step is, to a person only. done wipes it.
+// Progress shows on a terminal that a long step runs. done adds how long it took.
 func (s *IO) Progress(format string, args ...any) (done func()) {
 	if !s.ErrTTY {
 		return func() {}
@@ -56,7 +56,7 @@ func (s *IO) Progress(format string, args ...any) (done func()) {
 	}
 }
 
-// PrintNames prints a name on each line.
+// PrintNames prints one name per line.
 func (s *IO) PrintNames(names []string) error {
 	for _, n := range names {
 		fmt.Fprintln(s.Out, n)
@@ -64,11 +64,11 @@ func (s *IO) PrintNames(names []string) error {
 	return nil
 }
 
-// Confirm asks a person whether to continue, and refuses where there is no person. about says what the question is about, and not what
-// follows from a no.
+// Confirm asks for confirmation on a terminal, and refuses without one. about describes the change; not says what a
+// "no" leads to.
 func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	if !s.InTTY || !s.ErrTTY {
-		return &UnconfirmedError{Usagef("%s; give --yes if that is meant", about)}
+		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}
 	}
 	fmt.Fprintf(s.Err, "%s\n%s [y/N] ", about, question)
 	answer := make(chan string, 1)
@@ -97,24 +97,24 @@ const (
 	Name  = "name"
 )
 
-// Output is -o.
+// Output is the flag -o.
 type Output struct {
 	format    string
 	noHeaders bool
 	Formats   []string
 }
 
-// Register adds -o with the formats that a command has, the first by default.
+// Register adds -o with a command's formats. The first one is the default.
 func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
 	if slices.Contains(formats, Wide) {
-		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave the headers of a table out")
+		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "omit the headers of a table")
 	}
 }
 
-// String is the format that is in force.
+// String returns the format in effect.
 func (o *Output) String() string {
 	if o.format == "" && len(o.Formats) > 0 {
 		return o.Formats[0]
@@ -122,7 +122,7 @@ func (o *Output) String() string {
 	return o.format
 }
 
-// Set takes the value of the flag.
+// Set parses the value of the flag.
 func (o *Output) Set(s string) error {
 	if !slices.Contains(o.Formats, s) {
 		return fmt.Errorf("must be one of %s", strings.Join(o.Formats, ", "))
@@ -131,10 +131,10 @@ func (o *Output) Set(s string) error {
 	return nil
 }
 
-// Type is what help calls the value.
+// Type names the value in help.
 func (o *Output) Type() string { return "FORMAT" }
 
-// Is says whether the format was asked for.
+// Is reports whether this format was chosen.
 func (o *Output) Is(format string) bool { return o.String() == format }
 
 // Row is a line of a table.
@@ -148,9 +148,9 @@ type Row struct {
 type Listing struct {
 	Headers, More []string
 	Rows          []Row
-	// Object is what json and yaml print: a proto.Message, an items, or anything that encoding/json takes.
+	// Object is printed as json and yaml: a proto.Message, Items, or anything that encoding/json takes.
 	Object any
-	// Empty is said to a person when there are no rows.
+	// Empty is the message for a person when there are no rows.
 	Empty string
 }
 
@@ -161,29 +161,30 @@ func Items[T any](list []T) any {
 	}{list}
 }
 
-// Message is a message of the API as a part of an object of gkctl's. The tag omitzero leaves out one without a message.
+// Message is an API message as part of one of gkctl's objects. With the tag omitzero, a nil message is left out.
 type Message struct{ proto.Message }
 
 // MarshalJSON is the JSON of the message.
 func (m Message) MarshalJSON() ([]byte, error) { return MessageJSON(m.Message) }
 
-// Messages is a list of messages, also when it is empty.
+// Messages wraps a list of messages. An empty list stays a list.
 func Messages[M proto.Message](list []M) []Message {
 	return words.Mapped(list, func(m M) Message { return Message{m} })
 }
 
-// MessageJSON is protobuf's JSON with the API's own field names: 64-bit numbers are strings, as everywhere in protobuf's JSON.
+// MessageJSON returns protobuf's JSON with the API's field names. 64-bit numbers are strings, as always in protobuf's
+// JSON.
 func MessageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = json.Compact(&b, data) // protojson's blanks vary by build, so that nobody relies on them
+	err = json.Compact(&b, data) // protojson varies its white space from build to build
 	return b.Bytes(), err
 }
 
-// Joined is JSON of one object with the fields of both: of a message, and of what gkctl adds to it.
+// Joined returns one JSON object with the fields of a message and those that gkctl adds.
 func Joined(m proto.Message, more any) (json.RawMessage, error) {
 	data, err := MessageJSON(m)
 	if err != nil {
@@ -202,7 +203,7 @@ func Joined(m proto.Message, more any) (json.RawMessage, error) {
 	return added, nil
 }
 
-// ToJSON is an object on one line.
+// ToJSON returns an object on one line.
 func ToJSON(object any) ([]byte, error) {
 	if m, ok := object.(proto.Message); ok {
 		return MessageJSON(m)
@@ -214,7 +215,7 @@ func ToJSON(object any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// toYAML is JSON as block YAML, in the same order.
+// toYAML converts JSON to block YAML in the same order.
 func toYAML(data []byte) ([]byte, error) {
 	var n yaml.Node
 	if err := yaml.Unmarshal(data, &n); err != nil {
@@ -230,7 +231,7 @@ func toYAML(data []byte) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// plain takes JSON's braces and quotes off; the encoder quotes what needs it.
+// plain removes JSON's braces and quotes. The encoder quotes where it is needed.
 func plain(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode || len(n.Content) > 0 {
 		n.Style = 0
@@ -271,7 +272,7 @@ func (s *IO) Print(o Output, l Listing) error {
 	return w.Flush()
 }
 
-// PrintAs prints an object in a format that is not a table: as it is, or only names.
+// PrintAs prints an object in a format that is not a table: the object itself, or only names.
 func (s *IO) PrintAs(o Output, object any, names []string) error {
 	if o.Is(Name) {
 		return s.PrintNames(names)

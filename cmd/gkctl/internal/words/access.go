@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// GrantText is a grant in words.
+// GrantText describes a grant.
 func GrantText(g *gatekeeperv1.AccessGrant) string {
 	text := Word(g.GetRole(), "ROLE_")
 	if len(g.GetSemaphores()) > 0 {
@@ -25,7 +25,7 @@ func GrantText(g *gatekeeperv1.AccessGrant) string {
 	return text
 }
 
-// BindingChange says what became of a binding; either of the two may be nil.
+// BindingChange describes the change of a binding. before is nil for a new binding, after for a removed one.
 func BindingChange(before, after *gatekeeperv1.Binding) string {
 	name := after.GetName()
 	if after == nil {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Defaults of absent fields, which are part of the API; a test holds them against the servers' own.
+// Defaults of absent fields. They are part of the API, and a test compares them with the servers'.
 const (
 	defaultPattern         = ".*"
 	defaultPermits         = 1
@@ -26,8 +26,8 @@ const (
 	defaultMisfireWindow   = time.Hour
 )
 
-// Complete is a definition as the servers store it and give it back: every default is filled in, and durations that say nothing
-// are absent. Two definitions that complete to equal ones are the same rule.
+// Complete returns a definition as the servers store and return it: every default is filled in, and durations without
+// an effect are absent. Two definitions that complete to equal ones mean the same.
 func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	d = proto.CloneOf(d)
 	orDefault(&d.GroupPattern, defaultPattern)
@@ -40,7 +40,7 @@ func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	if d.FiringRetention == nil {
 		d.FiringRetention = durationpb.New(defaultFiringRetention)
 	}
-	if d.FiringMaxAhead == nil { // 0 is no default: it means that there is no bound
+	if d.FiringMaxAhead == nil { // 0 is not the default: it means that there is no bound
 		d.FiringMaxAhead = durationpb.New(defaultFiringMaxAhead)
 	}
 	for _, p := range []**durationpb.Duration{&d.MaxHold, &d.MinHold, &d.LossDelay, &d.ExpectEvery} {
@@ -48,7 +48,7 @@ func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 			*p = nil
 		}
 	}
-	if d.Misfire == gatekeeperv1.Misfire_MISFIRE_SKIP { // which says nothing
+	if d.Misfire == gatekeeperv1.Misfire_MISFIRE_SKIP { // the default
 		d.Misfire = gatekeeperv1.Misfire_MISFIRE_UNSPECIFIED
 	}
 	switch runs := d.Misfire != gatekeeperv1.Misfire_MISFIRE_UNSPECIFIED; {
@@ -72,7 +72,7 @@ func orDefault[T any](field **T, otherwise T) {
 	}
 }
 
-// SameRule says whether two definitions mean the same.
+// SameRule reports whether two definitions mean the same.
 func SameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(Complete(a), Complete(b)) }
 
 // FieldChanges lists the fields in which two definitions differ.
@@ -88,12 +88,13 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 		lines = append(lines, "fields that this version of gkctl does not know")
 	}
 	if len(lines) == 0 {
-		return []string{"its fields are what they were"}
+		return []string{"its fields did not change"}
 	}
 	return lines
 }
 
-// fields are a definition's fields as a file has them, each on one line, without those that this version does not know.
+// fields returns a definition's fields as in a file, each on one line. It leaves out fields that this version does not
+// know.
 func fields(d *gatekeeperv1.Definition) map[string]string {
 	out := make(map[string]string)
 	d = Complete(d)

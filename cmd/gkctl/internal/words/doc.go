@@ -1,2 +1,2 @@
-// Package words says API messages and values in the words of an operator. It reads and writes nothing, and asks no server.
+// Package words formats API messages and values for operators. It does no I/O.
 package words

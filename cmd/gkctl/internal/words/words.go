@@ -17,7 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
+// Word returns an enumeration's value in lower case, without the prefix: STOP_CAUSE_HELD_TOO_LONG becomes "held too
+// long".
 func Word(value fmt.Stringer, prefix string) string {
 	w := strings.TrimPrefix(value.String(), prefix)
 	if w == "UNSPECIFIED" {
@@ -26,7 +27,7 @@ func Word(value fmt.Stringer, prefix string) string {
 	return strings.ToLower(strings.ReplaceAll(w, "_", " "))
 }
 
-// Duration is empty when there is none.
+// Duration formats a duration; the text is empty for nil.
 func Duration(d *durationpb.Duration) string {
 	if d.AsDuration() == 0 {
 		return ""
@@ -34,7 +35,7 @@ func Duration(d *durationpb.Duration) string {
 	return deffile.FormatDuration(d.AsDuration())
 }
 
-// Brief is a duration as people say it.
+// Brief formats a duration for people.
 func Brief(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -49,7 +50,7 @@ func Brief(d time.Duration) string {
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }
 
-// Elapsed is how long something took that may have been quick.
+// Elapsed formats how long something took. It keeps fractions of short times.
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
 		return deffile.FormatDuration(d.Round(time.Millisecond))
@@ -57,7 +58,7 @@ func Elapsed(d time.Duration) string {
 	return Brief(d)
 }
 
-// Ago is how long ago something was, by the local clock: for people only.
+// Ago says how long ago t was, by the local clock. It is for people only.
 func Ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -65,7 +66,7 @@ func Ago(t *timestamppb.Timestamp) string {
 	return Brief(time.Since(t.AsTime()))
 }
 
-// When is a local date and time; empty when there is none.
+// When formats a local date and time; the text is empty for nil.
 func When(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -73,10 +74,10 @@ func When(t *timestamppb.Timestamp) string {
 	return t.AsTime().Local().Format("2006-01-02 15:04:05")
 }
 
-// Number is a number for a table.
+// Number formats a number for a table.
 func Number[N uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
 
-// Progress is how far a task is; empty if nothing was reported.
+// Progress says how far a task is; the text is empty if the worker reported nothing.
 func Progress(p *gatekeeperv1.Progress) string {
 	if p == nil {
 		return ""
@@ -88,13 +89,13 @@ func Progress(p *gatekeeperv1.Progress) string {
 	return text
 }
 
-// Pairs is a map as k=v,k=v.
+// Pairs formats a map as k=v,k=v.
 func Pairs(m map[string]string) string {
 	keys := slices.Sorted(maps.Keys(m))
 	return strings.Join(Mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
 }
 
-// Plural is a number with its noun.
+// Plural returns a number with its noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -102,7 +103,7 @@ func Plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Mapped calls f with each element.
+// Mapped returns f of each element.
 func Mapped[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, v := range in {
@@ -121,7 +122,8 @@ func SomeNames(names []string) string {
 	return text
 }
 
-// Cell makes text fit for a table: nothing is shown as a dash, and no character breaks a line or moves a terminal's cursor.
+// Cell makes text safe for a table: empty text becomes a dash, and no character breaks a line or moves a terminal's
+// cursor.
 func Cell(s string) string {
 	if s == "" {
 		return "-"
@@ -134,10 +136,10 @@ func Cell(s string) string {
 	}, s)
 }
 
-// Seconds is a duration as protobuf's JSON has it.
+// Seconds formats a duration as protobuf's JSON does.
 func Seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
-// ShellWord is text as a shell takes it for one word.
+// ShellWord quotes text so that a shell reads it as one word.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
@@ -148,9 +150,9 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// HeldText says of a permit that is held for an operator what it does and how it is ended.
+// HeldText says that a permit's slot is held for an operator, and how to free it.
 func HeldText(p *gatekeeperv1.Permit) string {
-	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator: nobody is granted it before gkctl clear %d",
+	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator until gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
 }
 
@@ -159,12 +161,12 @@ func HolderText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s in %s (token %d)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), p.GetToken())
 }
 
-// PermitText is who has a permit.
+// PermitText names a permit by its token and its holder.
 func PermitText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 }
 
-// PermitState says how a permit is, and whether its holder must stop.
+// PermitState says which state a permit is in, and whether its holder must stop.
 func PermitState(p *gatekeeperv1.Permit) string {
 	s := Word(p.GetState(), "PERMIT_STATE_")
 	if p.GetDrainLeft() != nil {
@@ -179,7 +181,7 @@ func PermitState(p *gatekeeperv1.Permit) string {
 	return s
 }
 
-// Holder is the holder of a permit, as -o json has it.
+// Holder is the holder of a permit in -o json.
 type Holder struct {
 	Token    uint64 `json:"token,string"`
 	Group    string `json:"group"`
@@ -187,16 +189,16 @@ type Holder struct {
 	HolderID string `json:"holder_id,omitempty"`
 }
 
-// HolderOf is the holder of a permit.
+// HolderOf returns the holder of a permit.
 func HolderOf(p *gatekeeperv1.Permit) Holder {
 	id := p.GetIdentity()
 	return Holder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
 }
 
-// ProtoSeconds is a duration as protobuf's JSON has it.
+// ProtoSeconds formats a duration as protobuf's JSON does, with milliseconds.
 func ProtoSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s" }
 
-// Firing is a firing as it is written in flags.
+// Firing formats a firing as flags take it.
 func Firing(f *gatekeeperv1.Firing) string {
 	if f == nil {
 		return ""
@@ -207,15 +209,15 @@ func Firing(f *gatekeeperv1.Firing) string {
 	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339Nano)
 }
 
-// DueText is an instant for people, in UTC as firings have it, and without fractions of a second.
+// DueText formats the time of a firing for people: in UTC, without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
-// MarkMoved says whether a change moved the time up to which firings count as forgotten.
+// MarkMoved reports whether a change moved the time up to which firings count as forgotten.
 func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
 	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
 
-// ForgottenText says in one line what a change did to a memory of firings.
+// ForgottenText says in one line how a change affected the remembered firings.
 func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	var text string
 	if names := Mapped(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return Firing(f.GetFiring()) }); len(names) > 0 {
@@ -233,7 +235,7 @@ func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	return text
 }
 
-// PauseText says until when a pause lasts, and what it does to holders.
+// PauseText says until when a pause lasts, and whether holders must stop.
 func PauseText(p *gatekeeperv1.Pause) string {
 	var parts []string
 	if p.GetUntil() != nil {
@@ -241,14 +243,14 @@ func PauseText(p *gatekeeperv1.Pause) string {
 	}
 	switch {
 	case p.GetStop() && p.GetDrain() != nil:
-		parts = append(parts, "holders are to stop within "+Duration(p.GetDrain()))
+		parts = append(parts, "holders must stop within "+Duration(p.GetDrain()))
 	case p.GetStop():
-		parts = append(parts, "holders are to stop")
+		parts = append(parts, "holders must stop")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// CordonText says what a cordon catches, and until when.
+// CordonText says which callers a cordon matches, and until when.
 func CordonText(c *gatekeeperv1.CordonRecord) string {
 	parts := []string{strconv.Quote(c.GetId())}
 	if c.GetGroupPattern() != "" {
@@ -263,7 +265,7 @@ func CordonText(c *gatekeeperv1.CordonRecord) string {
 	return strings.Join(parts, ", ")
 }
 
-// ChangesText names changes.
+// ChangesText lists changes by number.
 func ChangesText(changes []uint64) string {
 	const most = 5
 	if len(changes) == 1 {
@@ -276,7 +278,7 @@ func ChangesText(changes []uint64) string {
 	return text
 }
 
-// MissingText says what the journal has forgotten of a change.
+// MissingText says which part of a change the journal has forgotten.
 func MissingText(m *gatekeeperv1.MissingEntries) string {
 	parts := slices.Clone(m.GetSemaphores())
 	if n := m.GetCordons(); n > 0 {

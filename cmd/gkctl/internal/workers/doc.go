@@ -1,2 +1,2 @@
-// Package workers has the commands of workers: work, which makes a worker of any program, and work list.
+// Package workers has the commands of workers: work, which turns any program into a worker, and work list.
 package workers

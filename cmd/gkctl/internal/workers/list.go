@@ -17,17 +17,17 @@ func newList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "list [SEMAPHORE]",
-		Short: "Show workers, and the tasks that they hold",
+		Short: "Show workers and the tasks that they hold",
 		Long: `Shows workers, with a line for each task that they hold. FREE is how many more tasks a worker would take. STATE is working, idle (no task
-waits), waiting (for a permit: tasks wait), draining, denied, with the reason, away (no connection: it keeps its tasks until their permits end), or lost
-(its permit has expired: another worker gets the task once the slot has cooled, or an operator has cleared it).`,
+waits), waiting (for a permit, while tasks wait), draining, denied (with the reason), away (no connection; it keeps its tasks until their permits
+end), or lost (its permit has expired; another worker gets the task after the slot has cooled, or after an operator has cleared it).`,
 		Example: `  gkctl work list
   gkctl work list resize -o wide`,
 		Args:              ui.AtMost(1, "the name of a semaphore"),
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() >= 0 {
-				return ui.Usagef("`gkctl work list` lists workers, and takes no command; for a semaphore of that name: gkctl work --semaphore list -- COMMAND")
+				return ui.Usagef("`gkctl work list` lists workers and takes no command. For a semaphore with that name: gkctl work --semaphore list -- COMMAND")
 			}
 			semaphore := ""
 			if len(args) > 0 {
@@ -49,7 +49,7 @@ waits), waiting (for a permit: tasks wait), draining, denied, with the reason, a
 	return cmd
 }
 
-// known returns an error if there is no such semaphore: without workers, a mistyped name would look like one that has none.
+// known returns an error if there is no such semaphore. Otherwise a mistyped name would look like one without workers.
 func known(ctx context.Context, c *client.Client, semaphore string) error {
 	if semaphore == "" {
 		return nil
@@ -62,7 +62,7 @@ func listing(workers []*gatekeeperv1.Worker) ui.Listing {
 	l := ui.Listing{
 		Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "STATE", "FREE", "JOB", "TASK", "ATTEMPT", "HELD FOR", "PROGRESS"},
 		More:    []string{"TOKEN", "WORKER"},
-		Object:  ui.Items(ui.Messages(workers)), Empty: "Nobody works.",
+		Object:  ui.Items(ui.Messages(workers)), Empty: "No worker is connected.",
 	}
 	for _, w := range workers {
 		id := w.GetIdentity()
@@ -84,7 +84,7 @@ func listing(workers []*gatekeeperv1.Worker) ui.Listing {
 	return l
 }
 
-// taskState is state for a task that the worker holds. A worker that is lost keeps it for a while.
+// taskState is the state for a task that the worker holds. A lost worker keeps it for a while.
 func taskState(w *gatekeeperv1.Worker, t *gatekeeperv1.HeldTask) string {
 	left := words.Brief(t.GetExpiresIn().AsDuration())
 	switch {

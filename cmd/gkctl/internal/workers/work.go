@@ -42,37 +42,37 @@ func newWork(f *conn.Factory, run func(*workOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		GroupID: ui.GroupWork,
 		Use:     "work SEMAPHORE|--semaphore NAME [flags] -- COMMAND [ARGUMENT...]",
-		Short:   "Execute tasks of jobs by a command; `work list` shows workers",
-		Long: `Makes a worker of any program: takes tasks of the semaphore's jobs, and runs the command for each. The task's payload is the command's
-standard input, what it prints on standard output is the result, and its exit code says how the task has ended:
+		Short:   "Execute tasks of jobs with a command; `work list` shows workers",
+		Long: `Turns any program into a worker: takes tasks of the semaphore's jobs, and runs the command for each of them. The command reads the task's
+payload from standard input. Its standard output is the result, and its exit code says how the task ended:
 
-  0      it is done
-  75     it goes back, for another attempt a second later at the earliest; the attempt is not counted
-  other  it has failed, with the exit code and the last line of standard error as its failure
+  0      the task is done
+  75     the task is returned for another attempt, at least a second later; the attempt is not counted
+  other  the task has failed; the failure is the exit code and the last line of standard error
 
-A task whose output is larger than the job's max_result has failed too. Each task is held by a permit, which gkctl keeps alive. When the permit is
-lost, or must be given up, or the job is cancelled, the command and what it has started get SIGTERM, and SIGKILL after --kill-after, or in
-a drain at its end, which is before another worker can have the task. Unfinished tasks go back, uncounted. What the command leaves running in its
-process group when it ends is killed. The command has no terminal.
+A task whose output is larger than the job's max_result has failed too. Each task is held by a permit, which gkctl keeps alive. If the permit is
+lost or must be given up, or the job is cancelled, the command and the processes that it started get SIGTERM, and SIGKILL after --kill-after or at
+the end of a drain. Both happen before another worker can get the task. Unfinished tasks are returned, and the attempt is not counted. Processes
+that the command leaves running in its process group are killed. The command has no terminal.
 
-SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and ends when the running ones have ended, or after --grace. A second SIGTERM or
-SIGINT stops the commands, and their tasks go back.
+SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and exits when the running ones have ended, or after --grace. A second
+SIGTERM or SIGINT stops the commands and returns their tasks.
 
-While no server answers, commands continue for as long as their permits can be counted on. A semaphore that is paused, or that does not let the
-worker in, is waited for. The exit codes of gkctl:
+While no server answers, commands continue for as long as their permits are safe. If a semaphore is paused or does not let in the worker, the
+worker waits. The exit codes of gkctl:
 
   0    drained
-  1    the servers refused, or anything else that is not below
-  64   bad flag, or permits too brief for --kill-after
-  65   a name or a weight that the servers do not take
+  1    the servers refused, or an error that is not listed here
+  64   bad flag, or permits too short for --kill-after
+  65   invalid name or weight
   69   no server answered at the start
   77   unauthenticated or forbidden
   78   no such definition
   126  the command cannot be executed; 127: it was not found
-  128+n  signal n came a second time
+  128+n  signal n arrived a second time
 
-The command sees GK_JOB, GK_TASK (the index of the task, from 0), GK_ATTEMPT (from 1), and, as under gkctl run, GK_SEMAPHORE, GK_TOKEN, GK_GROUP,
-GK_ACQUIRER and GK_PERMIT_FILE.`,
+The command's environment has GK_JOB, GK_TASK (the index of the task, from 0), GK_ATTEMPT (from 1), and, as in gkctl run, GK_SEMAPHORE, GK_TOKEN,
+GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 		Example: `  gkctl work resize --parallel 4 -- convert - -resize 200x200 jpg:-
   gkctl work count-words -- wc -w
   gkctl work mails --shell -- 'sendmail -t && echo sent'`,
@@ -81,7 +81,7 @@ GK_ACQUIRER and GK_PERMIT_FILE.`,
 				return held.Line("work")(cmd, args)
 			}
 			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
-				return ui.Usagef("with --semaphore give nothing but -- and a command")
+				return ui.Usagef("with --semaphore, give only -- and a command")
 			}
 			return nil
 		},
@@ -98,25 +98,25 @@ GK_ACQUIRER and GK_PERMIT_FILE.`,
 			if !cmd.Flags().Changed("grace") {
 				o.grace = work.GraceUnlimited
 			} else if o.grace < 0 {
-				return ui.Usagef("--grace must not be below 0")
+				return ui.Usagef("--grace must not be negative")
 			}
 			return run(o, cmd.Context())
 		},
 	}
 	o.RegisterAsker(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, for one that is named as a command below work: --semaphore list")
+	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, if it is also the name of a subcommand: --semaphore list")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
 	flags.IntVarP(&o.parallel, "parallel", "p", 1, "execute at most `N` tasks at a time")
-	flags.Uint32Var(&o.weight, "weight", 1, "how much of the permits each task takes")
-	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default as long as they take")
+	flags.Uint32Var(&o.weight, "weight", 1, "number of permits that each task takes")
+	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default: without a limit")
 	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL of a command that must stop")
-	flags.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what happens to each task")
+	flags.BoolVar(&o.shell, "shell", false, "run the command, given as one argument, with sh -c")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what happens to each task")
 	return cmd
 }
 
-// run checks everything that needs no server, then asks, then works.
+// run checks everything that needs no server, then contacts the servers, then works.
 func (o *workOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -145,14 +145,14 @@ func (o *workOptions) check() error {
 	case o.weight == 0:
 		return ui.Usagef("--weight must be above 0")
 	case o.killAfter < 0:
-		return ui.Usagef("--kill-after must not be below 0")
+		return ui.Usagef("--kill-after must not be negative")
 	case o.shell && len(o.line) != 1:
 		return ui.Usagef("with --shell give the command as one argument, in quotes")
 	}
 	return nil
 }
 
-// narrate prints what happens, with --verbose.
+// narrate prints what happens, but only with --verbose.
 func (o *workOptions) narrate(format string, args ...any) {
 	if o.verbose {
 		o.f.Say("gkctl: "+format, args...)

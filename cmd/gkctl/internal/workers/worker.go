@@ -23,22 +23,23 @@ import (
 )
 
 const (
-	// returnDelay is how long a task is held before it goes back without an attempt: it is handed out again at once.
+	// returnDelay is how long a task is held before it is returned without counting the attempt, because it is handed
+	// out again at once.
 	returnDelay = time.Second
-	// signalGap bounds the time between a signal to a command and the same signal to gkctl, when both are to end.
+	// signalGap bounds the time between a signal to a command and the same signal to gkctl, when both must end.
 	signalGap = time.Second
 )
 
-// worker is a worker that runs.
+// worker is a running worker.
 type worker struct {
 	*workOptions
 	command  held.Command
 	draining context.Context //nolint:containedctx // ends with the first signal: no more tasks are taken
 	stopping context.Context //nolint:containedctx // ends with the second signal: commands stop
-	by       os.Signal       // the second signal; read when stopping has ended
+	by       os.Signal       // the second signal; read after stopping has ended
 }
 
-// listen begins to follow signals, which from then on do not end gkctl, until the function that it returns is called. A third one does again.
+// listen handles signals, so that they do not end gkctl, until end is called. A third signal ends it again.
 func (w *worker) listen() (end func()) {
 	var drain, stop context.CancelFunc
 	w.draining, drain = context.WithCancel(context.Background())
@@ -52,14 +53,14 @@ func (w *worker) listen() (end func()) {
 			case s := <-signals:
 				switch {
 				case w.draining.Err() == nil:
-					running := "come to their end"
+					running := "run to their end"
 					if w.grace != work.GraceUnlimited {
 						running = "are stopped after " + w.grace.String()
 					}
 					w.f.Say("gkctl: %s: no more tasks are taken, and running ones %s", name(s), running)
 					drain()
 				case s != syscall.SIGHUP: // a terminal that closes sends several
-					w.f.Say("gkctl: %s: commands are stopped, and their tasks go back", name(s))
+					w.f.Say("gkctl: %s: commands are stopped, and their tasks returned", name(s))
 					w.by = s
 					signal.Stop(signals)
 					stop()
@@ -85,7 +86,7 @@ func name(s os.Signal) string {
 	return s.String()
 }
 
-// admitted finds out at the start what would not change with time.
+// admitted checks at the start for errors that would not go away with time.
 func (w *worker) admitted(c *client.Client) error {
 	ctx, cancel := w.f.Bounded(w.draining)
 	defer cancel()
@@ -102,7 +103,7 @@ func (w *worker) admitted(c *client.Client) error {
 	return nil
 }
 
-// work takes tasks until a signal ends that.
+// work takes tasks until a signal ends it.
 func (w *worker) work(c *client.Client) error {
 	err := work.Run(w.draining, work.Worker{
 		Semaphore: c.Semaphore(w.semaphore, client.WithWeight(w.weight), client.WithStopTime(held.StopTime(w.killAfter)),
@@ -112,7 +113,7 @@ func (w *worker) work(c *client.Client) error {
 		Handle:   w.handle,
 		Denied:   w.denied,
 		Ended:    w.ended,
-		Logger:   slog.New(slog.DiscardHandler), // ended says it
+		Logger:   slog.New(slog.DiscardHandler), // ended prints it
 	})
 	switch {
 	case w.stopping.Err() != nil:
@@ -127,19 +128,19 @@ func (w *worker) denied(_ context.Context, d *client.DeniedError) {
 	w.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 }
 
-// ended says how a task has ended.
+// ended reports how a task ended.
 func (w *worker) ended(_ context.Context, r work.Report) {
 	which := taskName(r.Task)
 	switch r.Outcome {
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED:
 		w.f.Say("gkctl: %s failed: %s", which, words.Cell(r.Err.Error()))
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
-		w.f.Say("gkctl: %s goes back: %s", which, words.Cell(r.Err.Error()))
+		w.f.Say("gkctl: %s was returned: %s", which, words.Cell(r.Err.Error()))
 	default:
 		w.narrate("%s is done, after %s", which, words.Elapsed(r.Took))
 	}
 	if r.Unrecorded != nil {
-		w.f.Say("gkctl: the end of %s is not recorded: %s", which, words.Cell(r.Unrecorded.Error()))
+		w.f.Say("gkctl: the end of %s was not recorded: %s", which, words.Cell(r.Unrecorded.Error()))
 	}
 }
 
@@ -147,19 +148,19 @@ func taskName(t *work.Task) string {
 	return fmt.Sprintf("task %d of job %s", t.Index(), words.Cell(t.Job()))
 }
 
-// returned is why a task goes back.
+// returned is why a task is returned.
 type returned struct{ error }
 
-// Is makes it client.ErrCutShort.
+// Is makes it match client.ErrCutShort.
 func (returned) Is(target error) bool { return target == client.ErrCutShort }
 
-// handle executes a task by a command.
+// handle executes a task with a command.
 func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	ctx, stop := context.WithCancelCause(task)
 	defer stop(nil)
 	defer context.AfterFunc(w.stopping, func() { stop(work.ErrWorkerStops) })()
 	run, err := w.start(ctx, t)
-	if err != nil { // of this host, and not of the task
+	if err != nil { // the host's fault, not the task's
 		w.delay(ctx)
 		return nil, returned{err}
 	}
@@ -171,7 +172,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	}
 	err = errors.New(exitText(state, run.errors.String()))
 	switch {
-	case stopped != nil && task.Err() == nil: // work.Run does not know of it
+	case stopped != nil && task.Err() == nil: // work.Run does not know about it
 		_, text := held.StopReason(stopped)
 		return nil, returned{fmt.Errorf("%s: %w", text, err)}
 	case stopped != nil:
@@ -182,11 +183,11 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	case w.interrupted(state):
 		return nil, returned{err}
 	}
-	result, _ := run.result.bytes() // the exit code says more than that it is too large
+	result, _ := run.result.bytes() // the exit code says more than an error about the size
 	return result, err
 }
 
-// exitText says how a command has ended, with the last line of its standard error.
+// exitText says how a command ended, with the last line of its standard error.
 func exitText(s child.State, last string) string {
 	text := fmt.Sprintf("exit code %d", s.Code)
 	if s.Signal != 0 {
@@ -198,7 +199,7 @@ func exitText(s child.State, last string) string {
 	return text
 }
 
-// delay waits before a task goes back.
+// delay waits before a task is returned.
 func (w *worker) delay(ctx context.Context) {
 	timer := time.NewTimer(returnDelay)
 	defer timer.Stop()
@@ -209,8 +210,9 @@ func (w *worker) delay(ctx context.Context) {
 	}
 }
 
-// interrupted says whether a signal ended a command because this worker is to end. A service manager may send its signal to every process of
-// the service (systemd does, without KillMode=mixed), and a host that shuts down to all. The command may get it first.
+// interrupted reports whether a signal ended a command because this worker must end. A service manager may signal every
+// process of the service (systemd does, without KillMode=mixed), and so does a host that shuts down. The command may
+// get the signal first.
 func (w *worker) interrupted(s child.State) bool {
 	if !held.Ends(syscall.Signal(s.Code - 128)) {
 		return false
@@ -258,7 +260,7 @@ func (w *worker) start(ctx context.Context, t *work.Task) (r *running, err error
 	return r, nil
 }
 
-// close takes in what the command has written last. Nothing of it runs any more.
+// close collects the rest of the command's output. None of its processes is running any more.
 func (r *running) close() {
 	r.pipes.close()
 	r.file.Remove()

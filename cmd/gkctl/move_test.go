@@ -180,7 +180,7 @@ func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
 			}
 			code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "40s")
 			patterns, changes := w.groups()
-			if code != ui.ExitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nnobody held them\nundo with: gkctl undo ") {
+			if code != ui.ExitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nno permits were held\nundo with: gkctl undo ") {
 				t.Errorf("exit code %d, groups %q by %d changes\n%s", code, patterns, changes, out)
 			}
 		})
@@ -198,7 +198,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 		return status.FromContextError(ctx.Err()).Err()
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "3s")
-	if code != ui.ExitUnreachable || !strings.Contains(out, "All of the move was made, or nothing of it. `gkctl history -n 1 a` says which") {
+	if code != ui.ExitUnreachable || !strings.Contains(out, "The move was made completely or not at all. `gkctl history -n 1 a` shows which") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	w.onEdit = func(context.Context, func() error) error {
@@ -217,7 +217,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
 	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
-		!strings.Contains(out, "Move again if it is still meant.") {
+		!strings.Contains(out, "To move them anyway, run the command again.") {
 		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
 	}
 }
@@ -289,7 +289,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 		t.Error(err)
 	}
 	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
-	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop in time: c expired after") ||
+	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop within the drain: c expired after") ||
 		!strings.Contains(out, "1 old holder stopped, 0 of them by release") || !strings.Contains(out, "1 new holder was granted") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -301,7 +301,7 @@ func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	w := newMoveWorld(t, 1)
 	w.bobEditsFirst()
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
-	if code != ui.ExitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "Set again if it is still meant.") {
+	if code != ui.ExitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "To set it anyway, run the command again.") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {

@@ -40,7 +40,7 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 	if code := root.Execute(ctx, a, []string{"watch", "--from", "1000000"}); code != ui.ExitOK && code != ui.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
-	if !strings.Contains(said, "revision 1000000 lies ahead, the cluster is at ") || out.Len() > 0 {
+	if !strings.Contains(said, "revision 1000000 is in the future; the cluster is at ") || out.Len() > 0 {
 		t.Errorf("%q %q", said, &out)
 	}
 }

@@ -46,7 +46,7 @@ func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	if got := code(cmd); got != 0 {
 		t.Errorf("exit code %d\n%s", got, r.stderr.String())
 	}
-	if !strings.Contains(r.stderr.String(), "task 0 of job j goes back: ended by SIGKILL") {
+	if !strings.Contains(r.stderr.String(), "task 0 of job j was returned: ended by SIGKILL") {
 		t.Error(r.stderr.String())
 	}
 }

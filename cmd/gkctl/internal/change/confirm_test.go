@@ -34,7 +34,7 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 		return out.String(), err
 	}
 	script, refused := asked("", false, YesFlag{})
-	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; give --yes if that is meant" ||
+	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; pass --yes to confirm" ||
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
 		t.Errorf("a script: exit code %d, %v\n%s", code, refused, script)
 	}
@@ -64,7 +64,7 @@ func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
 		t.Errorf("asked %v, %v\n%s", asked, err, &out)
 	}
 	p.Always = true
-	if _, err := Agree(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder is told to stop; give --yes if that is meant" {
+	if _, err := Agree(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder has to stop; pass --yes to confirm" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -19,8 +19,8 @@ func TestCertificateText_SaysWhatNeedsAction(t *testing.T) {
 	now := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 	for says, c := range map[string]*gatekeeperv1.Certificate{
 		"":                    {NotAfter: timestamppb.New(now.Add(authority.Soon))},
-		"CN=gk1 ends in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(authority.Soon - time.Second))},
-		"CN=gk1 ended at ":    {Subject: "CN=gk1", NotAfter: timestamppb.New(now)},
+		"CN=gk1 expires in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(authority.Soon - time.Second))},
+		"CN=gk1 expired at ":    {Subject: "CN=gk1", NotAfter: timestamppb.New(now)},
 		"no such file":        {Error: "open gk1.pem: no such file"},
 	} {
 		if got := certificateText(c, now); !strings.Contains(got, says) || (got == "") != (says == "") {
@@ -36,7 +36,7 @@ func TestStatus_NothingIsKnown_DoesNotSayZero(t *testing.T) {
 		status *gatekeeperv1.GetStatusResponse
 		want   string
 	}{
-		{&gatekeeperv1.GetStatusResponse{}, "permits: not known"},
+		{&gatekeeperv1.GetStatusResponse{}, "permits: unknown"},
 		{&gatekeeperv1.GetStatusResponse{Revision: 7}, "permits: 0"},
 		{&gatekeeperv1.GetStatusResponse{LeaderId: "gk1"}, "permits: 0"},
 	} {

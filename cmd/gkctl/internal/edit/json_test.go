@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
 func TestJSON_OfEdit_StaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -76,7 +76,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 	})
 }
 
-// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
 func TestJSON_OfJobs_StaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -53,8 +53,8 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 		if err := s.cmd.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		const want = "gkctl: interrupted, and whether job holiday is stored is not known\n" +
-			"Repeat it with `--id holiday`: that is the same job if it was stored.\n"
+		const want = "gkctl: interrupted; it is unknown whether job holiday was stored\n" +
+			"Repeat it with `--id holiday`: if it was stored, that has no further effect.\n"
 		if s.out.String() != want {
 			t.Errorf("%q", s.out)
 		}
@@ -94,7 +94,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			}()
 			err := s.cmd.ExecuteContext(t.Context())
 			_, hint := ui.Classify(s.cmd, err)
-			const want = "If it was stored, the servers cancel it within 30s, unless you repeat it before with `--id holiday`."
+			const want = "If it was stored, the servers cancel it within 30s, unless you repeat it before that with `--id holiday`."
 			if !errors.Is(err, client.ErrOutcomeUnknown) || hint != want {
 				t.Fatalf("%v, %q", err, hint)
 			}

@@ -172,7 +172,7 @@ func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
 	if plain.String() != "token 1 released [2J\n" {
 		t.Errorf("%q", plain.String())
 	}
-	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  told to stop, 3s ago" {
+	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
 		t.Errorf("%q", lines)
 	}
 }

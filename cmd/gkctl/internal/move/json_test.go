@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
 func TestJSON_OfMove_StaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)

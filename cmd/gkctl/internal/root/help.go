@@ -72,7 +72,7 @@ func ownExits(command string) []exitText {
 	case "move":
 		return []exitText{
 			{ui.ExitOK, "moved, and every old holder is gone; or nothing was left to move"},
-			{ui.ExitFailure, "refused, or not everything was moved: see docs/gkctl.md"},
+			{ui.ExitFailure, "refused, or not everything was moved: see docs/gkctl-reference.md"},
 			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
 	case "job list", "work list":

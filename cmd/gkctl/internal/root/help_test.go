@@ -98,10 +98,10 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	})
 }
 
-// Scripts read what docs/gkctl.md says of -o json.
+// Scripts rely on what docs/gkctl-reference.md says about -o json.
 func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../../docs/gkctl.md")
+	page, err := os.ReadFile("../../../../docs/gkctl-reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,20 +116,20 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		}
 	}
 	if !found || len(listed) == 0 {
-		t.Fatal("docs/gkctl.md has no table of JSON")
+		t.Fatal("docs/gkctl-reference.md has no table of JSON")
 	}
 	var have []string
 	everyCommand(newRoot(&conn.Factory{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
 		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*ui.Output).Formats, ui.JSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {
-				t.Errorf("`%s` has -o json, and docs/gkctl.md does not say what that prints", name)
+				t.Errorf("`%s` has -o json, and docs/gkctl-reference.md does not say what that prints", name)
 			}
 		}
 	})
 	for _, name := range listed {
 		if !slices.Contains(have, name) {
-			t.Errorf("docs/gkctl.md says what `%s` prints with -o json, which it does not have", name)
+			t.Errorf("docs/gkctl-reference.md says what `%s` prints with -o json, which it does not have", name)
 		}
 	}
 }

@@ -95,14 +95,14 @@ func TestRunFiring_ThatCannotBeRight_IsRefused(t *testing.T) {
 		{"cron:30 2 * *", "", "expected exactly 5 fields"},
 		{"cron:", "", "cron:: "},
 		{"@cron:@daily", "", "has no name"},
-		{"cron:@every 1h", "", "counts from when a program was started"},
+		{"cron:@every 1h", "", "counts from the start of a program"},
 		{"cron:0 0 30 2 *", "", "was not due in the last five years"},
 		{"cron:TZ=Europe/Berlin", "", "has no schedule after the time zone"},
-		{"cron:TZ=Europe/Berlin 30 2 * * *", "UTC", "leave out --tz"},
+		{"cron:TZ=Europe/Berlin 30 2 * * *", "UTC", "omit --tz"},
 		{"cron:30 2 * * *", "Berlin", `--tz "Berlin" is not a time zone`},
-		{"auto:5m", "Europe/Berlin", "--tz goes with"},
-		{"auto:24h", "", "give the schedule instead"},
-		{"auto:48h", "", "give the schedule instead"},
+		{"auto:5m", "Europe/Berlin", "--tz needs"},
+		{"auto:24h", "", "give a schedule instead"},
+		{"auto:48h", "", "give a schedule instead"},
 	} {
 		if got, err := runFiring(c.flag, c.zone, "job", started); !ui.Is[*ui.UsageError](err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("--firing %q --tz %q: %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
 func TestJSON_OfSee_StaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -95,7 +95,7 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
   2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
      If all administrators have lost their credentials: gatekeeperd bind-admin --help.
-  3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the tokens that were revoked since the backup.
+  3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the bindings and tokens that were revoked since the backup.
   4. Let others join, with empty folders:
        gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
 `, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))

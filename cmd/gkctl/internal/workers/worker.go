@@ -53,7 +53,7 @@ func (w *worker) listen() (end func()) {
 			case s := <-signals:
 				switch {
 				case w.draining.Err() == nil:
-					running := "run to their end"
+					running := "will finish"
 					if w.grace != work.GraceUnlimited {
 						running = "are stopped after " + w.grace.String()
 					}

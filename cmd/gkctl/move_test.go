@@ -222,7 +222,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	}
 }
 
-// Whoever is granted a permit between the plan and the move is followed too.
+// A caller that is granted a permit between the plan and the move is followed too.
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -261,7 +261,7 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 	}
 }
 
-// A holder that does not stop keeps its slot until its deadline: it is named, and whoever waits is granted after it.
+// A holder that does not stop keeps its slot until its deadline: it is named, and the waiter is granted after it.
 func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)

@@ -30,7 +30,7 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 	r.Helper()
 	cmd := exec.Command(shell, args...)
 	cmd.Dir, cmd.Env = r.dir, append(r.env, "PS1="+prompt, "TERM=dumb", "ENV=", "HISTFILE=")
-	tty, err := pty.Start(cmd) // in a session of its own, as a login is
+	tty, err := pty.Start(cmd) // in a separate session, as a login is
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 
 // The command is asked in two halves, so that the screen's echo of what was typed is not taken for what it says.
 //
-// It is answered once before anything else: whoever types at a command that was started this very moment may type at
+// It is answered once before anything else: a user who types at a command that was started this very moment may type at
 // what started it.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 

@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// runTest is a server, a folder, and a gkctl that runs there as a process of its own.
+// runTest is a server, a folder, and a gkctl that runs there as a separate process.
 type runTest struct {
 	*testing.T
 	dir    string

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs every script of testdata/script against a server of its own.
+// TestScript runs every script of testdata/script against its own server.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

@@ -222,7 +222,7 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped handles a command that was stopped. Without a terminal the stop was intended, and whoever sent it may
+// stopped handles a command that was stopped. Without a terminal the stop was intended, and its sender may
 // continue the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {

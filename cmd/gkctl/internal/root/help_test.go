@@ -28,7 +28,7 @@ func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	}
 }
 
-// Whoever is woken at night has no time to look elsewhere.
+// An operator who is woken at night has no time to look elsewhere.
 func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}

@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// notRun are commands that the pages name and this test does not run, with the reason.
+// notRun has the commands of pages that this test does not run, with the reason.
 var notRun = map[string]string{
 	"git clone https://github.com/gatekeeperd/gatekeeper && cd gatekeeper": "this test runs there",
 	"make build && go build -o bin/ ./examples/nightly":                    "TestMain has done that",
@@ -56,7 +56,7 @@ var notRun = map[string]string{
 var bin string
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for processors
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for the processor
 		panic(err)
 	}
 	os.Exit(func() int {
@@ -80,8 +80,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// writeKubectl writes a kubectl that answers what pages ask of Kubernetes: the issuer, its keys, and a token of the
-// service account jobs/reports.
+// writeKubectl writes a kubectl with the answers that pages need: the issuer, its keys, and a token of the service account jobs/reports.
 func writeKubectl(dir string) error {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	key := oidctest.NewRSAKey("k1")
@@ -128,8 +127,7 @@ func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
 	}
 }
 
-// address is a loopback address as the pages write it; the test puts a free port in its place, in commands and in
-// output.
+// address is a loopback address of a page. The test replaces its port with a free one, in commands and in output.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 func runPage(t *testing.T, p *page) {
@@ -137,7 +135,7 @@ func runPage(t *testing.T, p *page) {
 		return
 	}
 	if slices.ContainsFunc(p.commands, func(c command) bool { return strings.HasPrefix(c.text, "grpcurl ") }) {
-		// Before the first command: where nothing is cached, permits would end while it is compiled.
+		// Before the first command: without a build cache, permits would expire while it is compiled.
 		if err := installGrpcurl(); err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +183,7 @@ func runPage(t *testing.T, p *page) {
 		other := substitute
 		substitute = func(text string) string { return other(strings.ReplaceAll(text, addresses+".", machines.network+".")) }
 	case p.servers == 0:
-		env = append(env, "GK_ENDPOINTS="+substitute("127.0.0.1:7420")) // what it is when nothing is said
+		env = append(env, "GK_ENDPOINTS="+substitute("127.0.0.1:7420")) // the default
 	}
 	sh, began := startShell(t, dir, env), time.Now()
 	for _, c := range p.commands {
@@ -201,15 +199,14 @@ func runPage(t *testing.T, p *page) {
 			want = nil
 		}
 		if code != 0 || !p.matches(want, got) {
-			t.Fatalf("%s:%d: $ %s\nexit code %d; a command that is to fail is followed by: || echo \"exit code $?\"\nprinted:\n%s\nthe page says:\n%s",
+			t.Fatalf("%s:%d: $ %s\nexit code %d; follow a command that must fail with: || echo \"exit code $?\"\nprinted:\n%s\nthe page says:\n%s",
 				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	t.Logf("%s: its %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
 }
 
-// withAddresses gives a server that a page starts with the standard ports the flags that say so, for the test to put
-// others there.
+// withAddresses adds the flags of the standard ports to a server that a page starts without them, so that the test can replace the ports.
 func withAddresses(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
 		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest

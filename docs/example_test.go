@@ -50,7 +50,7 @@ func TestReadme_Program_IsShort(t *testing.T) {
 	}
 }
 
-// buildProgram builds the README's program as it stands, but that the job is due every second and says its token.
+// buildProgram builds the README's program, except that the job is due every second and prints its token.
 func buildProgram(t *testing.T) (binary string) {
 	t.Helper()
 	source := program(t)
@@ -76,7 +76,7 @@ func buildProgram(t *testing.T) (binary string) {
 	return binary
 }
 
-// A program that prints nothing and does nothing is the worst answer to a definition that is missing or does not fit.
+// If the definition is missing or does not match, the program must say so.
 func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
@@ -107,14 +107,14 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 			}
 			lines := make(chan string, 1000)
 			stop := startProgram(t, binary, "app1", cluster, func(line string) { lines <- line })
-			for warned := false; !warned; {
+			for warnings := 0; warnings == 0; {
 				select {
 				case line := <-lines:
 					if !strings.Contains(line, "WARN") || !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.says) ||
 						!strings.Contains(line, "gkctl explain nightly-export --group default --acquirer app1") {
 						t.Errorf("it says: %s\nwant a warning: %s", line, c.says)
 					}
-					warned = true
+					warnings++
 				case <-ctx.Done():
 					t.Fatal("it says nothing")
 				}
@@ -128,7 +128,7 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 	}
 }
 
-// Three hosts run the README's program as it stands, but that the job is due every second and says its token.
+// Three hosts run the README's program, except that the job is due every second and prints its token.
 func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
@@ -170,7 +170,7 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 		note(token)
 	}
 
-	// What has been granted before the last run was run, each firing once.
+	// Every grant up to the last run was run, and each firing was granted once.
 	granted := map[time.Time]bool{}
 	for _, p := range grantsUpTo(ctx, t, c, last) {
 		due := p.GetFiring().GetDue().AsTime()
@@ -184,8 +184,7 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	}
 }
 
-// startHost starts the program as one host of three, and returns what kills it. It sends the token of each run to
-// printed.
+// startHost starts the program as one host of three, and returns a function that kills it. It sends the token of each run to printed.
 func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, printed chan<- uint64) (stop func()) {
 	t.Helper()
 	return startProgram(t, binary, name, cluster, func(line string) {
@@ -198,8 +197,7 @@ func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, prin
 	})
 }
 
-// startProgram starts the program as the host of that name, and returns what kills it. It hands on each line that the
-// program prints.
+// startProgram starts the program as the host of that name, and returns a function that kills it. It passes each line that the program prints to line.
 func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, line func(string)) (stop func()) {
 	t.Helper()
 	cmd := exec.Command(binary)
@@ -228,7 +226,7 @@ func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, l
 	return stop
 }
 
-// grantsUpTo are the permits that were ever granted, up to the one of that token.
+// grantsUpTo returns all permits that were ever granted, up to the one with that token.
 func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint64) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: 1, Permits: true}) {
@@ -244,6 +242,6 @@ func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint6
 			}
 		}
 	}
-	t.Fatalf("there is no grant of token %d", token)
+	t.Fatalf("the watch ended without a grant of token %d", token)
 	return nil
 }

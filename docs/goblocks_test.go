@@ -25,7 +25,7 @@ func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 			if b.kind != "go" {
 				continue
 			}
-			if blocks++; !stands(b.text, examples) {
+			if blocks++; !occurs(b.text, examples) {
 				t.Errorf("%s:%d: no example has this:\n%s", file, b.line, b.text)
 			}
 		}
@@ -54,8 +54,8 @@ func readAll(t *testing.T, patterns ...string) string {
 	return all.String()
 }
 
-// stands says whether the lines of block stand in code, whatever they are indented by.
-func stands(block, code string) bool {
+// occurs reports whether code has the lines of block, at any indentation.
+func occurs(block, code string) bool {
 	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	for indent := "\n"; len(indent) < 8; indent += "\t" {
 		var b strings.Builder
@@ -73,7 +73,7 @@ func stands(block, code string) bool {
 	return false
 }
 
-func TestStands(t *testing.T) {
+func TestOccurs(t *testing.T) {
 	const code = "func f() {\n\tif x {\n\t\ty()\n\n\t\tz()\n\t}\n}\n"
 	for block, want := range map[string]bool{
 		"y()\n\nz()\n":             true,
@@ -84,7 +84,7 @@ func TestStands(t *testing.T) {
 		"y\n":                      false,
 		"func f() {\n\tif x {\n\t": false,
 	} {
-		if got := stands(block, "\n"+code); got != want {
+		if got := occurs(block, "\n"+code); got != want {
 			t.Errorf("%q: %v", block, got)
 		}
 	}

@@ -12,7 +12,7 @@ var (
 	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 	link   = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 	image  = regexp.MustCompile(`(?:src|srcset)="([^"]+)"`)
-	// symbol is a word of code, as the tour names them beside links to their files.
+	// symbol is an identifier in the tour, next to a link to its file.
 	symbol = regexp.MustCompile("`([A-Za-z]+\\.)?([A-Za-z]+)`")
 )
 

@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// machines stand for the machines of a page. Each is a folder, and an address on loopback, where ports are those that
-// the page says.
+// machines simulate the machines of a page. Each is a folder, and an address on loopback, with the ports of the page.
 type machines struct {
 	tools   string // the folder of ssh and scp
 	network string // what the addresses begin with
 }
 
-// ssh and scp reach the folder of a machine. The commands that ssh runs there see tools which keep to that folder.
+// ssh and scp reach the folder of a machine. The commands that ssh runs there use tools which stay in that folder.
 const (
 	sshScript = `#!/bin/sh
 export ROOT="%[1]s/${1#*@}" PATH="%[1]s/there:$PATH"
@@ -32,7 +31,7 @@ machine=${to#*@}
 mkdir -p "%[1]s/${machine%%%%:*}/home"
 for from; do case $from in -* | "$to") ;; *) cp -r "$from" "%[1]s/${machine%%%%:*}/home/${machine#*:}" ;; esac; done
 `
-	// There is no user gatekeeper, so files belong to the user of the test.
+	// There is no user gatekeeper, so files belong to the user who runs the test.
 	installScript = `#!/bin/sh
 n=$#
 while [ $n -gt 0 ]; do
@@ -46,7 +45,7 @@ while [ $n -gt 0 ]; do
 done
 exec /usr/bin/install "$@"
 `
-	// systemctl starts what the unit says, with the configuration file of the page. Paths lead to the machine's folder.
+	// systemctl starts the command of the unit, with the configuration file of the page. Paths lead to the machine's folder.
 	systemctlScript = `#!/bin/sh
 set -e
 case "$*" in
@@ -92,7 +91,7 @@ func startMachines(t *testing.T, dir string) *machines {
 	return m
 }
 
-// freeNetwork finds addresses on loopback, all of 127.0.0.0/8, on which nobody has the ports of Gatekeeper.
+// freeNetwork finds addresses on loopback, all of 127.0.0.0/8, on which the ports of Gatekeeper are free.
 func freeNetwork(t *testing.T) string {
 	t.Helper()
 	var err error
@@ -102,7 +101,7 @@ func freeNetwork(t *testing.T) string {
 			return network
 		}
 	}
-	t.Fatalf("the page needs addresses of 127.0.0.0/8 with the ports of Gatekeeper free; beside Linux they must be added to the loopback interface first: %v", err)
+	t.Fatalf("the page needs addresses of 127.0.0.0/8 with the ports of Gatekeeper free; on systems other than Linux, add them to the loopback interface first: %v", err)
 	return ""
 }
 

@@ -24,7 +24,7 @@ func TestMakeHelp_ListsEveryTarget(t *testing.T) {
 	}
 	for i, target := range targets {
 		if name, what, _ := strings.Cut(strings.TrimSpace(lines[i]), " "); name != target[1] || strings.TrimSpace(what) == "" {
-			t.Errorf("line %q does not tell about %s", lines[i], target[1])
+			t.Errorf("line %q does not describe %s", lines[i], target[1])
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// page is what a page of documentation asks to be run.
+// page has the commands and blocks of a page of documentation.
 //
 // A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->"
 // loads a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses
@@ -89,16 +89,16 @@ func (p *page) add(b block) error {
 		p.others = append(p.others, b)
 		return nil
 	}
-	open := false // the command goes on in the next line
+	open := false // the command continues in the next line
 	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
 		last := len(p.commands) - 1
 		switch {
 		case open:
 			p.commands[last].text += "\n" + line
-			open = goesOn(p.commands[last].text)
+			open = continues(p.commands[last].text)
 		case strings.HasPrefix(line, "$ "):
 			p.commands = append(p.commands, command{line: b.line + 1 + i, text: strings.TrimPrefix(line, "$ ")})
-			open = goesOn(p.commands[last+1].text)
+			open = continues(p.commands[last+1].text)
 		case i == 0:
 			return fmt.Errorf("%s:%d: a console block begins with a command", p.file, b.line)
 		default:
@@ -111,9 +111,8 @@ func (p *page) add(b block) error {
 	return nil
 }
 
-// goesOn reports whether a command continues after its last line: after a backslash, and within a document that ends
-// with END.
-func goesOn(text string) bool {
+// continues says that a command does not end with its last line: after a backslash, and within a document that ends with END.
+func continues(text string) bool {
 	return strings.HasSuffix(text, `\`) || strings.Contains(text, "<<'END'") && !strings.HasSuffix(text, "\nEND")
 }
 
@@ -122,8 +121,8 @@ var (
 	placeholder = regexp.MustCompile(`<[a-z][a-z0-9 -]*>|\.\.\.`)
 )
 
-// linePattern makes a pattern of one line of expected output: <word> stands for one word, ... for anything, and the
-// width of spaces does not count, since tables are as wide as their contents.
+// linePattern makes a pattern of one line of expected output. <word> matches one word, ... matches anything, and the width of
+// spaces does not count, because tables are as wide as their contents.
 func linePattern(line string) *regexp.Regexp {
 	line = spaces.ReplaceAllString(strings.TrimSpace(line), " ")
 	var b strings.Builder
@@ -144,7 +143,7 @@ func linePattern(line string) *regexp.Regexp {
 	}
 }
 
-// matches is the function of that name, after what varies was made the same in both.
+// matches compares real output with that of the page, where parts that match varies may differ.
 func (p *page) matches(want, got []string) bool {
 	if p.varies == nil {
 		return matches(want, got)
@@ -158,7 +157,7 @@ func (p *page) matches(want, got []string) bool {
 	return matches(want, got)
 }
 
-// matches holds real output against a page's. A line of nothing but "..." stands for any number of lines.
+// matches compares real output with that of a page. A line with only "..." matches any number of lines.
 func matches(want, got []string) bool {
 	if len(want) == 0 {
 		return len(got) == 0

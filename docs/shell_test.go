@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shell is one bash in which the commands of a page run one after the other, so that later ones see the variables of
+// shell is a bash that runs the commands of a page one after the other, so that later ones have the variables of
 // earlier ones.
 type shell struct {
 	cmd   *exec.Cmd
@@ -55,7 +55,7 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 	s.count++
 	mark := fmt.Sprintf("--- command %d ended with ", s.count)
-	// The mark is on a separate line even after output without a line end.
+	// The mark has a separate line even after output without a line end.
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $? </dev/null\n", text, mark); err != nil {
 		return nil, 0, err
 	}
@@ -65,7 +65,7 @@ func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 		select {
 		case line, ok := <-s.lines:
 			if !ok {
-				return got, 0, fmt.Errorf("the shell is gone")
+				return got, 0, fmt.Errorf("the shell has exited")
 			}
 			if code, ok := strings.CutPrefix(line, mark); ok {
 				var exit int
@@ -74,7 +74,7 @@ func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 			}
 			got = append(got, line)
 		case <-timeout:
-			return got, 0, fmt.Errorf("it did not end within %v", within)
+			return got, 0, fmt.Errorf("the command did not end within %v", within)
 		}
 	}
 }

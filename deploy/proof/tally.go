@@ -30,7 +30,7 @@ func head() string {
 	return strings.TrimSpace(string(commit))
 }
 
-// sum says what a tally comes to, in the words of docs/reliability.md.
+// sum says what a tally comes to, in the words of docs/reports/runs.md.
 func sum(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -24,7 +24,8 @@ var notRun = map[string]string{
 	"git clone https://github.com/gatekeeperd/gatekeeper && cd gatekeeper": "this test runs there",
 	"make build && go build -o bin/ ./examples/nightly":                    "TestMain has done that",
 
-	"python3 -m grpc_tools.protoc -I proto --python_out=stubs --grpc_python_out=stubs proto/gatekeeper/v1/*.proto": "needs grpcio-tools",
+	"python3 -m grpc_tools.protoc -I proto " +
+		"--python_out=stubs --grpc_python_out=stubs proto/gatekeeper/v1/*.proto": "needs grpcio-tools",
 
 	"make build":     "TestMain has done that",
 	"make run":       "runs until it is stopped; the test of deploy/run runs it",

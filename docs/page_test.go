@@ -13,8 +13,8 @@ import (
 // A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->"
 // loads a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses
 // 10.0.0.N, which ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real output: what matches there
-// differs from run to run. Fenced blocks of kind console hold commands, each after "$ ", and what they print. A command
-// continues after a backslash, and a document after <<'END' up to END.
+// differs from run to run. Fenced blocks of kind console have commands, each after "$ ", and what they print. A
+// command continues after a backslash, and a document after <<'END' up to END.
 type page struct {
 	file        string
 	servers     int
@@ -111,7 +111,8 @@ func (p *page) add(b block) error {
 	return nil
 }
 
-// continues says that a command does not end with its last line: after a backslash, and within a document that ends with END.
+// continues says that a command does not end with its last line: after a backslash, and within a document that ends
+// with END.
 func continues(text string) bool {
 	return strings.HasSuffix(text, `\`) || strings.Contains(text, "<<'END'") && !strings.HasSuffix(text, "\nEND")
 }
@@ -121,8 +122,8 @@ var (
 	placeholder = regexp.MustCompile(`<[a-z][a-z0-9 -]*>|\.\.\.`)
 )
 
-// linePattern makes a pattern of one line of expected output. <word> matches one word, ... matches anything, and the width of
-// spaces does not count, because tables are as wide as their contents.
+// linePattern makes a pattern of one line of expected output. <word> matches one word, ... matches anything, and the
+// width of spaces does not count, because tables are as wide as their contents.
 func linePattern(line string) *regexp.Regexp {
 	line = spaces.ReplaceAllString(strings.TrimSpace(line), " ")
 	var b strings.Builder

@@ -81,7 +81,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// writeKubectl writes a kubectl with the answers that pages need: the issuer, its keys, and a token of the service account jobs/reports.
+// writeKubectl writes a kubectl with the answers that pages need: the issuer, its keys, and a token of the service
+// account jobs/reports.
 func writeKubectl(dir string) error {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	key := oidctest.NewRSAKey("k1")
@@ -207,7 +208,8 @@ func runPage(t *testing.T, p *page) {
 	t.Logf("%s: its %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
 }
 
-// withAddresses adds the flags of the standard ports to a server that a page starts without them, so that the test can replace the ports.
+// withAddresses adds the flags of the standard ports to a server that a page starts without them, so that the test can
+// replace the ports.
 func withAddresses(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
 		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest

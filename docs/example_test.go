@@ -184,7 +184,8 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	}
 }
 
-// startHost starts the program as one host of three, and returns a function that kills it. It sends the token of each run to printed.
+// startHost starts the program as one host of three, and returns a function that kills it. It sends the token of each
+// run to printed.
 func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, printed chan<- uint64) (stop func()) {
 	t.Helper()
 	return startProgram(t, binary, name, cluster, func(line string) {
@@ -197,7 +198,8 @@ func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, prin
 	})
 }
 
-// startProgram starts the program as the host of that name, and returns a function that kills it. It passes each line that the program prints to line.
+// startProgram starts the program as the host of that name, and returns a function that kills it. It passes each line
+// that the program prints to line.
 func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, line func(string)) (stop func()) {
 	t.Helper()
 	cmd := exec.Command(binary)

@@ -45,7 +45,8 @@ while [ $n -gt 0 ]; do
 done
 exec /usr/bin/install "$@"
 `
-	// systemctl starts the command of the unit, with the configuration file of the page. Paths lead to the machine's folder.
+	// systemctl starts the command of the unit, with the configuration file of the page. Paths lead to the machine's
+	// folder.
 	systemctlScript = `#!/bin/sh
 set -e
 case "$*" in

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loaded parses flags, loads the rest, and returns what came of it.
+// loaded parses flags, loads the rest, and returns the result.
 func loaded(t *testing.T, env environment, args ...string) (*options, error) {
 	t.Helper()
 	var o options
@@ -79,7 +79,7 @@ func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
 	}
 }
 
-func TestLoad_NumbersAndBooleansOfTheFile_AreTakenAsTheyAreWritten(t *testing.T) {
+func TestLoad_NumbersAndBooleansOfTheFile_AreParsedAsText(t *testing.T) {
 	o, err := loaded(t, environment{}, "--config", configFile(t, `
 id: 007
 cluster-name: 2026-06-01
@@ -100,7 +100,7 @@ admin: *other
 	}
 }
 
-func TestLoad_Faults_AreNamedWithTheNearestKnown(t *testing.T) {
+func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 	for name, test := range map[string]struct {
 		config    string
 		variables []string

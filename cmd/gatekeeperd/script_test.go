@@ -28,18 +28,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gatekeeperd": main})
 }
 
-// TestScripts runs the stories of testdata/script against the real command. Each has free addresses in $API, $PEER and
-// $ADMIN, one that is taken in $TAKEN, this package's testdata in $TESTDATA, and these commands:
+// TestScripts runs the stories of testdata/script with the real command. Each has free addresses in $API, $PEER and
+// $ADMIN, an address in use in $TAKEN, this package's testdata in $TESTDATA, and these commands:
 //
 //	exits CODE program args...   runs the program, which must end with that exit code
-//	serving ADDRESS              waits until somebody listens there
+//	serving ADDRESS              waits until a server listens there
 //	terminate                    sends SIGTERM to the programs in the background
 //	insist                       sends SIGTERM to the programs in the background until they are gone
-//	linger ADDRESS               opens a stream to the API there, which is not ended before the script is
-//	written FILE TEXT            waits until the text stands in the file
-//	damage flip FILE TEXT        flips a bit of the text wherever it stands in the file
-//	damage zero FILE TEXT        fills each page of the file with zeros in which the text stands
-//	damage cut FILE PARTS        leaves only so many hundredths of the file
+//	linger ADDRESS               opens a stream to the API there, which stays open until the end of the script
+//	written FILE TEXT            waits until the file contains the text
+//	damage flip FILE TEXT        flips a bit of the text wherever it is in the file
+//	damage zero FILE TEXT        fills each page of the file that contains the text with zeros
+//	damage cut FILE PARTS        truncates the file to PARTS hundredths of its size
 func TestScripts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +97,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// patience is how long a story waits for what must happen.
+// patience is how long a story waits for an expected event.
 const patience = 30 * time.Second
 
 func serving(ts *testscript.TestScript, neg bool, args []string) {
@@ -115,13 +115,13 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("nobody listens on %s: %s", args[0], fmt.Sprint(err))
+			ts.Fatalf("no server listens on %s: %s", args[0], fmt.Sprint(err))
 		case <-tick.C:
 		}
 	}
 }
 
-// answers waits until the server answers calls: it has opened all that it keeps by then.
+// answers waits until the server answers calls: then it has opened all of its files.
 func answers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers ADDRESS")
@@ -182,7 +182,7 @@ func written(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("%s does not stand in %s", args[1], args[0])
+			ts.Fatalf("%s is not in %s", args[1], args[0])
 		case <-tick.C:
 		}
 	}
@@ -215,7 +215,7 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if hits == 0 {
-		ts.Fatalf("%s does not stand in %s", args[2], args[1])
+		ts.Fatalf("%s is not in %s", args[2], args[1])
 	}
 	ts.Check(os.WriteFile(path, data, 0o600))
 }

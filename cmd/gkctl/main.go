@@ -11,6 +11,7 @@
 //	workers  work, work list
 //	run      run, acquire, refresh, release, verify, revoke, clear
 //	cluster  cluster, status, context
+//	snapshot snapshot save and inspect
 //	cert     cert init, server, peer, client and show
 //	auth     auth whoami, can-i, roles, list, bind and unbind; auth token create, list and revoke
 //	audit    audit verify

@@ -24,12 +24,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moveWorld is a cluster with two tasks in prod, and gkctl with a hand on its batches of edits.
+// moveWorld is a cluster with two tasks in prod, and a gkctl whose batches of edits the test intercepts.
 type moveWorld struct {
 	t         *testing.T
 	servers   map[string]*gatekeeper.Server
 	endpoints []string
-	// onEdit takes the place of each batch of edits that gkctl sends; send sends it.
+	// onEdit replaces each batch of edits that gkctl sends. send sends it.
 	onEdit func(ctx context.Context, send func() error) error
 }
 
@@ -105,7 +105,7 @@ func (w *moveWorld) client() *client.Client {
 	return c
 }
 
-// run runs gkctl, and returns its exit code and all that it printed.
+// run runs gkctl, and returns its exit code and output.
 func (w *moveWorld) run(args ...string) (int, string) {
 	var out bytes.Buffer
 	hand := grpc.WithUnaryInterceptor(func(
@@ -125,7 +125,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
-// bobEditsFirst has bob edit b just before gkctl sends its next batch.
+// bobEditsFirst lets bob edit b just before gkctl sends its next batch.
 func (w *moveWorld) bobEditsFirst() {
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
@@ -136,7 +136,7 @@ func (w *moveWorld) bobEditsFirst() {
 	}
 }
 
-// groups are the group patterns of both tasks, and by how many changes they came about.
+// groups returns the group patterns of both tasks, and how many changes led to them.
 func (w *moveWorld) groups() (patterns string, changes int) {
 	w.t.Helper()
 	c := w.client()
@@ -202,7 +202,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	w.onEdit = func(context.Context, func() error) error {
-		t.Error("the move is made twice")
+		t.Error("the move was made twice")
 		return status.Error(codes.Internal, "twice")
 	}
 	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != ui.ExitOK || !strings.Contains(out, "Nothing to move") {
@@ -222,7 +222,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	}
 }
 
-// A caller that is granted a permit between the plan and the move is followed too.
+// A permit that is granted between the plan and the move is followed too.
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -233,7 +233,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 			return err
 		}
 		go func() {
-			<-p.Context().Done() // it is told to stop
+			<-p.Context().Done() // the holder must stop
 			releasing, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), awaitFor)
 			defer cancel()
 			_ = p.Release(releasing)
@@ -261,7 +261,7 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 	}
 }
 
-// A holder that does not stop keeps its slot until its deadline: it is named, and the waiter is granted after it.
+// A holder that does not stop keeps its slot until its deadline. It is named, and the waiter gets the slot after it.
 func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -275,7 +275,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	}
 	waited := make(chan error, 1)
 	go func() {
-		<-p.Context().Done() // the move is made, and the holder told
+		<-p.Context().Done() // the move was made, and the holder notified
 		ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
 		defer cancel()
 		next, err := w.client().Semaphore("c").Acquire(ctx, client.WithGroup("dr"), client.WithAcquirer("next"))
@@ -295,7 +295,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	}
 }
 
-// Each edit carries the version that was shown, so that nothing else happens than what was agreed to.
+// Each edit carries the version that was shown, so that only the confirmed change happens.
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -305,6 +305,6 @@ func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {
-		t.Errorf("half of it was done:\n%s", out)
+		t.Errorf("only part of it was done:\n%s", out)
 	}
 }

@@ -17,13 +17,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// olderServer answers as a server that ignores fields which it does not know. It has one cordon and no definitions.
+// olderServer behaves like a server that ignores unknown fields. It has one cordon and no definitions.
 type olderServer struct {
 	t     *testing.T
-	ended []string // the ids of the cordons that it was asked to end
+	ended []string // ids of the cordons that it was asked to end
 }
 
-// run runs gkctl, and returns its exit code and all that it printed.
+// run runs gkctl, and returns its exit code and output.
 func (s *olderServer) run(args ...string) (int, string) {
 	answers := grpc.WithUnaryInterceptor(func(
 		_ context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption,

@@ -13,24 +13,24 @@ import (
 	"github.com/creack/pty"
 )
 
-// screen is a terminal with an interactive shell in it, and a person who types when there is something to answer.
+// screen is a terminal with an interactive shell, and a person who answers prompts.
 type screen struct {
 	*runTest
 	tty *os.File
 
 	mu   sync.Mutex // guards text and seen
 	text strings.Builder
-	seen int // what await has found before
+	seen int // end of what await has already matched
 }
 
 const prompt = "at your service> "
 
-// newScreen starts a shell, and ends it with the test.
+// newScreen starts a shell that ends with the test.
 func newScreen(r *runTest, shell string, args ...string) *screen {
 	r.Helper()
 	cmd := exec.Command(shell, args...)
 	cmd.Dir, cmd.Env = r.dir, append(r.env, "PS1="+prompt, "TERM=dumb", "ENV=", "HISTFILE=")
-	tty, err := pty.Start(cmd) // in a separate session, as a login is
+	tty, err := pty.Start(cmd) // in a separate session, like a login
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 		_, _ = io.Copy(s, tty) // until the last process has left the terminal
 	}()
 	r.Cleanup(func() {
-		_ = tty.Close() // hangs up on whatever is left
+		_ = tty.Close() // hangs up the remaining processes
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		<-read
@@ -53,7 +53,7 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 	return s
 }
 
-// Write takes what the terminal shows.
+// Write receives what the terminal shows.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *screen) typed(keys string) {
 	}
 }
 
-// await waits until the words are shown, after those that were awaited before.
+// await waits until the words are shown, after those that were already matched.
 func (s *screen) await(words string) {
 	s.Helper()
 	s.until("on the screen: "+words, func() bool {
@@ -87,7 +87,7 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// eachShell runs a test under the system's sh, and under bash where there is one: they continue jobs in different ways.
+// eachShell runs a test with the system's sh, and with bash if available: they continue jobs in different ways.
 func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	for name, args := range map[string][]string{"sh": {"-i"}, "bash": {"--norc", "--noprofile", "-i"}} {
 		path, err := exec.LookPath(name)
@@ -100,10 +100,9 @@ func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	}
 }
 
-// The command is asked in two halves, so that the screen's echo of what was typed is not taken for what it says.
+// The question is split in two, so that the echo of the typed command does not match it.
 //
-// It is answered once before anything else: a user who types at a command that was started this very moment may type at
-// what started it.
+// One answer comes before anything else: what is typed right after a command was started may still go to the shell.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
 func (s *screen) converse() {
@@ -114,7 +113,7 @@ func (s *screen) converse() {
 	s.await("heard <zero>")
 }
 
-// untilStopped waits until the shell calls its job stopped.
+// untilStopped waits until the shell reports its job as stopped.
 func (s *screen) untilStopped() {
 	s.Helper()
 	s.until("a stopped job", func() bool {
@@ -159,7 +158,7 @@ func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) 
 		s.await(prompt)
 		s.typed("bg\n")
 		s.await(prompt)
-		s.untilStopped() // it reads, and is behind
+		s.untilStopped() // it reads in the background
 		s.typed("fg\n")
 		s.typed("again\n")
 		s.await("heard <again>")

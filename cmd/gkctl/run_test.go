@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// runTest is a server, a folder, and a gkctl that runs there as a separate process.
+// runTest is a server, a folder, and a gkctl process that runs there.
 type runTest struct {
 	*testing.T
 	dir    string
@@ -93,7 +93,7 @@ func (r *runTest) number(name string) int {
 	return n
 }
 
-// written is when a file was written last, in nanoseconds.
+// written returns when a file was last written, in nanoseconds.
 func (r *runTest) written(name string) int64 {
 	r.Helper()
 	info, err := os.Stat(filepath.Join(r.dir, name))
@@ -115,7 +115,7 @@ func (r *runTest) start(args ...string) *exec.Cmd {
 	return r.startCommand("run", args...)
 }
 
-// startCommand starts a command of gkctl for the semaphore, and ends it with the test.
+// startCommand starts a gkctl command for the semaphore, and ends it with the test.
 func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
 	r.Helper()
 	cmd := r.gkctl(append([]string{name, "job"}, args...)...)
@@ -156,7 +156,7 @@ func (r *runTest) untilFile(name string) {
 	})
 }
 
-// alive says whether a process runs; one that waits to be reaped does not.
+// alive reports whether a process runs. A zombie does not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) {
@@ -179,8 +179,7 @@ func code(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// stubborn ignores SIGTERM but for a note of it, writes all the time when it was last alive, and keeps a copy of the
-// permit file.
+// stubborn ignores SIGTERM except for recording it, keeps writing the time, and keeps a copy of the permit file.
 const stubborn = `#!/bin/sh
 trap ': > termed' TERM
 sh -c 'trap "" TERM; echo $$ > grandchild; while :; do date +%s%N > alive.new; mv alive.new alive; done' &
@@ -188,7 +187,7 @@ echo $$ > command
 while :; do cp "$GK_PERMIT_FILE" permit.new 2>/dev/null && mv permit.new permit; done
 `
 
-// permit is what the permit file says.
+// permit returns the content of the permit file.
 func (r *runTest) permit() (s struct {
 	Token, State string
 	SafeUntil    *time.Time `json:"safe_until"`
@@ -201,8 +200,8 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts is the promise of run: no process of the command does anything
-// after the permit's deadline.
+// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts tests the guarantee of run: no process of the command runs after
+// the permit's deadline.
 func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -218,7 +217,7 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
-	if termed >= deadline { // that it came before SIGKILL is seen by its having been written
+	if termed >= deadline { // it came before SIGKILL, because it was written
 		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(termed-deadline))
 	}
 	for _, name := range []string{"command", "grandchild"} {
@@ -234,7 +233,7 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	}
 }
 
-// A wrapper that is suspended cannot stop anything: its guard does.
+// A suspended wrapper cannot stop anything: its guard does.
 func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
@@ -265,7 +264,7 @@ func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
 	r.wantNobodyLeft(cmd)
 }
 
-// wantNobodyLeft kills a gkctl that runs the stubborn command, and waits until nothing of it is left.
+// wantNobodyLeft kills a gkctl that runs the stubborn command, and waits until no process of it is left.
 func (r *runTest) wantNobodyLeft(cmd *exec.Cmd) {
 	r.Helper()
 	r.untilFile("permit")
@@ -286,7 +285,7 @@ func (r *runTest) wantNobodyLeft(cmd *exec.Cmd) {
 func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
-		return // only Linux says which process is the guard, and FreeBSD has the same call
+		return // the guard can only be found on Linux; FreeBSD uses the same call
 	}
 	r := newRunTest(t, "{name: job}")
 	cmd := r.start("--", "sh", "-c", "echo $$ > command; exec sleep 1000")
@@ -355,8 +354,8 @@ while :; do sleep 0.01; done
 		signal syscall.Signal
 	}{
 		{"HUP", syscall.SIGHUP},
-		// A shell's background processes ignore SIGINT and SIGQUIT for good: those two are looked for in the parent
-		// alone.
+		// A shell's background processes permanently ignore SIGINT and SIGQUIT: those two are checked only in the
+		// parent.
 		{"INT", syscall.SIGINT},
 		{"QUIT", syscall.SIGQUIT},
 		{"USR1", syscall.SIGUSR1},
@@ -378,7 +377,7 @@ while :; do sleep 0.01; done
 	}
 }
 
-// A planned reboot ends commands by SIGTERM. The run is not over then, unless the command says so by exiting with 0.
+// A planned reboot ends commands with SIGTERM. The run is not done then, unless the command exits with 0.
 func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -429,7 +428,7 @@ func TestRun_SignalWhileWaiting_EndsItAndLeavesTheQueue(t *testing.T) {
 	if got := code(cmd); got != 128+int(syscall.SIGHUP) {
 		t.Errorf("exit code %d\n%s", got, r.stderr.String())
 	}
-	r.until("nobody waits", func() bool { return !waiters() })
+	r.until("no caller waits", func() bool { return !waiters() })
 	if _, err := os.Stat(filepath.Join(r.dir, "ran")); err == nil {
 		t.Error("the command ran")
 	}

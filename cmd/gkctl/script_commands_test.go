@@ -25,11 +25,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// awaitFor bounds the loops of scripts. It is long because machines that test are busy.
+// awaitFor bounds the loops of scripts. It is long because test machines are busy.
 const awaitFor = 60 * time.Second
 
-// await runs a program again and again until it succeeds and its output matches, for a minute at most: await PATTERN
-// PROGRAM ARGUMENT...
+// await repeats a program until it succeeds and its output matches, for a minute at most: await PATTERN PROGRAM
+// ARGUMENT...
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: await PATTERN PROGRAM ARGUMENT...")
@@ -52,7 +52,8 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// settled waits until a server serves and its newest feature level is in force, which is the cluster's first revision.
+// settled waits until a server serves and its newest feature level is in force, which is the first revision of the
+// cluster.
 func settled(ctx context.Context, s *gatekeeper.Server) error {
 	if err := s.Ready(ctx); err != nil {
 		return err
@@ -77,10 +78,10 @@ func settled(ctx context.Context, s *gatekeeper.Server) error {
 	}
 }
 
-// fleet is the servers that a script has started itself, by their ids.
+// fleet holds the servers that a script has started, by their ids.
 type fleet map[string]*gatekeeper.Server
 
-// serve starts a cluster of so many servers, which the script asks from then on: serve COUNT
+// serve starts a cluster of COUNT servers, which the script uses from then on: serve COUNT
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: serve COUNT")
@@ -113,8 +114,9 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// secure starts a server with the certificates that the script has made in a folder, and asks it from then on: secure
-// ID FOLDER [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it takes what jwt makes.
+// secure starts a server with the certificates that the script has created in a folder, and uses it from then on:
+// secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it accepts the
+// tokens of jwt.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]")
@@ -142,7 +144,7 @@ func secure(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", s.APIAddress())
 }
 
-// expire replaces the certificate of a client by one that has ended: expire FOLDER NAME
+// expire replaces a client's certificate by an expired one: expire FOLDER NAME
 func expire(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: expire FOLDER NAME")
@@ -158,13 +160,13 @@ func expire(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(pair.Write(files("client-" + args[1])))
 }
 
-// The issuer of the JWTs of scripts.
+// The issuer of the scripts' JWTs.
 const issuer, audience = "https://kubernetes.default.svc.cluster.local", "gatekeeper"
 
 var issuerKey = sync.OnceValue(func() *oidctest.Key { return oidctest.NewRSAKey("k1") })
 
-// writeJWT writes the JWT of a service account, with other claims as they are given: jwt FILE NAMESPACE NAME
-// [CLAIM=VALUE...]. A value with a comma is a list.
+// writeJWT writes the JWT of a service account, with additional claims: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]. A
+// value with a comma is a list.
 func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]")
@@ -180,7 +182,7 @@ func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(issuerKey().Sign(claims)), 0o600))
 }
 
-// openAll opens the servers of a new cluster, which wait for one another, each in its own folder below dir.
+// openAll opens the servers of a new cluster, which wait for each other, each in a folder below dir.
 func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
 	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))
 	var opening sync.WaitGroup

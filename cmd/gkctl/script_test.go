@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs every script of testdata/script against its own server.
+// TestScript runs every script of testdata/script against a separate server.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -82,7 +82,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exitStatus runs gkctl and demands an exit code: status CODE ARGUMENT...
+// exitStatus runs gkctl and checks its exit code: status CODE ARGUMENT...
 func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: status CODE ARGUMENT...")
@@ -101,7 +101,7 @@ func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// writeMany writes a file of so many definitions: many COUNT FILE
+// writeMany writes a file with COUNT definitions: many COUNT FILE
 func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -112,7 +112,7 @@ func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }
 
-// writeAudit writes an audit log of so many lines, of a server that starts and stops: audited COUNT FILE
+// writeAudit writes an audit log with COUNT lines of a server that starts and stops: audited COUNT FILE
 func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -124,7 +124,7 @@ func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(log.Close())
 }
 
-// keep puts what the last command printed into a variable, without the line's end: keep NAME
+// keep stores the last command's output in a variable, without the final newline: keep NAME
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	out := ts.ReadFile("stdout")
 	for len(out) > 0 && out[len(out)-1] == '\n' {

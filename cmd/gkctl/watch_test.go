@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// writes calls f with what is written.
+// writes is an io.Writer that calls f with each write.
 type writes func(string)
 
 func (f writes) Write(p []byte) (int, error) {
@@ -45,7 +45,7 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// overtaken is a server that no longer holds the first events that a watcher wants.
+// overtaken is a server that no longer has the first events that a watcher wants.
 type overtaken struct {
 	gatekeeperv1.UnimplementedWatchServiceServer
 }

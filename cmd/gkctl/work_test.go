@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// submit submits a job of one task.
+// submit submits a job with one task.
 func (r *runTest) submit(id string) {
 	r.Helper()
 	if out, err := r.gkctl("job", "submit", "job", "payload", "--id", id).CombinedOutput(); err != nil {
@@ -18,8 +18,8 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts is the promise of work: when another worker can have the
-// task, nothing of the command is left.
+// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts tests the guarantee of work: when another worker can get
+// the task, no process of the command is left.
 func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -60,7 +60,7 @@ func TestWork_IsKilled_NobodySurvives(t *testing.T) {
 	r.wantNobodyLeft(cmd)
 }
 
-// A daemon that a command leaves behind becomes a child of gkctl. When it has ended, somebody must wait for it.
+// A daemon that a command leaves behind becomes a child of gkctl, which must reap it.
 func TestWork_OrphanHasEnded_IsNotKeptAsAZombie(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
@@ -82,7 +82,7 @@ test -e orphan && kill $! || echo $! > orphan
 	jobs := 0
 	r.until("the orphan is waited for", func() bool {
 		jobs++
-		r.submit(fmt.Sprint("more-", jobs)) // the worker looks around when a command has ended
+		r.submit(fmt.Sprint("more-", jobs)) // the worker reaps orphans when a command has ended
 		_, err := os.Stat("/proc/" + strconv.Itoa(orphan))
 		return err != nil
 	})

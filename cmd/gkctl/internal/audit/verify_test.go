@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
 )
 
-// A person who can write the log can put anything into it, with a right checksum.
+// A person who can write the log can put anything into it, with a valid checksum.
 func TestPrint_ControlCharactersOfTheLog_DoNotReachTheTerminal(t *testing.T) {
 	t.Parallel()
 	const hostile = "\x1b[2J\nlines 1 to 9"

@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestRoles_EachHasItsDutiesAndIsReadByItsWord(t *testing.T) {
+func TestRoles_EachHasDutiesAndIsParsed(t *testing.T) {
 	t.Parallel()
 	for n := range gatekeeperv1.Role_name {
 		want := gatekeeperv1.Role(n)
@@ -32,7 +32,7 @@ func TestRoles_EachHasItsDutiesAndIsReadByItsWord(t *testing.T) {
 	}
 }
 
-func TestDifferences_SayWhatABindingGetsAndLoses(t *testing.T) {
+func TestDifferences_ListWhatABindingGainsAndLoses(t *testing.T) {
 	t.Parallel()
 	grant := func(r gatekeeperv1.Role) []*gatekeeperv1.AccessGrant {
 		return []*gatekeeperv1.AccessGrant{{Role: r, Labels: "team=data"}}

@@ -54,7 +54,7 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 	}
 }
 
-func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
+func TestAgree_WithoutAReason_AsksOnlyIfAlwaysIsSet(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := proposalForTest()

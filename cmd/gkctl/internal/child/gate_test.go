@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// beginArg makes the test's executable the process that waits at the gate.
+// beginArg makes the test binary the process that waits at the gate.
 const beginArg = "begin-for-test"
 
 func TestMain(m *testing.M) {
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestGate_CommandBeginsWhenItIsOpened_AndNeverWithoutAWrapper(t *testing.T) {
+func TestGate_CommandStartsWhenItIsOpened_NeverWithoutAWrapper(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func Guard(r io.Reader) {
 			if !ok {
 				g.kill()
 				if g.rubbish != "" {
-					_ = os.RemoveAll(g.rubbish) // there is nobody to report an error to
+					_ = os.RemoveAll(g.rubbish) // errors cannot be reported
 				}
 				return
 			}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A deadline that passed before the write would lose the group, and the guard would let it live.
-func TestTell_PassesOnWhateverTheTimeIs_AndNeverWaits(t *testing.T) {
+// A deadline that expired before the write would lose the group, and the guard would not kill it.
+func TestSend_WritesAtAnyTime_AndNeverBlocks(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestTell_PassesOnWhateverTheTimeIs_AndNeverWaits(t *testing.T) {
 		got = append(got, s.Text())
 	}
 	if len(got) < 2 || got[0] != "group 1234" || !slices.Equal(got[1:], sent[:len(got)-1]) {
-		t.Errorf("a guard reads %d lines, which are not the first ones written: %.5q", len(got), got)
+		t.Errorf("the guard reads %d lines, which are not the first ones written: %.5q", len(got), got)
 	}
 	if len(got) > more {
 		t.Error("the pipe was never full")

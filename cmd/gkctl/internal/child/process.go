@@ -175,7 +175,7 @@ func (p *Process) End(ctx context.Context) (State, error) {
 // empty waits until the group has no process. Where the system allows it, it ignores dead processes that their parents
 // have not reaped.
 func (p *Process) empty(ctx context.Context) error {
-	tell := p.spec.Waits
+	report := p.spec.Waits
 	begun := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		reapGroup(p.pid)
@@ -186,9 +186,9 @@ func (p *Process) empty(ctx context.Context) error {
 		if known && len(pids) == 0 {
 			return nil
 		}
-		if tell != nil && time.Since(begun) > time.Second {
-			tell(pids)
-			tell = nil
+		if report != nil && time.Since(begun) > time.Second {
+			report(pids)
+			report = nil
 		}
 		select {
 		case <-time.After(pause):

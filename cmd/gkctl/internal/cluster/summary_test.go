@@ -29,7 +29,7 @@ func TestCertificateText_SaysWhatNeedsAction(t *testing.T) {
 	}
 }
 
-// A server that was started again has applied nothing while nobody leads: its zeros say nothing of the cluster.
+// A restarted server has applied nothing while there is no leader: its zeros say nothing about the cluster.
 func TestStatus_NothingIsKnown_DoesNotSayZero(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -29,7 +29,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// A person agrees to what was shown. What has happened since stays.
+// A person confirms what was shown. Later changes are not affected.
 func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 }
 
 // Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
-func TestJSON_OfJobs_StaysWhatItIs(t *testing.T) {
+func TestJSON_OfJobs_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		got  any

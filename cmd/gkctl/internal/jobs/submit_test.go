@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job may be stored although no answer came. Only its id finds it.
+// A job may be stored although no answer arrived. Only its id finds it.
 func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
 	})
 }
 
-// Ctrl-C ends gkctl in silence, so that the command itself must say which job may be stored.
+// Ctrl-C ends gkctl silently, so the command itself must say which job may be stored.
 func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +78,7 @@ func TestSubmit_InterruptedWhileNoServerAnswers_SaysThatNothingWasSubmitted(t *t
 	})
 }
 
-// The permit of the submitter expires when gkctl has ended without an answer, unless a repeat of the command takes it
-// over.
+// The submitter's permit expires after gkctl has ended without an answer, unless a repeat of the command takes it over.
 func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {
@@ -88,7 +87,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
 			s := newSubmission(t, srv, late(t, srv, time.Second), args...)
-			go func() { // each answer takes a second: that to the submission is on its way when the network fails
+			go func() { // each answer takes a second: the one to the submission is on its way when the network fails
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
 			}()
@@ -123,7 +122,7 @@ func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	})
 }
 
-// late makes answers arrive that much late.
+// late delays answers.
 func late(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client) {
 	return func(c *client.Client) { srv.SlowDown(t, d, c) }
 }
@@ -132,7 +131,7 @@ func late(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client
 type submission struct {
 	cmd    *cobra.Command
 	out    *bytes.Buffer
-	client *client.Client // once it is connected
+	client *client.Client // set when it is connected
 }
 
 // newSubmission returns a command. connected is called before the job is submitted.
@@ -142,7 +141,7 @@ func newSubmission(t *testing.T, srv *gktest.Server, connected func(*client.Clie
 	f := &conn.Factory{IO: &ui.IO{Out: s.out, Err: s.out}}
 	f.Dial = func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		s.client = srv.Dial(t, "ops", opts...)
-		must(s.client.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // it is connected
+		must(s.client.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // connects
 		connected(s.client)
 		return s.client, nil
 	}

@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// What is known of a task that goes back again and again, and of one that is over: why, how often, and who had it.
-func TestTasks_GoBackAndEnd_ShowWhoHadThemAndWhy(t *testing.T) {
+// A task that is returned repeatedly, and one that is over: why, how often, and who had it.
+func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

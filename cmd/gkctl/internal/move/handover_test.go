@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moving is a move of task a, which token 1 holds, and of task b, which nobody holds, planned at revision 10 and made
-// at 20.
+// moving is a move of task a, held by token 1, and of task b, which has no holder. It is planned at revision 10 and
+// made at 20.
 func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{
@@ -40,7 +40,7 @@ func permitEvent(revision uint64, kind gatekeeperv1.EventKind, p *gatekeeperv1.P
 	return &gatekeeperv1.Event{Revision: revision, Kind: kind, Semaphore: p.GetSemaphore(), Permit: p, Ended: ended}
 }
 
-func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {
+func TestHandovers_ReleaseThenGrant_AreReportedWithTheirTimes(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.seen = 20
@@ -65,7 +65,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
-	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // is let in as before
+	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // still matches
 	if h.left != 2 {
 		t.Errorf("%d left, want 2", h.left)
 	}
@@ -82,7 +82,7 @@ func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
 	}
 }
 
-func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
+func TestHandovers_HolderAfterTheDrain_Overran(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		drains, over bool
@@ -138,7 +138,7 @@ func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
 	}
 }
 
-func TestHandovers_MissedEvents_AreReplacedByWhoHolds(t *testing.T) {
+func TestHandovers_MissedEvents_AreReplacedByTheHolders(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))

@@ -10,7 +10,7 @@ import (
 )
 
 // Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
-func TestJSON_OfMove_StaysWhatItIs(t *testing.T) {
+func TestJSON_OfMove_IsStable(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, permitIn("a", "prod", 1, 5)), at(2*time.Second))

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// everyCommand calls f with each command that people call.
+// everyCommand calls f with each command that is not hidden.
 func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	if c.Hidden {
 		return
@@ -28,7 +28,7 @@ func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	}
 }
 
-// An operator who is woken at night has no time to look elsewhere.
+// A person on call at night has no time to look elsewhere.
 func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
@@ -48,12 +48,12 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 		example := regexp.MustCompile(`\b(gkctl ` + regexp.QuoteMeta(name) + `\b|\| gkctl apply)`)
 		for line := range strings.Lines(c.Example) {
 			if !example.MatchString(line) {
-				t.Errorf("an example of %s is of something else: %s", name, line)
+				t.Errorf("an example of %s is for another command: %s", name, line)
 			}
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if unit := regexp.MustCompile(`\b[0-9]+(s|m|h)\b`); strings.EqualFold(f.Value.Type(), "duration") && !unit.MatchString(f.Usage+" "+f.DefValue) && name != "run" {
-				t.Errorf("%s --%s says no unit: %s", name, f.Name, f.Usage)
+				t.Errorf("%s --%s does not state its unit: %s", name, f.Name, f.Usage)
 			}
 			if word, _ := pflag.UnquoteUsage(f); slices.Contains(goWords, word) {
 				t.Errorf("%s --%s shows Go's word %q", name, f.Name, word)
@@ -62,7 +62,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	})
 }
 
-// Everybody on a machine sees the arguments of its processes. The token of a permit is a number, and no secret.
+// Every user of a machine can see the arguments of its processes. The token of a permit is a number, not a secret.
 func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)
@@ -70,7 +70,7 @@ func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
 	everyCommand(root, func(name string, c *cobra.Command) {
 		visit := func(f *pflag.Flag) {
 			if secret.MatchString(f.Name) && f.Value.Type() == "string" && !strings.Contains(strings.ToLower(f.Usage), "file") {
-				t.Errorf("%s --%s takes a secret, and no file with one: %s", name, f.Name, f.Usage)
+				t.Errorf("%s --%s takes a secret, and not a file with it: %s", name, f.Name, f.Usage)
 			}
 		}
 		c.LocalFlags().VisitAll(visit)
@@ -83,7 +83,7 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
-		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name what is not there yet
+		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // their arguments do not exist yet
 		if takes && known && c.ValidArgsFunction == nil {
 			t.Errorf("the arguments of %s are not completed: %s", name, c.Use)
 		}
@@ -123,13 +123,13 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*ui.Output).Formats, ui.JSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {
-				t.Errorf("`%s` has -o json, and docs/gkctl-reference.md does not say what that prints", name)
+				t.Errorf("`%s` has -o json, but docs/gkctl-reference.md does not say what it prints", name)
 			}
 		}
 	})
 	for _, name := range listed {
 		if !slices.Contains(have, name) {
-			t.Errorf("docs/gkctl-reference.md says what `%s` prints with -o json, which it does not have", name)
+			t.Errorf("docs/gkctl-reference.md says what `%s` prints with -o json, but it has no -o json", name)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestCommands_EachSaysWhatItDoes(t *testing.T) {
 	t.Parallel()
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		if c.Hidden { // gkctl calls it, nobody else
+		if c.Hidden { // only gkctl calls it
 			return
 		}
 		if c.Short == "" || c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" && c.Name() != "help" {

@@ -42,12 +42,12 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 	}
 }
 
-// The due time is the schedule's, whenever within the interval a host starts.
+// The due time is the schedule's, no matter when within the interval a host starts.
 func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, zone, started, want string }{
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
-		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:29:59.9+02:00", "job@2026-05-31T00:30:00Z"}, // not due yet, by this clock
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:29:59.9+02:00", "job@2026-05-31T00:30:00Z"}, // not due yet by this clock
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T14:12:00+02:00", "job@2026-06-01T00:30:00Z"},   // RandomizedDelaySec=12h
 		{"cron:CRON_TZ=Europe/Berlin 30 2 * * *", "", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
 		{"cron:30 2 * * *", "", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"}, // the host's zone
@@ -61,15 +61,15 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 		{"cron:0 3 1 * *", "UTC", "2026-06-30T12:00:00Z", "job@2026-06-01T03:00:00Z"},
 		{"cron:0 0 29 2 *", "UTC", "2026-06-01T00:00:00Z", "job@2024-02-29T00:00:00Z"},
 
-		// On 29 March 2026 Berlin has no time from 02:00 to 03:00. cron starts what was due then at 03:00.
+		// On 29 March 2026 Berlin has no time from 02:00 to 03:00. cron starts jobs that were due then at 03:00.
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T20:00:00+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-30T02:30:00+02:00", "job@2026-03-30T00:30:00Z"},
 		{"cron:0 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:0 3 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T00:00:00Z"},
-		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-30T01:00:00+02:00", "job@2026-03-29T23:00:00Z"}, // two nights of one day in UTC
-		// On 25 October 02:30 comes twice: two due times, as for jobs in a program.
+		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-30T01:00:00+02:00", "job@2026-03-29T23:00:00Z"}, // two nights in one UTC day
+		// On 25 October 02:30 happens twice: two due times, as for jobs in a program.
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+02:00", "job@2026-10-25T00:30:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+01:00", "job@2026-10-25T01:30:00Z"},
 	} {

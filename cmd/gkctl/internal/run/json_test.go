@@ -7,7 +7,7 @@ import (
 )
 
 // Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
-func TestJSON_OfRun_StaysWhatItIs(t *testing.T) {
+func TestJSON_OfRun_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -33,12 +33,12 @@ func TestGet_States_AreReadFromEachFlag(t *testing.T) {
 func TestGet_UnknownState_IsRefused(t *testing.T) {
 	t.Parallel()
 	cmd := newGet(&conn.Factory{IO: &ui.IO{}}, func(*getOptions, context.Context) error {
-		t.Error("it runs")
+		t.Error("the command ran")
 		return nil
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs([]string{"--state", "running,asleep"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil {
-		t.Error("there is no such state, and no error")
+		t.Error("an unknown state was accepted")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Who has the wrong certificate is not asked whether the server runs.
-func TestClassify_Certificate_IsHintedAt(t *testing.T) {
+// A wrong certificate must not lead to the hint that no server runs.
+func TestClassify_Certificate_HintIsAboutCertificates(t *testing.T) {
 	t.Parallel()
 	refused := &client.CertificateError{Endpoint: "gk1:7420", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
 	err := &client.UnavailableError{Tried: []client.Attempt{{Endpoint: refused.Endpoint, Err: refused}}}

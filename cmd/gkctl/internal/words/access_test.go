@@ -6,7 +6,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestBindingChange_SaysWhatCameAndWent(t *testing.T) {
+func TestBindingChange_ListsAdditionsAndRemovals(t *testing.T) {
 	ops := &gatekeeperv1.Binding{Name: "ops", Subjects: []string{"cert:ann"}, Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
 	more := &gatekeeperv1.Binding{
 		Name: "ops", Subjects: []string{"cert:bob"}, Tokens: []*gatekeeperv1.AccessToken{{Id: "t1"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// gkctl decides whether a file says the same as what is stored, so its defaults must be the servers'.
+// gkctl decides whether a file equals what is stored, so its defaults must be the servers'.
 func TestComplete_Defaults_AreTheServers(t *testing.T) {
 	t.Parallel()
 	d := Complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
@@ -32,7 +32,7 @@ func TestComplete_Defaults_AreTheServers(t *testing.T) {
 		}
 	}
 	if !SameRule(d, &gatekeeperv1.Definition{Name: "x"}) || SameRule(d, &gatekeeperv1.Definition{Name: "y"}) {
-		t.Error("the same rule is told from itself")
+		t.Error("a definition differs from itself")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A task whose worker has died is in the list for as long as nobody else can get it.
+// A task whose worker has died stays in the list until another worker can get it.
 func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[string]struct {
@@ -47,7 +47,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 					}
 					return strings.Join(lines, "\n")
 				}
-				// A worker without a library: nobody keeps its permit alive.
+				// A worker without a library, so that its permit is not kept alive.
 				ctx, die := context.WithCancel(t.Context())
 				defer die()
 				stream, err := srv.Dial(t, "w").Work().Work(ctx)
@@ -67,12 +67,12 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 				die()
 				synctest.Wait()
 				if got := shown(); !strings.HasPrefix(got, "w | away: held for ") || !strings.HasSuffix(got, "s | 0 | j | 0") {
-					t.Errorf("when its stream has ended: %q", got)
+					t.Errorf("after its stream ended: %q", got)
 				}
 				srv.Advance(t, 30*time.Second)
 				synctest.Wait()
 				if got := shown(); (got == "") != (c.later == "") || !strings.HasPrefix(got, "w | "+c.later) && c.later != "" {
-					t.Errorf("when its permit has expired: %q, want %q", got, c.later)
+					t.Errorf("after its permit expired: %q, want %q", got, c.later)
 				}
 			})
 		})

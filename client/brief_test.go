@@ -53,7 +53,7 @@ func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T)
 	})
 }
 
-// What only an edit can heal is not asked for again and again, and told once.
+// A denial that only an edit can fix is not retried again and again, and is logged once.
 func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
@@ -65,7 +65,7 @@ func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
 		}
 		asked := get(s.a, func(s *server) int { return len(s.acquired) })
 		if told := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || told != 1 {
-			t.Errorf("asked %d times, got %d times", asked, told)
+			t.Errorf("asked %d times, logged %d times", asked, told)
 		}
 	})
 }

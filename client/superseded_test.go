@@ -110,7 +110,7 @@ func TestLoop_Superseded_StaysAwayForThePermitsDurationAndWhileTheOtherHolds(t *
 			t.Errorf("asked %d times after the other process has ended", n)
 		}
 		if n := strings.Count(d.log.String(), "two processes use one holder id"); n != 1 {
-			t.Errorf("got %d times:\n%s", n, d.log.String())
+			t.Errorf("logged %d times:\n%s", n, d.log.String())
 		}
 		cancel()
 		<-ended
@@ -142,7 +142,7 @@ func TestRun_Superseded_SkipsWhatIsDueWithinThePermitsDuration(t *testing.T) {
 			t.Errorf("asked %d times", n)
 		}
 		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
-			t.Errorf("got %d times:\n%s", n, d.log.String())
+			t.Errorf("logged %d times:\n%s", n, d.log.String())
 		}
 		pass(2 * time.Second)
 		ran := false
@@ -184,7 +184,7 @@ func TestRun_HolderIDInUse_IsToldOnce(t *testing.T) {
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
 		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
-			t.Errorf("got %d times:\n%s", n, s.log.String())
+			t.Errorf("logged %d times:\n%s", n, s.log.String())
 		}
 		release(t, p)
 	})

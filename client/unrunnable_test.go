@@ -34,7 +34,7 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
 			}
 			n := strings.Count(s.log.String(), "the job does not run")
 			if n-told != want {
-				t.Errorf("%s, %s: got %d times, want %d:\n%s", reason, message, n-told, want, s.log.String())
+				t.Errorf("%s, %s: logged %d times, want %d:\n%s", reason, message, n-told, want, s.log.String())
 			}
 			told = n
 		}
@@ -101,7 +101,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
 				}
 				log := s.log.String()
 				if n := strings.Count(log, "the job does not run"); n != 1 {
-					t.Errorf("got %d times, want once:\n%s", n, log)
+					t.Errorf("logged %d times, want once:\n%s", n, log)
 				}
 				for _, want := range []string{"gkctl clear 7", `explain="gkctl explain export --group prod --acquirer app1"`} {
 					if !strings.Contains(log, want) {
@@ -131,7 +131,7 @@ func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsToldOnce(t *testing.T) {
 			}
 		}
 		if n := strings.Count(s.log.String(), "the job does not run"); n != 1 {
-			t.Errorf("got %d times, want once:\n%s", n, s.log.String())
+			t.Errorf("logged %d times, want once:\n%s", n, s.log.String())
 		}
 	})
 }

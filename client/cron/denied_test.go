@@ -37,7 +37,7 @@ func TestAdd_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
 			t.Helper()
 			srv.Advance(t, 5*time.Minute)
 			if n := strings.Count(log.String(), "the job does not run"); n != want || !strings.Contains(log.String(), says) {
-				t.Errorf("got %d times, want %d, the last time of %s:\n%s", n, want, says, log.String())
+				t.Errorf("logged %d times, want %d, the last time of %s:\n%s", n, want, says, log.String())
 			}
 		}
 		told(1, "There is no semaphore")
@@ -72,7 +72,7 @@ func TestJobWrapper_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
 		srv.Advance(t, 5*time.Minute)
 		if n := strings.Count(log.String(), "the job does not run"); n != 1 ||
 			!strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {
-			t.Errorf("got %d times, want once, with the command:\n%s", n, log.String())
+			t.Errorf("logged %d times, want once, with the command:\n%s", n, log.String())
 		}
 	})
 }

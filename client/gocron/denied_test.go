@@ -33,7 +33,7 @@ func TestLocker_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
 			}
 			srv.Advance(t, 5*time.Minute)
 			if n := strings.Count(log.String(), "the job does not run"); n != want+1 || !strings.Contains(log.String(), says) {
-				t.Errorf("got %d times, want %d, the last time of %s:\n%s", n, want+1, says, log.String())
+				t.Errorf("logged %d times, want %d, the last time of %s:\n%s", n, want+1, says, log.String())
 			}
 		}
 		if !strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {

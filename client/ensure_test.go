@@ -64,7 +64,7 @@ func TestEnsure_JobIsToStop_BeginsNothing(t *testing.T) {
 		if err := p.Ensure(p.Context(), time.Second); !errors.Is(err, ErrRevoked) {
 			t.Errorf("%v", err)
 		}
-		if err := p.Ensure(t.Context(), time.Second); err != nil { // to clean up, there is time
+		if err := p.Ensure(t.Context(), time.Second); err != nil { // cleanup may still use the time left on the permit
 			t.Error(err)
 		}
 	})

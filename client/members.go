@@ -18,7 +18,7 @@ var errNoAddress = errors.New("no server knows its API address")
 type MemberStatus struct {
 	// Endpoint is where it was asked; empty when nobody knows its API address.
 	Endpoint string
-	// Member is how the others know it; nil when none that was asked does.
+	// Member is the entry that its peers report for it, or nil if no responding peer lists it.
 	Member *gatekeeperv1.Member
 	// Status is its own answer; nil when Err is set.
 	Status *gatekeeperv1.GetStatusResponse

@@ -73,7 +73,7 @@ func TestAdmit_Drains(t *testing.T) {
 			}
 			f.Own, f.Repeat = p, true
 			checkAgreement(t, ask(), f)
-			// A drain is for refreshes: who asks again gets what it would get without one.
+			// Drains apply only to refreshes; a new acquire is decided as if there were no drain.
 			if d := Decide(ask(), f); d.Outcome != Denied && len(test.change) > 1 {
 				t.Errorf("Decide = %+v, want denied", d)
 			}

@@ -8,7 +8,7 @@ import (
 // Label is a text that people gave a definition, by a key.
 type Label struct{ Key, Value string }
 
-// Labels are those of one definition, sorted by key, no key twice; nil is none. They are immutable. A map takes four
+// Labels holds a definition's labels, sorted by unique key. A nil Labels is empty. They are immutable. A map takes four
 // times as much for two of them, and a server keeps a hundred thousand definitions.
 type Labels []Label
 

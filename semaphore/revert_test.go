@@ -86,7 +86,7 @@ func TestRevert_AnyEdit(t *testing.T) {
 	})
 }
 
-// A field that is added to Definition and to neither Revert nor Changed comes back unchanged, and this notices.
+// A field that is added to Definition and to neither Revert nor Changed comes back unchanged, and this test fails.
 func TestRevert_EveryField(t *testing.T) {
 	before := plain("s")
 	fields := reflect.TypeFor[Definition]()

@@ -68,7 +68,7 @@ func TestWeighted_PermitRevoked_EndsTheContext(t *testing.T) {
 	if !w.TryAcquire(1) || !w.TryAcquire(2) {
 		t.Fatal("denied")
 	}
-	w.Release(1) // a release is no loss
+	w.Release(1) // releasing must not cancel the context
 	if w.Context().Err() != nil {
 		t.Fatal(context.Cause(w.Context()))
 	}

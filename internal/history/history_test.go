@@ -44,7 +44,7 @@ func TestDecode_OfWhatEncodeWrote_IsTheSame(t *testing.T) {
 
 func TestDecode_OfSomethingElse_Fails(t *testing.T) {
 	if _, err := Decode(bytes.NewBufferString("hello\n")); err == nil {
-		t.Error("this is no history")
+		t.Error("Decode accepted garbage")
 	}
 }
 

@@ -154,7 +154,7 @@ func (c *caller) prove(ctx context.Context) error {
 		}
 	}
 	if c.credential.IsZero() && !c.member && !c.early() {
-		return &unauthenticatedError{"the call shows neither a client certificate with a name nor a bearer token"}
+		return &unauthenticatedError{"there are no credentials: the call has neither a client certificate with a name nor a bearer token"}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	case err != nil:
 		return nil, err
 	case window == 0:
-		return nil, invalid("misfire_window", "0s", "must be 1s or more; misfire: skip runs no missed firing")
+		return nil, invalid("misfire_window", "0s", "must be at least 1s; to run no missed firing, set misfire: skip")
 	case window != semaphore.DefaultMisfireWindow: // stored as 0, as above
 		d.MisfireWindow = window
 	}

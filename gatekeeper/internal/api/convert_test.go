@@ -179,7 +179,7 @@ func TestDefinitionFrom_MisfireWindowAlone_IsRefused(t *testing.T) {
 	}
 }
 
-// What a person would call wrong must not slip through as a default.
+// Invalid input must be rejected, not silently treated as a default.
 func TestDefinitionFrom_ExplicitNothing_IsNotADefault(t *testing.T) {
 	for field, m := range map[string]*gatekeeperv1.Definition{
 		"group_pattern":    {Name: "n", GroupPattern: new(string)},

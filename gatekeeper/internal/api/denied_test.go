@@ -82,7 +82,7 @@ func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
 		if req.PageToken = r.GetNextPageToken(); req.GetPageToken() == "" {
 			break
 		}
-		// What is listed leaves, and what is not moves to the front.
+		// Remove the callers already listed, which shifts the others to the front.
 		g.keeper.denied = slices.Concat(g.keeper.denied[len(g.keeper.denied)-1:], g.keeper.denied[1:len(g.keeper.denied)-1])
 	}
 	if got, want := strings.Join(pages, " | "), "a: 1 asks, b: 1 asks, b: 2 asks, b: 3 asks | d: 1 asks"; got != want {

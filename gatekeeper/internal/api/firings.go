@@ -179,7 +179,7 @@ func toFiringsChange(c *fsm.FiringsChange) *gatekeeperv1.FiringsChange {
 	}
 }
 
-// toRemembered writes a claim as lists and the history have it.
+// toRemembered converts a claim to the form of lists and the history.
 func toRemembered(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
 	return &gatekeeperv1.FiringClaim{
 		Firing: toFiring(&c.Firing), Token: c.Token, Winner: toIdentity(c.Winner), State: gatekeeperv1.FiringState(c.State), ClaimedAt: toTimestamp(c.At),

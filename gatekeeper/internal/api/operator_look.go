@@ -148,7 +148,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	ordinal, paged := uint64(0), from.name != ""
 	if paged {
 		if ordinal, err = strconv.ParseUint(from.name, 10, 32); err != nil {
-			return nil, invalid("page_token", m.GetPageToken(), "must be the next_page_token of the page before, unchanged")
+			return nil, invalid("page_token", m.GetPageToken(), "must be the unmodified next_page_token of the previous page")
 		}
 		start = from.token + 1
 	}

@@ -68,7 +68,7 @@ func parsePageToken(s string) (pageKey, error) {
 	if s == "" {
 		return pageKey{}, nil
 	}
-	wrong := invalid("page_token", s, "must be the next_page_token of the page before, unchanged")
+	wrong := invalid("page_token", s, "must be the unmodified next_page_token of the previous page")
 	if len(s) > maxPageToken {
 		return pageKey{}, wrong
 	}

@@ -26,7 +26,7 @@ func portTLS(cfg *Config) (*tls.Config, error) {
 	return port, nil
 }
 
-// hopCredentials are those by which this server calls the leader's API.
+// hopCredentials returns the credentials for forwarding calls to the leader.
 func hopCredentials(files certs.Files) (credentials.TransportCredentials, error) {
 	if files.IsZero() {
 		return insecure.NewCredentials(), nil

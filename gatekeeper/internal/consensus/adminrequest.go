@@ -30,7 +30,7 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 			err = ofFolder(dir, err)
 		}
 	}()
-	// Without making the LOCK file, as ConvertFolder.
+	// Like ConvertFolder, this does not create the LOCK file.
 	r := &Remains{Dir: dir}
 	err = r.open()
 	if r.lock != nil {

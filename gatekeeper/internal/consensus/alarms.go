@@ -22,7 +22,7 @@ type transferWatch struct {
 	since time.Time  // of the first refusal after which nothing was accepted; zero: none
 }
 
-// saw takes how Raft answered an entry.
+// saw records the result of submitting an entry to Raft.
 func (w *transferWatch) saw(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,7 +31,7 @@ const (
 type streamRoute struct {
 	verb, pattern, method string
 	request, message      func() proto.Message
-	// resume makes a request one for what comes after the event with that id. Nil: the events have no positions, and
+	// resume adjusts the request to start after the event with the given id. Nil: the events have no positions, and
 	// the stream begins again.
 	resume func(request proto.Message, id string) error
 	// kind is the type of an event, and position its id; empty: it has none. position may be nil.

@@ -153,7 +153,7 @@ var ErrFeatureLevel = errors.New("not every server of the cluster knows this yet
 type FeatureLevelError struct{ Needed, InForce uint32 }
 
 func (e *FeatureLevelError) Error() string {
-	return fmt.Sprintf("this needs feature level %d, and %d is in force: it rises automatically when every server of the cluster runs a version that knows it",
+	return fmt.Sprintf("this needs feature level %d, but the cluster is at %d: it rises automatically once every server runs a version that supports it",
 		e.Needed, e.InForce)
 }
 

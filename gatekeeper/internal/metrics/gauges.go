@@ -112,7 +112,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		state("tasks_waiting", "Tasks that wait for a worker.", func(s *fsm.State) float64 { return float64(s.AllWork().Waiting) }),
 		state("tasks_held", "Tasks that workers have.", func(s *fsm.State) float64 { return float64(s.AllWork().Held) }),
 		state("work_bytes", "Bytes stored and reserved for jobs.", func(s *fsm.State) float64 { return float64(s.WorkBytes()) }),
-		number("waiters", "Acquires that wait in the leader's queues, without idle workers.", func(s *Sources) func() int { return s.Waiters }),
+		number("waiters", "Acquire calls waiting in the leader's queues, excluding idle workers.", func(s *Sources) func() int { return s.Waiters }),
 		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, on the leader.", func(s *Sources) func() int { return s.HostClocks }),
 		number("member_clocks_off", "Members whose clocks differ from those of the others, on the leader.", func(s *Sources) func() int { return s.ClocksOff }),
 		number("deadlines", "Permits whose time the leader measures.", func(s *Sources) func() int { return s.Deadlines }),

@@ -183,7 +183,7 @@ func TestAttach_StatesAreReadWhenAsked(t *testing.T) {
 # HELP gatekeeper_definitions Definitions stored.
 # TYPE gatekeeper_definitions gauge
 gatekeeper_definitions 0
-# HELP gatekeeper_waiters Acquires that wait in the leader's queues, without idle workers.
+# HELP gatekeeper_waiters Acquire calls waiting in the leader's queues, excluding idle workers.
 # TYPE gatekeeper_waiters gauge
 gatekeeper_waiters %
 `

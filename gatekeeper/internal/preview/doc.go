@@ -1,4 +1,4 @@
-// Package preview says what a change would do before it is made, and plans moves and the forgetting of firings. Package
+// Package preview says what a change would do before it is made, and plans moves and firing deletions. Package
 // undo plans undos.
 //
 // Everything here reads one immutable state and changes nothing: no leadership, no clock, no lock. A plan carries the

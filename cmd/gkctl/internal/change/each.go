@@ -10,7 +10,7 @@ import (
 
 // Done is the result of a command for one of several things.
 type Done struct {
-	// Object is the item in -o json. A refused one has it too.
+	// Object is the item in -o json. Set even if the item was refused.
 	Object any
 	// Name and Text are the lines of -o name and of the table. They are not printed for a refused one.
 	Name, Text string

@@ -162,7 +162,7 @@ func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 // noteNothing says that the chosen tasks are already in the new group. Those that cannot be moved were named before.
 func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
-		o.f.Say("Nothing to move: none of the chosen tasks lets in %s but not %s.", o.from, o.to)
+		o.f.Say("Nothing to move: every chosen semaphore that admits %s already admits %s.", o.from, o.to)
 	}
 }
 

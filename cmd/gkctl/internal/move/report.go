@@ -144,7 +144,7 @@ func (o *moveOptions) printHandovers(h *handovers) {
 			case old.overran:
 				late = append(late, fmt.Sprintf("%s did not stop within the drain: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			case old.how == howExpired || old.how == howHeld:
-				late = append(late, fmt.Sprintf("%s was no longer refreshed: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s stopped refreshing: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			}
 		}
 		for _, n := range t.started {

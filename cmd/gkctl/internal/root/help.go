@@ -52,7 +52,7 @@ func ownExits(command string) []exitText {
 	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
 		return []exitText{refused, bad, noSuch}
 	case "uncordon":
-		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such cordon; the others were ended"}}
+		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such cordon; the others were removed"}}
 	case "firings list", "firings show":
 		return []exitText{bad, noSuch}
 	case "firings forget":

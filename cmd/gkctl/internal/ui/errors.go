@@ -107,7 +107,7 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):
 		return ExitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
-		return ExitUnreachable, "It may have been done: check before you repeat it."
+		return ExitUnreachable, "The change may have been made. Check before you repeat it."
 	case recovering(err):
 		return ExitUnreachable, "Definitions can be changed meanwhile. `gkctl status` shows how long the wait takes; it starts over with each new leader."
 	case noLeader(err):

@@ -54,7 +54,7 @@ func TestDisturbed_Fail_IsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 	}
 	set("on fire")
 	if err := disturbed("set", func() error { return nil }); err == nil {
-		t.Error("a state of a disk that there is not was taken for a good one")
+		t.Error("an unknown disk state was accepted")
 	}
 }
 

@@ -205,7 +205,7 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 	leaf := binary.NativeEndian.Uint16(page[8:]) == leafPage
 	switch {
 	case depth > maxDepth:
-		return errors.New("its pages refer to each other without end")
+		return errors.New("its pages refer to each other in a cycle")
 	case len(all) == 0 && (!leaf || depth > 0):
 		return errors.New("a page is empty")
 	}

@@ -513,9 +513,10 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 //
 // When an identity that holds a permit asks again:
 //   - The same request_id is a repeat: it gets the same token, as a refresh. Nothing is written to the log.
-//   - Any other request_id, or none, is a re-acquisition, if weight is equal and neither side has a firing. The identity keeps
-//     its permit under a new token, and the old token is superseded: its holder gets LOST and must stop. A re-acquisition is
-//     written to the log, like a grant, so a caller that wants to keep its permit must use Refresh or repeat its request_id.
+//   - Any other request_id, or none, is a re-acquisition, if weight is equal and neither side has a firing. The
+//     identity keeps its permit under a new token, and the old token is superseded: its holder gets LOST and must stop.
+//     A re-acquisition is written to the log, like a grant, so a caller that wants to keep its permit must use Refresh
+//     or repeat its request_id.
 //   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as FIRING_CLAIMED.
 //   - A different weight or firing is denied as ALREADY_HELD.
 //
@@ -1033,8 +1034,8 @@ type TryAcquireRequest struct {
 	//
 	// A request id of an identity and a semaphore never gets a second permit while the cluster remembers that it had one:
 	//   - It always remembers while the permit lives.
-	//   - After the permit has ended, or the request was cancelled, it remembers for 10 minutes. It remembers the newest 1 000 requests of
-	//     each existing semaphore for longer. Both are settings.
+	//   - After the permit has ended, or the request was cancelled, it remembers for 10 minutes. It remembers the newest
+	//     1 000 requests of each existing semaphore for longer. Both are settings.
 	//   - Beyond a total size (64 MiB, a setting) the semaphore with the most remembered requests forgets its oldest one.
 	//
 	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the

@@ -195,7 +195,7 @@ const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${som
 // cordonTarget is whom a cordon shuts out.
 export const cordonTarget = (c) =>
   [c.group_pattern && `group ${c.group_pattern}`, c.acquirer_pattern && `acquirer ${c.acquirer_pattern}`]
-    .filter(Boolean).join(' and ');
+    .filter(Boolean).join(' or ');
 
 export const cordonEnd = (c) => (c.until ? `until ${soon(c.until)}` : 'until the cordon is removed');
 

@@ -29,7 +29,7 @@ func commandsOfRuns() []fsm.Command {
 }
 
 // storyOfRuns leaves one firing for each end: done, failed, cut short, spent after two attempts, open after one, and
-// one whose holder is told that it was taken over. It is frozen.
+// one whose holder learns that it was taken over. It is frozen.
 func storyOfRuns(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})

@@ -88,8 +88,8 @@ func (k *killable) Ask(ctx context.Context, server int) error {
 	return k.acquire(ctx, k.direct[server])
 }
 
-// libraryTimeout bounds one attempt of a caller of etcd's client, as etcd's users are told to: a request that was on
-// its way to a leader that died is else answered after seven seconds.
+// libraryTimeout bounds one attempt of a caller of etcd's client. Otherwise a request that was on its way to a leader
+// that died is answered after seven seconds.
 const libraryTimeout = time.Second
 
 // AskAll implements failover.Cluster. etcd's client chooses among all servers, and leaves it to its user to repeat a

@@ -200,9 +200,9 @@ func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
 	}
 }
 
-// A repeat may look when its first attempt is on its way to the log, or is applied at any moment between. It is told
-// the same.
-func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatIsToldTheSame(t *testing.T) {
+// A repeat may look when its first attempt is on its way to the log, or is applied at any moment between. It gets
+// the same answer.
+func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatGetsTheSame(t *testing.T) {
 	for applied := range 4 { // before the read of that number; the last one does not come
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}

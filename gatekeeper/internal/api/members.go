@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askMember is how long a member has to say how it is: less than a connection attempt takes at most, so that a member
-// that hangs is said to do so, and not that its connection was closed.
+// askMember is how long a member has to answer. It is shorter than a connection attempt may take, so that the error of
+// a member that hangs says so, instead of naming a closed connection.
 const askMember = 1500 * time.Millisecond
 
 // ListMembers describes each member as it sees itself. All are asked at the same time, in the name of the caller: each

@@ -200,8 +200,8 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		// The grant is applied, and before its own call is told, another request of the identity is answered from the
-		// state.
+		// The grant is applied, and before its own call is answered, another request of the identity is answered from
+		// the state.
 		held := w.tape.held
 		w.tape.mu.Lock()
 		w.tape.held, w.tape.holds = nil, false

@@ -149,7 +149,7 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, near)
 }
 
-// deniedCaller decides a request that was denied again, in the state as it is now.
+// deniedCaller decides a denied request again, in the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d, LetIn: letIn(state, d)}
 	now, message, still := k.decideAgain(state, d)

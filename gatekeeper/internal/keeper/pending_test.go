@@ -73,8 +73,8 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 	})
 }
 
-// endsFirst ends a context before the outcome of a grant is told, and lets the outcome be known before anybody waits
-// for it.
+// endsFirst ends a context before the outcome of a grant is delivered, and lets the outcome be known before anybody
+// waits for it.
 type endsFirst struct {
 	Proposer
 	end func()

@@ -119,8 +119,8 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	}
 }
 
-// of returns the undo that took back what a change did to something, unless it was undone itself; nil: none did. Those
-// that without names are taken for ones that there are not.
+// of returns the undo that took back what a change did to something, unless it was undone itself; nil: none did. Undos
+// for which without returns true are ignored.
 func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
 		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {

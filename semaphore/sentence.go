@@ -82,7 +82,7 @@ func pauseDetails(p *Pause) string {
 	}
 	var s string
 	if !p.Until.IsZero() {
-		s += " until " + instant(p.Until)
+		s += " until " + p.Until.UTC().Format(time.RFC3339)
 	}
 	if p.Reason != "" {
 		s += " (" + show(p.Reason) + ")"

@@ -94,7 +94,7 @@ type API struct {
 	complete  atomic.Bool // see caughtUp
 	repeats   repeats
 	summaries summaries
-	deserted  deserted
+	reaches   reaches
 	health    *health.Server
 
 	overloads overloads

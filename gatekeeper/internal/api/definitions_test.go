@@ -218,11 +218,24 @@ func TestRecord_LetsInNobodyKnown_WarnsUntilItDoes(t *testing.T) {
 	create("closed", "north", ".*", 0)
 	warns("nobody was seen", "north", "")
 	saw("south", "host-1")
-	warns("south was seen", "north", `no known group matches the group pattern "north"`)
+	warns("south was seen", "north", `No known group matches the group pattern "north"`)
 	warns("south was seen", "typo", `the nearest is "south"`)
 	warns("south was seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
 	warns("without permits", "closed", "")
 	saw("north", "host-1")
 	warns("north was seen", "north", "")
 	warns("north was seen", "typo", `the nearest is "south"`)
+	states := func(name, want string) {
+		t.Helper()
+		r := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: name}))(t)
+		if got := fmt.Sprint(r.GetRecord().GetStates()); got != "["+want+"]" {
+			t.Errorf("states of %s = %s, want [%s]", name, got, want)
+		}
+	}
+	states("north", "DEFINITION_STATE_IDLE")
+	states("typo", "DEFINITION_STATE_UNMATCHED")
+	g.keeper.do(fsm.SetCordon{ID: "c", GroupPattern: "north"})
+	states("north", "DEFINITION_STATE_CORDONED")
+	warns("north is cordoned", "north", "Every known caller that it admits is cordoned.")
+	states("closed", "DEFINITION_STATE_IDLE")
 }

@@ -38,8 +38,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	}
 	record.Warnings = a.warnings(stored.Definition)
 	record.Disabled = a.reader.Disabled(stored)
-	if text := a.deserted.text(state, a.keeper, stored.Definition); text != "" && record.Disabled == "" {
-		record.Warnings = append(record.Warnings, text)
+	if r := a.reaches.get(state, a.keeper, stored.Definition); r.text != "" && record.Disabled == "" {
+		record.Warnings = append(record.Warnings, r.text)
 	}
 	if report, isMissed := a.reader.Missed(name); isMissed {
 		record.Missed = toMissed(&report)

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// states are what is true of a definition now, by number.
+// states returns the states of a definition, by number. A definition with any other state is not idle.
 func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []gatekeeperv1.DefinitionState) {
 	name := stored.Definition.Name
 	var running, stopping, held bool
@@ -22,21 +23,32 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 	}
 	_, isMissed := a.reader.Missed(name)
 	denied, cordoned := a.reader.DeniesAll(state, name)
-	for i, is := range []bool{
-		running,
-		state.HolderCount(name) == 0,
-		a.reader.QueueLength(name) > 0,
-		stored.Pause != nil,
-		stopping,
-		held,
-		isMissed,
-		denied,
-		a.reader.Disabled(stored) != "",
-		cordoned,
+	disabled := a.reader.Disabled(stored) != ""
+	var reach preview.Reach
+	if !disabled {
+		reach = a.reaches.get(state, a.keeper, stored.Definition).Reach
+	}
+	for _, s := range []struct {
+		is bool
+		gatekeeperv1.DefinitionState
+	}{
+		{running, gatekeeperv1.DefinitionState_DEFINITION_STATE_RUNNING},
+		{a.reader.QueueLength(name) > 0, gatekeeperv1.DefinitionState_DEFINITION_STATE_WAITING},
+		{stored.Pause != nil, gatekeeperv1.DefinitionState_DEFINITION_STATE_PAUSED},
+		{stopping, gatekeeperv1.DefinitionState_DEFINITION_STATE_STOPPING},
+		{held, gatekeeperv1.DefinitionState_DEFINITION_STATE_HELD},
+		{isMissed, gatekeeperv1.DefinitionState_DEFINITION_STATE_MISSED},
+		{denied, gatekeeperv1.DefinitionState_DEFINITION_STATE_DENIED},
+		{disabled, gatekeeperv1.DefinitionState_DEFINITION_STATE_DISABLED},
+		{cordoned || reach == preview.ReachesCordoned, gatekeeperv1.DefinitionState_DEFINITION_STATE_CORDONED},
+		{reach == preview.ReachesNobody, gatekeeperv1.DefinitionState_DEFINITION_STATE_UNMATCHED},
 	} {
-		if is {
-			states = append(states, gatekeeperv1.DefinitionState(i+1))
+		if s.is {
+			states = append(states, s.DefinitionState)
 		}
+	}
+	if len(states) == 0 {
+		states = append(states, gatekeeperv1.DefinitionState_DEFINITION_STATE_IDLE)
 	}
 	return states
 }

@@ -36,7 +36,7 @@ func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 	}{
 		{"", "", "away denied idle missed run wait"},
 		{"", "RUNNING", "run"},
-		{"", "IDLE", "away denied idle missed wait"},
+		{"", "IDLE", "idle"},
 		{"", "WAITING MISSED", "missed wait"},
 		{"", "DENIED", "away denied"},
 		{"", "CORDONED", "away"},

@@ -42,38 +42,44 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 	return []string{fmt.Sprintf("permits of %s live %v: they may be lost when the leader dies; from %v on they outlast a fail-over", d.Name, d.Duration, smallest)}
 }
 
-// maxDeserted bounds the pairs of patterns that deserted remembers.
-const maxDeserted = 10_000
+// maxReaches bounds the pairs of patterns whose reach is remembered.
+const maxReaches = 100_000
 
-// deserted remembers what preview.Deserted says of pairs of patterns while the same number of callers is known: lists
-// ask about many definitions, and few of them change. The zero value is empty. It is safe for concurrent use.
-type deserted struct {
-	mu      sync.Mutex // guards both
+// reaches remembers preview.ReachOf for pairs of patterns while the number of known callers and the cordons are the
+// same: lists and summaries ask about many definitions. The zero value is empty. It is safe for concurrent use.
+type reaches struct {
+	mu      sync.Mutex // guards all below
 	callers int
-	texts   map[[2]string]string
+	cordons uint64 // their revision
+	of      map[[2]string]reach
 }
 
-// text is preview.Deserted of a definition. One without permits lets in nobody anyway.
-func (m *deserted) text(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) string {
+type reach struct {
+	preview.Reach
+	text string
+}
+
+// get returns the reach of a definition. One without permits serves nobody anyway, so it has nothing to warn of.
+func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) reach {
 	if d.Permits == 0 {
-		return ""
+		return reach{}
 	}
-	pair, callers := [2]string{d.GroupPattern, d.AcquirerPattern}, state.SightingCount()
+	pair, callers, cordons := [2]string{d.GroupPattern, d.AcquirerPattern}, state.SightingCount(), state.CordonRevision()
 	m.mu.Lock()
-	text, ok := m.texts[pair]
-	ok = ok && m.callers == callers
+	r, ok := m.of[pair]
+	ok = ok && m.callers == callers && m.cordons == cordons
 	m.mu.Unlock()
 	if ok {
-		return text
+		return r
 	}
-	text = preview.Deserted(state, patterns, d)
+	r.Reach, r.text = preview.ReachOf(state, patterns, d)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.texts == nil || m.callers != callers || len(m.texts) >= maxDeserted {
-		m.callers, m.texts = callers, make(map[[2]string]string)
+	if m.of == nil || m.callers != callers || m.cordons != cordons || len(m.of) >= maxReaches {
+		m.callers, m.cordons, m.of = callers, cordons, make(map[[2]string]reach)
 	}
-	m.texts[pair] = text
-	return text
+	m.of[pair] = r
+	return r
 }
 
 // warningsOf are those of the definitions that a batch has created or replaced.

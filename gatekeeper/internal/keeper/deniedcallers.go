@@ -21,8 +21,11 @@ type DeniedCaller struct {
 	denials.Denial
 	// Cured: the same request would not be denied for such a reason now.
 	Cured bool
-	// LetIn is somebody else who holds a permit, or has held one since the first of these denials; nil when nobody has.
+	// LetIn is another caller that holds a permit, or has released one since the first of these denials, and that would
+	// still be admitted; nil if there is none.
 	LetIn *semaphore.Identity
+	// Held: the journal shows that the caller has had a permit.
+	Held bool
 	// Text is for a person.
 	Text string
 }
@@ -62,13 +65,15 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 	}
 }
 
-// DeniedCallersOf returns the callers that a semaphore denied lately, the last denied first. Only a leader knows any.
+// DeniedCallersOf returns the callers that a semaphore denied lately, the likely cause of trouble first: see byUrgency.
+// Only a leader knows any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// DeniedCallers returns the callers that the wanted semaphores denied lately, by semaphore and the last denied first,
-// and since when this server remembers. Each is held against the state when it is read from the sequence.
+// DeniedCallers returns the callers that the wanted semaphores denied lately, by semaphore and then as DeniedCallersOf
+// orders them, and since when this server remembers. The callers of a semaphore are judged when the first of them is
+// read from the sequence.
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
 ) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
@@ -82,53 +87,73 @@ func (k *Keeper) DeniedCallers(
 	chosen := slices.DeleteFunc(k.denials.All(k.cfg.WallClock()), func(d denials.Denial) bool { return !wanted(state, d.Semaphore) })
 	slices.SortStableFunc(chosen, func(a, b denials.Denial) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
 	return state, func(yield func(DeniedCaller) bool) {
-		for i := range chosen {
-			if !yield(k.deniedCaller(state, &chosen[i])) {
-				return
+		for len(chosen) > 0 {
+			n := slices.IndexFunc(chosen, func(d denials.Denial) bool { return d.Semaphore != chosen[0].Semaphore })
+			if n < 0 {
+				n = len(chosen)
 			}
+			for _, v := range k.judged(state, chosen[:n]) {
+				if !yield(v) {
+					return
+				}
+			}
+			chosen = chosen[n:]
 		}
 	}, t.began, nil
 }
 
-// DenyAll returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied
-// first. A paused semaphore is not one of them, and neither is one whose caller is denied by its own permit. It is for
-// a summary: that this server still leads is not confirmed.
+// DenyAll returns one caller of each semaphore from which nobody gets a permit until somebody acts, in the order of
+// their last denials: the one whose denial is the likely cause. A paused semaphore is not one of them, and neither is
+// one whose caller is denied by its own permit. It is for a summary: that this server still leads is not confirmed.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
 	served := make(map[string]bool) // false: nothing says so yet
-	var last []denials.Denial       // of each semaphore
+	of := make(map[string][]denials.Denial)
+	var names []string
 	for _, d := range k.denials.All(k.cfg.WallClock()) {
 		one, met := served[d.Semaphore]
 		if !met {
-			last = append(last, d)
+			names = append(names, d.Semaphore)
 		}
 		if !one { // else the others of a semaphore with many standbys cost nothing
 			served[d.Semaphore] = k.serves(state, &d)
+			of[d.Semaphore] = append(of[d.Semaphore], d)
 		}
 	}
-	return k.judged(state, slices.DeleteFunc(last, func(d denials.Denial) bool { return served[d.Semaphore] }))
+	var out []DeniedCaller
+	for _, name := range names {
+		if !served[name] {
+			out = append(out, k.judged(state, of[name])[0])
+		}
+	}
+	return out
 }
 
-// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts. byCordon:
-// cordons are the only reason, so that all of these callers would be let in without them.
+// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts. byCordon: a
+// cordon is why, so that a caller gets permits again once it is removed.
 func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	of := k.denials.Of(name, k.cfg.WallClock())
 	if len(of) == 0 || slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) }) {
 		return false, false
 	}
-	return true, !slices.ContainsFunc(of, func(d denials.Denial) bool {
+	return true, slices.ContainsFunc(of, func(d denials.Denial) bool {
 		reason, _, _ := k.decideAgain(state, &d)
-		return reason != semaphore.Cordoned
+		return reason == semaphore.Cordoned
 	})
 }
 
 // serves reports whether a denial shows that somebody gets permits of the semaphore, or that no operator needs to act.
 func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
-	switch d.Reason {
+	reason, _, still := k.decideAgain(state, d)
+	if !still {
+		return true
+	}
+	switch reason {
 	case semaphore.Paused, semaphore.AlreadyHeld, semaphore.FiringClaimed:
 		return true
 	default:
-		return k.cured(state, d) || letIn(state, d) != nil
+		letIn, _ := k.others(state, d)
+		return letIn != nil
 	}
 }
 
@@ -151,7 +176,8 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 
 // deniedCaller decides a denied request again, in the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
-	v := DeniedCaller{Denial: *d, LetIn: letIn(state, d)}
+	v := DeniedCaller{Denial: *d}
+	v.LetIn, v.Held = k.others(state, d)
 	now, message, still := k.decideAgain(state, d)
 	if v.Cured = !still; still {
 		v.Reason, v.Message = now, message
@@ -160,33 +186,45 @@ func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller 
 	return v
 }
 
+// judged decides denied requests again. They are ordered by urgency, and else as they were.
 func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller {
 	out := make([]DeniedCaller, len(list))
 	for i := range list {
 		out[i] = k.deniedCaller(state, &list[i])
 	}
+	slices.SortStableFunc(out, func(a, b DeniedCaller) int { return cmp.Compare(a.urgency(), b.urgency()) })
 	return out
 }
 
-// cured reports whether the same request would not be denied for such a reason now.
-func (k *Keeper) cured(state *fsm.State, d *denials.Denial) bool {
-	_, _, still := k.decideAgain(state, d)
-	return !still
+// urgency ranks callers, the likely cause of trouble first: one that used to get permits, one that has not been seen
+// with any, a likely standby, and one that would not be denied now.
+func (v *DeniedCaller) urgency() int {
+	switch {
+	case v.Cured:
+		return 3
+	case v.LetIn != nil:
+		return 2
+	case v.Held:
+		return 0
+	default:
+		return 1
+	}
 }
 
-// decideAgain reports whether the same request would still be denied until somebody acts, and why.
+// decideAgain reports whether the same request would still be denied until somebody acts, and why. A caller that has
+// asked again without being denied is served: what shuts it out later is known when it asks again. A pause is the reason
+// only if it was the reason of the denial: it says nothing about the rule.
 func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, still bool) {
-	switch d.Reason {
-	case semaphore.FiringTooFarAhead, semaphore.FiringForgotten, semaphore.FiringClaimed:
-		if d.Passed {
-			return 0, "", false // of one firing, and there are others
-		}
-	default:
+	if d.Passed {
+		return 0, "", false
 	}
 	if d.Reason == semaphore.FiringTooFarAhead {
 		return d.Reason, d.Message, true // its due time comes, and the clock that was wrong stays so
 	}
 	facts := k.facts(state, &AcquireCall{Request: d.Request})
+	if d.Reason != semaphore.Paused {
+		facts.Pause = nil
+	}
 	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
 	switch {
 	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
@@ -201,25 +239,29 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
-// letIn finds somebody else who had a permit since a caller was first denied one.
-func letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
-	other := func(p *semaphore.Permit) bool {
-		return p != nil && (p.Identity.Group != d.Identity.Group || p.Identity.Acquirer != d.Identity.Acquirer)
+// others returns another caller that has had a permit since the denied one was first denied, and that would still be
+// admitted, and reports whether the denied caller has ever had one.
+func (k *Keeper) others(state *fsm.State, d *denials.Denial) (letIn *semaphore.Identity, held bool) {
+	sd := state.Definition(d.Semaphore)
+	note := func(p *semaphore.Permit, serves bool) {
+		switch own := p.Identity.Group == d.Identity.Group && p.Identity.Acquirer == d.Identity.Acquirer; {
+		case own:
+			held = true
+		case serves && letIn == nil:
+			if a := k.patterns.admission(state, sd, p.Identity); a.Group && a.Acquirer && len(a.Cordons) == 0 {
+				letIn = &p.Identity
+			}
+		}
 	}
 	for p := range state.Holders(d.Semaphore) {
-		if other(p) && p.State == semaphore.Live {
-			return &p.Identity
-		}
+		note(p, p.State == semaphore.Live)
 	}
 	for e := range state.JournalBackward(d.Semaphore, 0) {
-		if e.At.Before(d.First) {
-			break
-		}
-		if e.Kind == fsm.Released && other(e.Permit) {
-			return &e.Permit.Identity
+		if e.Permit != nil {
+			note(e.Permit, e.Kind == fsm.Released && !e.At.Before(d.First))
 		}
 	}
-	return nil
+	return letIn, held
 }
 
 // text says who is denied what and why, how often it was denied, and whether it still is. asked is why it was denied

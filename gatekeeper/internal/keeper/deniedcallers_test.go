@@ -196,8 +196,12 @@ func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 		if err := w.replace("job", shutOut); err != nil {
 			t.Fatal(err)
 		}
+		if v := w.denied1(); !v.Cured {
+			t.Errorf("w1 has had a task since it was denied, and is still listed: %+v", v)
+		}
+		w.denied(worker, semaphore.GroupMismatch)
 		if w.denied1().Cured {
-			t.Error("it is cured when another edit has shut it out")
+			t.Error("w1 was denied again, and is listed as cured")
 		}
 	})
 	inNewWorld(t, func(w *world) {
@@ -353,7 +357,12 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 		w.denied(ask("app1", ""), semaphore.Cordoned)
 		want(true, true)
 		w.denied(as(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
-		want(true, false) // that one would be denied without the cordon
+		want(true, true) // b would be denied without the cordon, but app1 would not
+		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		want(false, false)
+		cordon("a", "app1")
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" }); err != nil {
 			t.Fatal(err)
 		}
@@ -366,6 +375,62 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 			}
 		}
 		want(false, false)
+	})
+}
+
+// A cordon stops the holder. That it had a permit does not make the others standbys: nobody gets one now.
+func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		op := context.Background()
+		state := func() *fsm.State { return w.machine.State() }
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
+		standby := as(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		holder := w.granted(ask("app1", ""))
+		w.denied(standby, semaphore.GroupMismatch)
+		if v := w.denied1(); v.LetIn == nil || v.LetIn.Acquirer != "app1" {
+			t.Errorf("app1 holds a permit, and LetIn = %v", v.LetIn)
+		}
+		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
+			t.Fatal(err)
+		}
+		if all, byCordon := w.DeniesAll(state(), "job"); !all || byCordon {
+			t.Errorf("while app1 stops: DeniesAll() = %t, %t; want true, false", all, byCordon)
+		}
+		w.release(holder.Token)
+		w.denied(ask("app1", "2"), semaphore.Cordoned)
+		w.sleep(time.Second)
+		w.denied(standby, semaphore.GroupMismatch)
+		if all, byCordon := w.DeniesAll(state(), "job"); !all || !byCordon {
+			t.Errorf("DeniesAll() = %t, %t; want true, true", all, byCordon)
+		}
+		callers := w.DeniedCallersOf(state(), "job")
+		if len(callers) != 2 || callers[0].Identity.Acquirer != "app1" || !callers[0].Held || callers[0].LetIn != nil || callers[1].Held || callers[1].LetIn != nil {
+			t.Errorf("DeniedCallersOf() = %+v; want app1, which has had a permit, before b", callers)
+		}
+		if all := w.DenyAll(); len(all) != 1 || all[0].Identity.Acquirer != "app1" {
+			t.Errorf("DenyAll() = %+v; want app1", all)
+		}
+	})
+}
+
+// A permit ends a denial, whatever comes later. A pause never takes the place of another reason.
+func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+		w.denied(ask("app1", ""), semaphore.GroupMismatch)
+		w.pause(false, "patching")
+		if v := w.denied1(); v.Cured || v.Reason != semaphore.GroupMismatch {
+			t.Errorf("under a pause: %v (cured: %t), want %v", v.Reason, v.Cured, semaphore.GroupMismatch)
+		}
+		w.resume()
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
+			t.Fatal(err)
+		}
+		w.granted(ask("app1", ""))
+		w.pause(true, "patching")
+		if v := w.denied1(); !v.Cured {
+			t.Errorf("app1 got a permit since, and is still listed: %+v", v)
+		}
 	})
 }
 

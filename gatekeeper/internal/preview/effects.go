@@ -154,7 +154,7 @@ func (w *world) previewEdits(edits []fsm.Change, drain time.Duration) (effects [
 	}
 	slices.SortFunc(effects, bySemaphore)
 	if w.state.SightingCount() == 0 && len(effects) > 0 {
-		warnings = append(warnings, "Nobody has been seen asking yet, so that it is not known whom this lets in and whom it shuts out.")
+		warnings = append(warnings, "No caller has been seen yet, so it is unknown whom this admits and whom it shuts out.")
 	}
 	return effects, warnings
 }

@@ -226,11 +226,11 @@ func TestEffects_Warnings(t *testing.T) {
 		want string // in the warning of the semaphore; empty: there is none
 		all  string // in that of the whole
 	}{
-		"typo":                 {seen, statetest.Group("prod-uе"), "no known group matches the group pattern", ""},
+		"typo":                 {seen, statetest.Group("prod-uе"), "No known group matches", ""},
 		"the nearest":          {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
 		"wrong acquirers":      {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
 		"somebody":             {seen, statetest.Group("dr-site"), "", ""},
-		"nothing known":        {nil, statetest.Group("dr-sitte"), "", "Nobody has been seen asking yet"},
+		"nothing known":        {nil, statetest.Group("dr-sitte"), "", "No caller has been seen yet"},
 		"patterns left as are": {seen, func(d *semaphore.Definition) { d.Permits = 3 }, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 		t.Errorf("warned %q", warnings)
 	}
 	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "not known whom this cordon catches") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown whom this cordon catches") {
 		t.Errorf("warned %q", warnings)
 	}
 }

@@ -122,44 +122,76 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 	return named, g.count
 }
 
-// Deserted says that the patterns of a definition let in none of the callers that were seen asking, and why. It is
-// empty when one of them is let in, and when nobody was seen yet.
-func Deserted(state *fsm.State, patterns Patterns, d *semaphore.Definition) string {
-	seen := false
+// Reach is which of the callers that were seen a definition can serve.
+type Reach int
+
+const (
+	// ReachesSome: its patterns admit a caller that no cordon catches, or nobody has been seen yet.
+	ReachesSome Reach = iota
+	// ReachesNobody: its patterns match none of them.
+	ReachesNobody
+	// ReachesCordoned: cordons catch all that its patterns match.
+	ReachesCordoned
+)
+
+// ReachOf returns the reach of a definition, with a sentence for a person that is empty for ReachesSome.
+func ReachOf(state *fsm.State, patterns Patterns, d *semaphore.Definition) (Reach, string) {
+	w := &world{patterns: patterns, known: known{state: state, patterns: patterns}}
+	seen, matched := false, false
+	group, inside := "", false
 	for s := range state.Sightings() {
+		if !seen || s.Group != group {
+			group, inside = s.Group, patterns.Match(d.GroupPattern, s.Group)
+		}
 		seen = true
-		if patterns.Match(d.GroupPattern, s.Group) && patterns.Match(d.AcquirerPattern, s.Acquirer) {
-			return ""
+		if !inside || !patterns.Match(d.AcquirerPattern, s.Acquirer) {
+			continue
+		}
+		matched = true
+		if !w.cordoned(semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}) {
+			return ReachesSome, ""
 		}
 	}
-	if !seen {
-		return ""
+	switch {
+	case matched:
+		return ReachesCordoned, "Every known caller that it admits is cordoned."
+	case seen:
+		w.known.load()
+		return ReachesNobody, w.nobody(d)
+	default:
+		return ReachesSome, ""
 	}
-	w := &world{patterns: patterns, known: known{state: state, patterns: patterns}}
-	w.known.load()
-	return w.nobody(d)
+}
+
+// cordoned reports whether a cordon in force catches a caller.
+func (w *world) cordoned(id semaphore.Identity) bool {
+	for _, c := range w.known.state.Cordons() {
+		if w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) {
+			return true
+		}
+	}
+	return false
 }
 
 // nobody says that no known caller is let in, and which of the two patterns keeps them out.
 func (w *world) nobody(d *semaphore.Definition) string {
 	for _, group := range w.known.groups {
 		if w.patterns.Match(d.GroupPattern, group) {
-			return fmt.Sprintf("Nobody who was seen asking is let in: group %q matches, but none of its acquirers matches the acquirer pattern %q.",
+			return fmt.Sprintf("No known caller is admitted: group %q matches, but none of its acquirers matches the acquirer pattern %q.",
 				group, d.AcquirerPattern)
 		}
 	}
-	text := fmt.Sprintf("Nobody who was seen asking is let in: no known group matches the group pattern %q", d.GroupPattern)
 	if near := nearest.Word(d.GroupPattern, w.known.groups); near != "" {
-		return text + fmt.Sprintf("; the nearest is %q.", near)
+		return fmt.Sprintf("No known group matches; the nearest is %q. The group pattern is %q.", near, d.GroupPattern)
 	}
-	return text + "."
+	return fmt.Sprintf("No known group matches the group pattern %q.", d.GroupPattern)
 }
 
 // cordonWarnings says how many known callers a cordon catches, and warns when it catches none.
 func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity) bool) []string {
 	w.known.load()
 	if len(w.known.all) == 0 {
-		return []string{"Nobody has been seen asking yet, so that it is not known whom this cordon catches."}
+		return []string{"No caller has been seen yet, so it is unknown whom this cordon catches."}
 	}
 	n := 0
 	for _, s := range w.known.all {

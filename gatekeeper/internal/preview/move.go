@@ -22,6 +22,8 @@ type Moves struct {
 	Edits []fsm.Change
 	// NotMoved are chosen definitions that are left as they are.
 	NotMoved []NotMoved
+	// Stay are the live permits of the old group in chosen definitions that admit both groups: their holders continue.
+	Stay []*semaphore.Permit
 }
 
 // NotMoved is a definition that a move leaves as it is.
@@ -77,6 +79,9 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	plan.Digest = DigestOf(state.Revision(), targets)
 	change := Change{Edits: plan.Edits, Drain: m.Drain, Now: now}
 	plan.Effects, plan.Warnings = Effects(state, leader, change)
+	if w := staying(m.From, plan.Stay); w != "" {
+		plan.Warnings = append(plan.Warnings, w)
+	}
 	plan.Confirm = Confirm(state, leader, change, plan.Effects)
 	plan.Doubts = MoveDoubts(state, m.To, plan.Effects)
 	if len(plan.Edits) == 0 {
@@ -98,7 +103,15 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		leave := func(problem bool, format string, args ...any) {
 			m.NotMoved = append(m.NotMoved, NotMoved{Semaphore: d.Name, Why: fmt.Sprintf(format, args...), Problem: problem})
 		}
-		switch admitsFrom, admitsTo := patterns.Match(d.GroupPattern, from), patterns.Match(d.GroupPattern, to); {
+		admitsFrom, admitsTo := patterns.Match(d.GroupPattern, from), patterns.Match(d.GroupPattern, to)
+		if admitsFrom && admitsTo && from != to {
+			for p := range state.Holders(d.Name) {
+				if p.State == semaphore.Live && p.Identity.Group == from {
+					m.Stay = append(m.Stay, p)
+				}
+			}
+		}
+		switch {
 		case (admitsTo || !admitsFrom) && !named(d.Name):
 			continue
 		case admitsTo:
@@ -110,7 +123,7 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		}
 		pattern, ok := exchange(d.GroupPattern, from, to)
 		if !ok || patterns.Match(pattern, from) || !patterns.Match(pattern, to) {
-			leave(true, "its group pattern %q is no plain list of groups, so that taking %q out of it would change who else is let in: set it by hand",
+			leave(true, "its group pattern %q is not a plain list of groups, so taking %q out of it would change who else is admitted: set it by hand",
 				d.GroupPattern, from)
 			continue
 		}
@@ -123,6 +136,19 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		m.Edits = append(m.Edits, fsm.Change{Kind: fsm.Replace, Definition: &moved, Name: d.Name, ExpectedVersion: sd.Version})
 	}
 	return m
+}
+
+// staying says who continues in the old group after a move; empty if nobody does.
+func staying(from string, permits []*semaphore.Permit) string {
+	if len(permits) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range permits {
+		names = append(names, fmt.Sprintf("%s holds %s", p.Identity.Acquirer, p.Semaphore))
+	}
+	return fmt.Sprintf("%s in group %q, because the group pattern admits both groups: %s. To stop them, edit the patterns or cordon the group.",
+		phrase.Count(len(permits), "holder continues", "holders continue"), from, phrase.Names(names))
 }
 
 // MoveDoubts says, for a person, why a move with these effects is likely a mistake: nobody was ever seen asking in the

@@ -1,9 +1,12 @@
 package preview
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -67,6 +70,28 @@ func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
 	m := Move(c.State(), statetest.Patterns{}, "prod", "dr", func(d *semaphore.Definition) bool { return d.Name != "b" }, func(string) bool { return false })
 	if len(m.Edits) != 2 || m.Edits[0].Name != "a" || m.Edits[1].Name != "c" {
 		t.Fatalf("got %+v", m.Edits)
+	}
+}
+
+// A rule that admits both groups is left as it is, so its holder in the old group continues. The preview names it.
+func TestPlanMove_RuleAdmitsBothGroups_NamesTheHoldersThatStay(t *testing.T) {
+	c := newCluster(t)
+	c.Define("both", statetest.Group("prod|dr"))
+	c.Define("moves", statetest.Group("prod"))
+	for _, name := range []string{"both", "moves"} {
+		c.Grant(name, "prod", "app1")
+	}
+	chosen, err := selector.Parse("", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := PlanMove(c.State(), statetest.Patterns{}, MoveRequest{From: "prod", To: "dr", Chosen: chosen}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `1 holder continues in group "prod", because the group pattern admits both groups: app1 holds both.`
+	if len(plan.Edits) != 1 || len(plan.Stay) != 1 || !slices.ContainsFunc(plan.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
+		t.Errorf("edits %v, %d holders stay, warnings %q; want one edit and %q", plan.Edits, len(plan.Stay), plan.Warnings, want)
 	}
 }
 

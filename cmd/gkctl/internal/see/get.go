@@ -219,6 +219,9 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	if slices.Contains(r.GetStates(), gatekeeperv1.DefinitionState_DEFINITION_STATE_CORDONED) {
 		states = append(states, "cordoned")
 	}
+	if slices.Contains(r.GetStates(), gatekeeperv1.DefinitionState_DEFINITION_STATE_UNMATCHED) {
+		states = append(states, "unmatched")
+	}
 	for _, text := range []string{draining.heldText(), draining.text()} {
 		if text != "" {
 			states = append(states, text)

@@ -12,18 +12,20 @@ export function word(value, prefix) {
 // which its slot may end. tone is a colour of tokens.css.
 export const states = [
   { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny',
-    help: 'A pattern cannot be used: nobody is let in.' },
+    help: 'A pattern cannot be compiled, so nobody is admitted.' },
   { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
     help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
-  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Cordons alone keep its callers out.' },
+  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'A cordon is why nobody gets a permit.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
     help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
+  { value: 'DEFINITION_STATE_UNMATCHED', word: 'unmatched', tone: 'stop',
+    help: 'No known caller matches its patterns.' },
   { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Work that is expected did not run.' },
-  { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'Nobody is let in until the pause ends.' },
+  { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'Nobody gets a permit until the pause ends.' },
   { value: 'DEFINITION_STATE_WAITING', word: 'waiting', tone: 'wait', help: 'A caller is waiting in the queue.' },
   { value: 'DEFINITION_STATE_RUNNING', word: 'running', tone: 'run', help: 'A permit is held.' },
-  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'No slot is taken.' },
+  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'None of the other states.' },
 ];
 
 const unknown = { value: '', word: 'unknown', tone: 'idle', help: '' };
@@ -33,13 +35,9 @@ export const stateOf = (value) => states.find((s) => s.value === value) ?? unkno
 // statesOf are all states of a record, the most urgent first.
 export const statesOf = (record) => states.filter((s) => record.states?.includes(s.value));
 
-// stateText says what matters most of a record.
-export function stateText(record) {
-  const first = statesOf(record)[0];
-  if (record.pause && first?.word === 'paused')
-    return record.pause.until ? `paused until ${soon(record.pause.until)}` : 'paused';
-  return first?.word ?? 'unknown';
-}
+// causes are the denials that need somebody to act, the likely cause first. A caller is a standby while another is
+// served.
+const causes = (record) => (record.denied ?? []).filter((d) => !d.let_in);
 
 // notesOf says what keeps callers out, what was missed, which edits end, and what the servers warn of.
 export function notesOf(record) {
@@ -47,7 +45,7 @@ export function notesOf(record) {
   if (record.disabled) out.push(`Disabled: ${record.disabled}`);
   if (record.pause) out.push(pauseSentence(record.pause));
   if (record.missed) out.push(missedText(record.missed));
-  for (const d of (record.denied ?? []).slice(0, 1)) out.push(deniedText(d));
+  for (const d of causes(record).slice(0, 1)) out.push(deniedText(d, causes(record).length - 1));
   for (const e of record.ends ?? [])
     out.push(`${e.fields.join(', ')}: ${e.fields.length === 1 ? 'reverts' : 'revert'} at ${when(e.until)}.`);
   return [...out, ...(record.warnings ?? [])];
@@ -55,9 +53,9 @@ export function notesOf(record) {
 
 // rowNote is the most urgent of these in a line that may be cut off: its cause comes first.
 export function rowNote(record) {
-  const d = record.denied?.[0];
+  const [d, ...more] = causes(record);
   if (d && !record.disabled && !record.pause && !record.missed)
-    return `${word(d.reason, 'REASON_')}: ${who(d.identity)}, ${deniedWhen(d)}`;
+    return `${word(d.reason, 'REASON_')}: ${andMore(who(d.identity), more.length)}, ${deniedWhen(d)}`;
   return notesOf(record)[0];
 }
 
@@ -65,7 +63,10 @@ export function rowNote(record) {
 export const deniedWhen = (d) =>
   (d.count > 1 ? `since ${soon(d.first)}` : `once at ${soon(d.last)}`);
 
-export const deniedText = (d) => `${who(d.identity)} is denied, ${deniedWhen(d)}: ${d.message}`;
+const andMore = (text, more) => (more > 0 ? `${text} and ${count(more)} more` : text);
+
+export const deniedText = (d, more = 0) =>
+  `${andMore(who(d.identity), more)} ${more > 0 ? 'are' : 'is'} denied, ${deniedWhen(d)}: ${d.message}`;
 
 export function pauseSentence(p) {
   let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until resumed';
@@ -194,10 +195,10 @@ const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${som
 
 // cordonTarget is whom a cordon shuts out.
 export const cordonTarget = (c) =>
-  [c.group_pattern && `group ${c.group_pattern}`, c.acquirer_pattern && `acquirer ${c.acquirer_pattern}`]
+  [c.group_pattern && `group ${c.group_pattern}`, c.acquirer_pattern && `host ${c.acquirer_pattern}`]
     .filter(Boolean).join(' or ');
 
-export const cordonEnd = (c) => (c.until ? `until ${soon(c.until)}` : 'until the cordon is removed');
+export const cordonEnd = (c) => (c.until ? `until ${soon(c.until)}` : 'until further notice');
 
 export const cordonText = (c) => `${cordonTarget(c)} ${cordonEnd(c)}`;
 
@@ -222,7 +223,8 @@ export function historyText(e) {
   }
   if (e.binding_before || e.binding_after) parts.push(`binding ${(e.binding_after ?? e.binding_before).name}`);
   if (e.undone_by && e.undone_by !== '0') parts.push(`undone by change ${e.undone_by}`);
-  if (e.undoes && e.undoes !== '0') parts.push(`undoes ${changesText([e.undoes, ...(e.also_undoes ?? [])])}`);
+  if (e.undoes && e.undoes !== '0' && !/^undo of change/.test(e.reason ?? ''))
+    parts.push(`undoes ${changesText([e.undoes, ...(e.also_undoes ?? [])])}`);
   if (e.permit) parts.push(`${who(e.permit.identity)}, token ${e.permit.token}`);
   const missed = word(e.missed, 'MISSED_KIND_');
   if (missed) parts.push(missed);

@@ -1,5 +1,5 @@
 // What a change would do, as the servers see it.
-import { brief, count, ms, plural } from '../lib/format.js';
+import { brief, count, ms, plural, sentence } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { callers, changes, stopText, warningsOf, who } from '../lib/words.js';
 import { Since, Table } from './table.js';
@@ -16,7 +16,7 @@ export function Changes({ before, after }) {
   return html`<ul class="changes">
     ${list.map(
       (c) => html`<li>
-        <span class="change-name">${c.field.name}</span>
+        <span class="change-name">${c.field.label}</span>
         <del>${c.before || '(none)'}</del><span class="sr-only"> becomes </span><ins>${c.after || '(none)'}</ins>
       </li>`,
     )}
@@ -47,8 +47,9 @@ export function Stopped({ effects }) {
 
 // Cautions are what a person must agree to, and what to know of a change: {confirm, warnings}.
 export function Cautions({ of }) {
-  const { confirm = [], warnings = [] } = of;
-  return html`${confirm.length > 0 && html`<ul class="confirm">${confirm.map((c) => html`<li>${c.text}</li>`)}</ul>`}
+  const { warnings = [] } = of;
+  const confirm = (of.confirm ?? []).filter((c) => c.kind !== 'CONFIRMATION_KIND_STOPS_HOLDERS'); // the lead says it
+  return html`${confirm.length > 0 && html`<ul class="confirm">${confirm.map((c) => html`<li>${sentence(c.text)}</li>`)}</ul>`}
     ${warnings.length > 0 && html`<ul class="warnings">${warnings.slice(0, 20).map((w) => html`<li>${w}</li>`)}</ul>`}`;
 }
 

@@ -27,7 +27,7 @@ export function Entries({ entries, semaphore, onChange }) {
             ` by ${e.author}`}</span>
           ${first && undoable(e) &&
             html`<${Action} role=${undoRole(e.kind)} semaphore=${e.semaphore ?? ''}
-              onClick=${() => openUndo(e.revision, onChange)}>Undo …<//>`}
+              onClick=${() => openUndo(e.revision, { what: [kindText(e.kind), e.semaphore].filter(Boolean).join(' '), onDone: onChange })}>Undo …<//>`}
         </div>
         ${e.reason && html`<p class="entry-reason">${e.reason}</p>`}
         ${e.before && e.after && html`<${Changes} before=${e.before} after=${e.after} />`}

@@ -68,7 +68,7 @@ export function Follow({ change, stopped, begun, later }) {
           const g = gone[s.permit.token];
           if (g) return html`<span class="tone-run">${g.how}${g.after !== undefined && ` after ${brief(g.after)}`}</span>`;
           const within = begun + ms(s.free_within) - Date.now();
-          return within > 0 ? html`<span class="tone-wait">stops
+          return within > 0 ? html`<span class="tone-wait">slot free
             within <span class="num">${counting(within)}</span></span>` : html`<span class="tone-deny">did
             not stop in time</span>`;
         }],

@@ -1,7 +1,8 @@
 // The shapes of the states: a signal arm that is up, level or crossed out, so that no state is told by its colour
 // alone.
+import { soon } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { stateOf, stateText, statesOf } from '../lib/words.js';
+import { stateOf, statesOf } from '../lib/words.js';
 
 const post = 'M4 14V2';
 const shapes = {
@@ -11,6 +12,7 @@ const shapes = {
   paused: ['M5.5 3v10', 'M10.5 3v10'],
   stopping: [post, 'M4 4h9v4H4z'],
   'held for an operator': ['M5 7V5a3 3 0 0 1 6 0v2', 'M4 7h8v6H4z'],
+  unmatched: ['M8 2a6 6 0 1 0 .1 0z', 'M6.2 6.3a1.8 1.8 0 1 1 2.4 1.7l-.6.4v1', 'M8 11.4v.4'],
   missed: ['M8 2a6 6 0 1 0 .1 0z', 'M8 5v3.5l2.5 1.5'],
   denied: ['M8 2a6 6 0 1 0 .1 0z', 'M4.5 8h7'],
   disabled: ['M3.5 3.5l9 9', 'M12.5 3.5l-9 9'],
@@ -30,10 +32,11 @@ export function State({ value, text }) {
   return html`<span class="state tone-${s.tone}"><${Glyph} word=${s.word} /><span>${text ?? s.word}</span></span>`;
 }
 
-// RecordState is the state of a definition that matters most.
+// RecordState is the most urgent state of a definition, and below it when a pause ends.
 export function RecordState({ record }) {
   const first = statesOf(record)[0];
-  return html`<${State} value=${first?.value} text=${stateText(record)} />`;
+  const until = first?.word === 'paused' && record.pause?.until;
+  return html`<${State} value=${first?.value} />${until && html`<span class="sub">until ${soon(until)}</span>`}`;
 }
 
 export function Tag({ tone = 'idle', children }) {

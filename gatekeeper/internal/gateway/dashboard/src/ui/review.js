@@ -3,11 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawn, post } from '../lib/api.js';
 import { html } from '../lib/html.js';
 import { byline } from '../lib/session.js';
-import { store, useStore } from '../lib/store.js';
+import { kept, store, useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
 import { Action, Dialog, Text } from './controls.js';
 import { Effects } from './effects.js';
 import { Failure, Read, notify } from './feedback.js';
+import { DrainField, drain, problem } from './options.js';
 
 // changeOf is the change that an answer reports, by which it can be undone.
 export const changeOf = (answer) => answer.change ?? answer.revision ?? answer.cordon?.revision;
@@ -57,7 +58,7 @@ export function Review(props) {
     try {
       const answer = await run({ reason, ...byline(), ...draw.current }, shown.data);
       const change = changeOf(answer);
-      const undo = undoable && change && change !== '0' ? { text: 'Undo', run: () => openUndo(change) } : undefined;
+      const undo = undoable && change && change !== '0' ? { text: 'Undo', run: () => openUndo(change, { what: done(answer).replace(/\.$/, '') }) } : undefined;
       notify(done(answer), { action: undo });
       onDone?.(answer, shown.data);
       onClose();
@@ -82,7 +83,7 @@ export function Review(props) {
         onInput=${setReason} maxlength="1024" />`}
       ${error && html`<${Failure} error=${error}
         retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
-      <p class="row end">
+      <p class="row end sticky-end">
         <button type="button" onClick=${onClose}>Cancel</button>
         <${Action} role=${role} semaphore=${semaphore} type="submit" kind=${kind ?? 'primary'}
           why=${pending ? 'The preview is not ready yet.' : why}>
@@ -96,25 +97,45 @@ export function Review(props) {
 // The change that somebody wants to undo, if any.
 const undoing = store(null);
 
-export function openUndo(change, onDone) {
-  undoing.set({ change: String(change), onDone });
+// openUndo opens the dialog that undoes a change; what says what the change was, if that is known.
+export function openUndo(change, { what = '', onDone } = {}) {
+  undoing.set({ change: String(change), what, onDone });
+}
+
+// The last change that was made here, {text, change, where, at, stopped}: its holders are followed until it is closed, also
+// after a visit elsewhere.
+export const ran = kept('ran');
+
+// made notes what was done in ran.
+export function made(text, answer, preview, where) {
+  const change = changeOf(answer);
+  if (!change || change === '0') return;
+  const effects = answer.effects?.length ? answer.effects : preview?.effects ?? [];
+  ran.set({ text, change, where, at: Date.now(), stopped: effects.flatMap((e) => e.stopped ?? []) });
 }
 
 export function UndoDialog() {
   const u = useStore(undoing);
-  if (!u) return null;
+  return u && html`<${Undo} key=${u.change} u=${u} />`;
+}
+
+function Undo({ u }) {
+  const [o, set] = useState({ drain: '' });
+  const bad = problem(() => drain(o.drain));
+  const request = () => ({ change: u.change, ...(bad ? {} : drain(o.drain)) });
   return html`<${Review}
-    key=${u.change}
-    title=${`Undo change ${u.change}`}
+    title=${u.what ? `Undo change ${u.change}: ${u.what}` : `Undo change ${u.change}`}
     verb=${`Undo change ${u.change}`}
-    preview=${() => post('/v1/undo', { change: u.change, dry_run: true, ...byline() })}
+    deps=${o}
+    preview=${() => post('/v1/undo', { ...request(), dry_run: true, ...byline() })}
+    extra=${(p) => (p.effects ?? []).some((e) => e.stopped?.length) && html`<${DrainField} value=${o} set=${set} />`}
     nothing=${(p) => {
       if (p.undone_by && p.undone_by !== '0') return `Already undone, by change ${p.undone_by}.`;
       return p.nothing ? 'There is nothing left to undo.' : '';
     }}
-    run=${(common, p) => post('/v1/undo', { change: u.change, plan: p.plan, ...common })}
+    run=${(common, p) => post('/v1/undo', { ...request(), plan: p.plan, ...common })}
     done=${() => `Change ${u.change} undone.`}
-    onDone=${u.onDone}
+    onDone=${(a, p) => (made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, a, p), u.onDone?.())}
     onClose=${() => undoing.set(null)}
   />`;
 }

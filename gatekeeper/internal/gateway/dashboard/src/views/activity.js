@@ -36,7 +36,7 @@ function Live({ params, change }) {
   const entries = (journal.data?.entries ?? []).filter((e) => !by ||
     (e.author ?? '').toLowerCase().includes(by.toLowerCase()));
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
-      <div class="field grow"><label for="activity-q">Semaphores <kbd aria-hidden="true">/</kbd></label>
+      <div class="field grow"><label for="activity-q">Semaphores <kbd class="hover-only" aria-hidden="true">/</kbd></label>
       <input id="activity-q" data-search value=${q} onInput=${(e) => setQ(e.target.value)}
         placeholder="part of a name, or a glob" spellcheck=${false} autocomplete="off" /></div>
       <div class="field"><label for="activity-by">By</label>

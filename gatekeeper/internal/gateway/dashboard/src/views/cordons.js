@@ -3,17 +3,20 @@ import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
 import { capital } from '../lib/format.js';
 import { html } from '../lib/html.js';
+import { store, useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
 import { cordonEnd, cordonTarget } from '../lib/words.js';
 import { Action } from '../ui/controls.js';
 import { Glyph } from '../ui/glyph.js';
 import { Review } from '../ui/review.js';
 
-export const useCordons = () =>
-  useData((signal) => get('/v1/cordons', {}, signal), ['cordons'], { every: 15_000, keep: true });
+// What this page has set or removed, counted, so that the list is read again.
+const changed = store(0);
+export const cordonsChanged = () => changed.set(changed.get() + 1);
 
 export function Cordons() {
-  const cordons = useCordons();
+  const round = useStore(changed);
+  const cordons = useData((signal) => get('/v1/cordons', {}, signal), ['cordons', round], { every: 5_000, keep: true });
   const [ending, setEnding] = useState(null);
   const list = cordons.data?.cordons ?? [];
   const dialog = ending && html`<${Review}
@@ -24,7 +27,7 @@ export function Cordons() {
     show=${() => html`<p class="lead">${capital(cordonTarget(ending))} gets permits again, wherever a rule admits it.</p>`}
     run=${(common) => post('/v1/uncordon', { id: ending.id, ...common })}
     done=${() => `${capital(cordonTarget(ending))} is no longer cordoned.`}
-    onDone=${cordons.refresh}
+    onDone=${cordonsChanged}
     onClose=${() => setEnding(null)}
   />`;
   if (list.length === 0) return dialog;

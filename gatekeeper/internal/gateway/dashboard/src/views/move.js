@@ -7,16 +7,16 @@ import { html } from '../lib/html.js';
 import { useKnown } from '../lib/known.js';
 import { useQuery, useTitle } from '../lib/router.js';
 import { byline } from '../lib/session.js';
-import { kept, useStore } from '../lib/store.js';
+import { useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
 import { cordonEnd, cordonTarget } from '../lib/words.js';
 import { Action, Check, Tabs, Text } from '../ui/controls.js';
 import { Empty, Failure } from '../ui/feedback.js';
 import { Follow } from '../ui/follow.js';
 import { DrainField, EndFields, drain, end, problem } from '../ui/options.js';
-import { Review, changeOf, openUndo } from '../ui/review.js';
+import { Review, made, openUndo, ran } from '../ui/review.js';
 import { Title } from '../ui/shell.js';
-import { Cordons } from './cordons.js';
+import { Cordons, cordonsChanged } from './cordons.js';
 import { filtersOf } from './overview.js';
 
 const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cordon', 'Cordon']];
@@ -65,8 +65,8 @@ function Chosen({ of, optional }) {
         placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
       <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything}
         placeholder="team=data,tier!=test" help="With names too: both must match." />
-      <${Check} label="All semaphores" checked=${of.everything} onChange=${of.setEverything}
-        help="Whatever names and labels they have." />
+      ${!optional && html`<${Check} label="All semaphores" checked=${of.everything} onChange=${of.setEverything}
+        help="Whatever names and labels they have." />`}
     </div>
     ${of.error && html`<${Failure} error=${of.error} />`}
     ${matching.error && !matching.error.offline && html`<${Failure} error=${matching.error} />`}
@@ -80,12 +80,10 @@ function Chosen({ of, optional }) {
   </fieldset>`;
 }
 
-// The last change that was made here: its holders are followed until it is closed, also after a visit elsewhere.
-const ran = kept('ran');
-
 // Ran shows how the holders of the last change stop, until the last of them is gone.
-function Ran() {
-  const of = useStore(ran);
+function Ran({ where }) {
+  const last = useStore(ran);
+  const of = last && (last.where ?? where) === where ? last : null;
   const entries = useData(of ? (signal) => get('/v1/history', { change: of.change, page_size: 1 }, signal) : null,
     ['ran', of?.change], { every: 5_000 });
   const mounted = useRef(Date.now());
@@ -102,19 +100,16 @@ function Ran() {
     <p class="row">
       <a class="button" href=${`/activity?change=${of.change}`}>Show change ${of.change}</a>
       ${!undone && html`<${Action} role="ROLE_OPERATOR"
-        onClick=${() => openUndo(of.change, entries.refresh)}>Undo …<//>`}
+        onClick=${() => openUndo(of.change, { what: of.text, onDone: entries.refresh })}>Undo …<//>`}
     </p>
   </section>`;
 }
 
-// made notes what was done, for Ran.
-const made = (text) => (answer, preview) => {
-  const change = changeOf(answer);
-  if (!change || change === '0') return;
-  const effects = answer.effects?.length ? answer.effects : preview.effects ?? [];
-  ran.set({ text, change, at: Date.now(), stopped: effects.flatMap((e) => e.stopped ?? []) });
+// done notes what was done on a tab, and shows it.
+function done(where, text, answer, preview) {
+  made(text, answer, preview, where);
   scrollTo(0, 0);
-};
+}
 
 function Groups({ id }) {
   const { groups } = useKnown();
@@ -133,7 +128,7 @@ function MoveNotes({ of }) {
         <ul>${of.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
     ${problems.length > 0 &&
     html`<div class="warnings">
-      <p>${plural(problems.length, 'semaphore has', 'semaphores have')} to be edited by hand:</p>
+      <p>${plural(problems.length, 'semaphore must', 'semaphores must')} be edited by hand:</p>
       <ul>${problems.slice(0, 20).map((n) =>
         html`<li><a href=${`/s/${encodeURIComponent(n.semaphore)}?tab=rule`}>${n.semaphore}</a>: ${n.why}</li>`)}</ul></div>`}`;
 }
@@ -170,7 +165,7 @@ function MoveForm() {
       nothing=${(p) => (p.moves?.length ? '' : p.mistake || 'There is nothing to move.')}
       run=${async (common, p) => post('/v1/move', { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.moves?.length ?? 0, 'semaphore', 'semaphores')} moved from ${o.from} to ${o.to}.`}
-      onDone=${made(`Moved from ${o.from} to ${o.to}`)}
+      onDone=${(a, p) => done('move', `Moved from ${o.from} to ${o.to}`, a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -212,7 +207,7 @@ function PauseForm({ resume }) {
       run=${async (common, p) => post(`/v1/${name}`, { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d.`}
       kind=${o.stop ? 'danger' : undefined}
-      onDone=${(a, p) => made(`${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`)(a, p)}
+      onDone=${(a, p) => done(name, `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`, a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -241,7 +236,7 @@ function CordonForm() {
       <div class="form">
         <${Text} label="Group pattern" value=${o.group} onInput=${(group) => set({ ...o, group })} list="cordon-groups"
           help="A caller is shut out when either pattern matches." />
-        <${Text} label="Acquirer pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })}
+        <${Text} label="Host (acquirer) pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })}
           placeholder="host-3" />
         <${EndFields} value=${o} set=${set} without="Empty: until the cordon is removed." />
         <${DrainField} value=${o} set=${set} />
@@ -256,11 +251,11 @@ function CordonForm() {
       verb=${`Cordon ${target()}`}
       kind="danger"
       role="ROLE_OPERATOR"
-      extra=${() => html`<p class="lead">Nobody of ${target()} gets a permit of any semaphore, ${until()}.</p>`}
+      extra=${() => html`<p class="lead">${capital(target())} gets no permit of any semaphore, ${until()}.</p>`}
       preview=${async (signal) => post('/v1/preview', { cordon: request() }, signal)}
       run=${async (common) => post('/v1/cordon', { ...request(), ...common })}
       done=${(a) => `${cordoned(a.cordon)}.`}
-      onDone=${(a, p) => made(cordoned(a.cordon))(a, p)}
+      onDone=${(a, p) => (cordonsChanged(), done('cordon', cordoned(a.cordon), a, p))}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -272,7 +267,7 @@ export function Move() {
   const what = params.get('do') ?? 'move';
   return html`<${Title}>Move and pause<//>
     <${Cordons} />
-    <${Ran} />
+    <${Ran} where=${what} />
     <${Tabs} of=${tabs} query="do" label="What to do" />
     ${what === 'pause'
       ? html`<${PauseForm} key="pause" />`

@@ -2,7 +2,7 @@
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { get, pace } from '../lib/api.js';
-import { count, ms, plural } from '../lib/format.js';
+import { brief, count, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useKnown } from '../lib/known.js';
 import { usePages } from '../lib/pages.js';
@@ -98,7 +98,7 @@ function Filters({ summary, shown }) {
   };
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
     <div class="field grow">
-      <label for="search">Search <kbd aria-hidden="true">/</kbd></label>
+      <label for="search">Search <kbd class="hover-only" aria-hidden="true">/</kbd></label>
       <input id="search" type="search" data-search value=${q} placeholder="Words of name, description or label"
         onInput=${(e) => setQ(e.target.value)} onKeyDown=${down} autocomplete="off" spellcheck=${false} />
     </div>
@@ -161,7 +161,8 @@ function Cells({ record }) {
     <span class="c-holder" role="gridcell">
       ${permit
         ? html`<span class="clip">${who(permit.identity)}</span>
-          <span class="sub">for <${Since} at=${permit.granted_at} />${more > 0 && ` and ${count(more)} more`}</span>`
+          <span class="sub">${permit.drain_left ? html`drains for ${brief(ms(permit.drain_left))}` : html`for <${Since} at=${permit.granted_at} />`}${more > 0 &&
+            ` and ${count(more)} more`}</span>`
         : html`<span class="faint">–</span>`}
     </span>
     <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${record.deadline}
@@ -193,6 +194,7 @@ export function Overview() {
     ['summary', search, group, labels],
     { every, keep: true },
   );
+  const recount = useSoon(summary.refresh, 200, { rest: every / 2, burst: 2 });
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
@@ -223,6 +225,7 @@ export function Overview() {
     missed: list.refresh,
     message({ records = [], undefined: gone = [] }) {
       list.update(records);
+      if (records.length) recount();
       if (gone.length) list.refresh();
     },
     live(data) {

@@ -139,7 +139,7 @@ export function Semaphore({ name }) {
     ${record && !missing &&
     html`<div class="standing">
       <p class="row">${statesOf(record).map((st) => html`<${State} key=${st.value} value=${st.value} />`)}</p>
-      ${notesOf(record).map((text) => html`<p class="note">${text}</p>`)}
+      ${notesOf(record).map((text, i) => html`<p class="note ${i === 0 ? `tone-${statesOf(record)[0]?.tone}` : ''}">${text}</p>`)}
       <${Figures} record=${record} holders=${s.holders.data} live=${s.live} />
     </div>`}
     ${s.record.error && !missing && !s.record.error.offline &&

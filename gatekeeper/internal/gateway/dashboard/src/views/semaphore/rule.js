@@ -149,6 +149,7 @@ function Edit({ name, record, onSaved, onDone }) {
       onDone=${() => {
         onSaved();
         onDone();
+        scrollTo(0, 0);
       }}
     >
       ${base && html`<details><summary>Time limit and drain</summary>

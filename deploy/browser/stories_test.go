@@ -87,7 +87,7 @@ func TestPause_ForATime_IsSeenToEnd(t *testing.T) {
 	p.click("Pause")
 	p.shows("1 semaphore paused.")
 	p.shows("Paused until")
-	list.shows("paused until")
+	list.until("the pause in the list", `document.querySelector(".grid-row .c-state").innerText.replace(/\s+/g, " ").startsWith("paused until ")`)
 	p.until("the end of the pause", control("Pause …"))
 	list.until("the end of the pause in the list", `!document.querySelector(".grid").innerText.includes("paused")`)
 }
@@ -222,10 +222,14 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	p.shows("510 holders have stopped.")
 	p.clickAt(control("Undo …"))
 	p.until("the dialog of the undo", `document.querySelector("dialog h2")`)
-	p.click(eval[string](p, `document.querySelector("dialog h2").innerText`)) // the button says the same
-	p.shows("Undone by change")
-	p.until("that it is not undone again", "!"+control("Undo …"))
+	undo, what, _ := strings.Cut(eval[string](p, `document.querySelector("dialog h2").innerText`), ": ")
+	if what != "Moved from zone-a to zone-b" {
+		t.Errorf("the dialog says that it undoes %q", what)
+	}
+	p.click(undo)
+	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // whose holders are followed too
 	p.visit(eval[string](p, `document.querySelector("a.button[href*='change=']").getAttribute("href")`))
+	p.clickAt(`[...document.querySelectorAll("a")].find((a) => a.innerText === "Show the change that it undoes")`)
 	p.shows("undone by change")
 	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
 		t.Errorf("after the undo the pattern is %q", pattern)
@@ -239,27 +243,28 @@ func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
 	list := open(t, c.Servers[0].HTTP, "/?q=nightly-export")
 	list.shows("idle")
 	p := open(t, c.Servers[0].HTTP, "/move?do=cordon")
-	p.fill("Acquirer pattern", "host-1")
+	p.fill("Host (acquirer) pattern", "host-1")
 	p.fill("For", "1h")
 	p.click("Preview the cordon …")
-	p.shows("Nobody of acquirer host-1 gets a permit of any semaphore, for 1h.")
+	p.shows("Host host-1 gets no permit of any semaphore, for 1h.")
 	p.fill("Reason", "kernel update")
-	p.click("Cordon acquirer host-1")
-	p.shows("Acquirer host-1 is cordoned until")
+	p.click("Cordon host host-1")
+	p.shows("Host host-1 is cordoned until")
 
 	var denied *client.DeniedError
 	if _, err := host.Semaphore("nightly-export").TryAcquire(t.Context()); !errors.As(err, &denied) {
 		t.Fatalf("while it is cordoned: %v", err)
 	}
 	list.shows("cordoned: host-1 in zone-a, once at")
+	list.until("the count of cordoned semaphores", `[...document.querySelectorAll(".stat")].some((s) => s.innerText.replace(/\s+/g, " ") === "1 cordoned")`)
 	p.visit("/s/nightly-export")
 	p.click("Explain")
 	p.shows("Denied: cordoned.") // it asks about the caller that is denied
 
 	p.click("Remove …")
-	p.shows("Acquirer host-1 gets permits again")
+	p.shows("Host host-1 gets permits again")
 	p.click("Remove")
-	p.shows("Acquirer host-1 is no longer cordoned.")
+	p.shows("Host host-1 is no longer cordoned.")
 	list.until("the end of the denial in the list", `!document.querySelector(".grid").innerText.includes("cordoned")`)
 	p.shows("This caller would get a permit.")
 }

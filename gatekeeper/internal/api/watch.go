@@ -51,8 +51,10 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	}
 	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
-		w.changed = &changes{names: make(map[string]bool)}
-		_, w.changed.denials = s.reader.DenialsChanged(0)
+		w.changed = &changes{names: make(map[string]bool), callers: s.cfg.Machine.State().SightingCount()}
+		if m.GetFromRevision() == 0 { // else denials since the caller has read the records are sent
+			_, w.changed.denials = s.reader.DenialsChanged(0)
+		}
 	}
 	if every := m.GetLiveEvery(); every != nil {
 		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
@@ -91,6 +93,7 @@ type changes struct {
 	missed   bool
 	revision uint64
 	denials  uint64    // up to which change of denials the watcher knows them
+	callers  int       // how many callers were known
 	due      time.Time // zero: there are none
 	paid     time.Time // until when the messages so far pay for their number: each adds collectBusy
 }
@@ -122,7 +125,7 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 			live = now.Add(w.every)
 			if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
 				if w.changed != nil {
-					w.noteDenials(now)
+					w.noteCallers(now)
 				}
 				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.sent, Live: w.live()})
 			}
@@ -165,10 +168,14 @@ func (w *watcher) note(batch *watch.Batch) {
 	}
 }
 
-// noteDenials collects the semaphores whose denials have changed: there are no events about them.
-func (w *watcher) noteDenials(now time.Time) {
+// noteCallers collects what has changed about callers that hold nothing: there are no events about them. A new caller
+// can match the patterns of any definition.
+func (w *watcher) noteCallers(now time.Time) {
 	c, state := w.changed, w.api.cfg.Machine.State()
 	before := len(c.names)
+	if n := state.SightingCount(); n != c.callers {
+		c.callers, c.missed = n, true
+	}
 	var names []string
 	names, c.denials = w.api.reader.DenialsChanged(c.denials)
 	for _, name := range names {
@@ -176,7 +183,7 @@ func (w *watcher) noteDenials(now time.Time) {
 			c.names[name] = true
 		}
 	}
-	if len(c.names) > before && c.due.IsZero() {
+	if (len(c.names) > before || c.missed) && c.due.IsZero() {
 		c.revision = max(c.revision, w.sent)
 		c.schedule(now)
 	}

@@ -238,6 +238,35 @@ func TestWatch_WithRecordsAndLive_SendsWhatIsDeniedSince(t *testing.T) {
 	}
 }
 
+// Whether a definition matches a known caller can change with each caller that is seen for the first time. A watcher
+// that has read the records at a revision also gets what was denied before it opened the stream.
+func TestWatch_WithRecordsAndLive_NewCallerAndEarlierDenial_AreSent(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	g.create("pool", "other")
+	g.keeper.denialsChanged = func(after uint64) ([]string, uint64) {
+		if after == 0 {
+			return []string{"pool"}, 1
+		}
+		return nil, after
+	}
+	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{
+		Names: []string{"pool", "other"}, Records: true, LiveEvery: durationpb.New(time.Second),
+		FromRevision: g.keeper.machine.State().Revision() + 1,
+	})
+	r := next(t, stream)
+	for len(r.GetRecords()) == 0 {
+		r = next(t, stream)
+	}
+	if len(r.GetRecords()) != 1 || r.GetRecords()[0].GetDefinition().GetName() != "pool" {
+		t.Fatalf("records after the stream was opened: %v, want pool", r.GetRecords())
+	}
+	g.keeper.do(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "app1", At: time.Unix(1, 0)}}})
+	for !r.GetMissed() {
+		r = next(t, stream)
+	}
+}
+
 func TestChanges_ConstantChange_IsSentOnceASecond(t *testing.T) {
 	t.Parallel()
 	c, begun := new(changes), time.Unix(1000, 0)

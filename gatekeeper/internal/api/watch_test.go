@@ -243,6 +243,7 @@ func TestWatch_WithRecordsAndLive_SendsWhatIsDeniedSince(t *testing.T) {
 func TestWatch_WithRecordsAndLive_NewCallerAndEarlierDenial_AreSent(t *testing.T) {
 	t.Parallel()
 	g := open(t)
+	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
 	g.create("pool", "other")
 	g.keeper.denialsChanged = func(after uint64) ([]string, uint64) {
 		if after == 0 {

@@ -65,7 +65,7 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 	}
 }
 
-// DeniedCallersOf returns the callers that a semaphore denied lately, the likely cause of trouble first: see byUrgency.
+// DeniedCallersOf returns the callers that a semaphore denied lately, the likely cause of trouble first; see urgency.
 // Only a leader knows any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))

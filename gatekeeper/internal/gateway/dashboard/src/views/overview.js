@@ -194,7 +194,8 @@ export function Overview() {
     ['summary', search, group, labels],
     { every, keep: true },
   );
-  const recount = useSoon(summary.refresh, 200, { rest: every / 2, burst: 2 });
+  // A server keeps its counts for a second.
+  const recount = useSoon(summary.refresh, 1200, { rest: every / 2, burst: 2 });
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
@@ -222,11 +223,14 @@ export function Overview() {
 
   useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '2s' }, {
     open: (again) => again && list.refresh(),
-    missed: list.refresh,
+    missed() {
+      list.refresh();
+      recount();
+    },
     message({ records = [], undefined: gone = [] }) {
       list.update(records);
-      if (records.length) recount();
       if (gone.length) list.refresh();
+      if (records.length || gone.length) recount();
     },
     live(data) {
       const live = new Map((data.live.semaphores ?? []).map((s) => [s.semaphore, s]));

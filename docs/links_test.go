@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,10 +11,13 @@ import (
 
 var (
 	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
-	link   = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	link   = regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]*))?\)`)
 	image  = regexp.MustCompile(`(?:src|srcset)="([^"]+)"`)
 	// symbol is an identifier in the tour, next to a link to its file.
-	symbol = regexp.MustCompile("`([A-Za-z]+\\.)?([A-Za-z]+)`")
+	symbol  = regexp.MustCompile("`([A-Za-z]+\\.)?([A-Za-z]+)`")
+	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
+	// unslugged matches the characters that GitHub drops from the anchor of a heading.
+	unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{N}\p{Pc} -]`)
 )
 
 func TestPages_EveryLink_Exists(t *testing.T) {
@@ -23,14 +27,63 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 			t.Fatal(err)
 		}
 		prose := fenced.ReplaceAllString(string(text), "")
-		for _, m := range append(link.FindAllStringSubmatch(prose, -1), image.FindAllStringSubmatch(prose, -1)...) {
-			if strings.Contains(m[1], "://") {
+		for _, m := range link.FindAllStringSubmatch(prose, -1) {
+			path, anchor := m[1], m[2]
+			if strings.Contains(path, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
-				t.Errorf("%s links to %s: %v", file, m[1], err)
+			target := file
+			if path != "" {
+				target = filepath.Join(filepath.Dir(file), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", file, path, err)
+				continue
+			}
+			if anchor == "" || filepath.Ext(target) != ".md" {
+				continue
+			}
+			to, err := os.ReadFile(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !anchors(string(to))[anchor] {
+				t.Errorf("%s links to %s#%s, but that page has no such heading", file, path, anchor)
 			}
 		}
+		for _, m := range image.FindAllStringSubmatch(prose, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil && !strings.Contains(m[1], "://") {
+				t.Errorf("%s shows %s: %v", file, m[1], err)
+			}
+		}
+	}
+}
+
+// anchors returns the anchors that GitHub gives the headings of a page: the text in lower case, without punctuation,
+// with hyphens for spaces, and with a number if the page already has that anchor.
+func anchors(page string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		text := link.ReplaceAllString(m[1], "]")
+		slug := strings.ReplaceAll(unslugged.ReplaceAllString(strings.ToLower(text), ""), " ", "-")
+		unique := slug
+		for n := 1; found[unique]; n++ {
+			unique = fmt.Sprintf("%s-%d", slug, n)
+		}
+		found[unique] = true
+	}
+	return found
+}
+
+func TestAnchors_FollowGitHub(t *testing.T) {
+	got := anchors("# A `gkctl run`, or two\n## Why not?\n```text\n# a comment\n```\n## Why not?\n## [On](a.md#b)_off – x\n")
+	for _, want := range []string{"a-gkctl-run-or-two", "why-not", "why-not-1", "on_off--x"} {
+		if !got[want] {
+			t.Errorf("anchors() = %v, want %q among them", got, want)
+		}
+	}
+	if len(got) != 4 {
+		t.Errorf("anchors() = %v, want 4", got)
 	}
 }
 

@@ -70,8 +70,8 @@ func readDefinitions(path string) (*deffile.File, error) {
 	return deffile.Parse(path, data)
 }
 
-// explain rewords an error of the server for the operator: with flags instead of fields, and lines of the definitions
-// file instead of indexes.
+// explain rewords a server error for the operator: it names flags instead of fields, and lines of the definitions file
+// instead of indexes.
 func explain(err error, definitions *deffile.File) error {
 	if e, ok := errors.AsType[*gatekeeper.DefinitionError](err); ok && definitions != nil {
 		return definitions.Errorf(e.Index, e.Field, "definition %q: %v", e.Name, e.Err)
@@ -82,7 +82,7 @@ func explain(err error, definitions *deffile.File) error {
 	return err
 }
 
-// flagOf returns the flag that sets a field of gatekeeper.Config.
+// flagOf returns the name of the flag that sets a field of gatekeeper.Config.
 func flagOf(field string) string {
 	switch field {
 	case "ID":

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// Exit codes, as sysexits.h names them. Scripts and units rely on them, and --help lists them.
+// Exit codes, named as in sysexits.h. Scripts and service units rely on them, and --help lists them.
 const (
 	exitStopped     = 0
 	exitUsage       = 64 // EX_USAGE
@@ -34,7 +34,7 @@ const exitCodes = `Exit codes:
        the folder is empty but another one of --members has data
 A second signal ends the process at once: with 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
 
-// usageError is a bad flag, variable or configuration file.
+// usageError reports a bad flag, environment variable or configuration file.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }

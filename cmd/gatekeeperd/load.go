@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-// envPrefix is the prefix of gatekeeperd's variables.
+// envPrefix is the prefix of gatekeeperd's environment variables.
 const envPrefix = "GATEKEEPER_"
 
 // environment is the environment of the process.
@@ -37,10 +37,10 @@ func (e environment) get(name string) string {
 	return ""
 }
 
-// load sets what flags did not set: from variables, then from the configuration file. So flags take precedence over
-// variables, variables over the file, and the file over defaults.
+// load sets the options that no flag has set, first from environment variables and then from the configuration file.
+// Flags therefore take precedence over variables, variables over the file, and the file over defaults.
 func load(flags *pflag.FlagSet, e environment) error {
-	variables := koanf.New("\x00") // keys do not nest
+	variables := koanf.New("\x00") // keys are not nested
 	err := variables.Load(env.Provider("", env.Opt{
 		Prefix:      envPrefix,
 		EnvironFunc: func() []string { return e.variables },
@@ -71,19 +71,19 @@ func load(flags *pflag.FlagSet, e environment) error {
 	return overlay(flags, keys, func(flag string) string { return flag }, path+": ")
 }
 
-// variableOf returns the variable of a flag.
+// variableOf returns the name of a flag's environment variable.
 func variableOf(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// overlay sets the flags that have a value in k and were not set before. keyOf returns the key of a flag. Each error
-// starts with where.
+// overlay sets the flags that have a value in k and were not set before. keyOf returns the key of a flag. Every error
+// is prefixed with where.
 func overlay(flags *pflag.FlagSet, k *koanf.Koanf, keyOf func(flag string) string, where string) error {
 	byKey := make(map[string]*pflag.Flag)
 	var known []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		if where != "" && f.Name == "config" {
-			return // a configuration file cannot name another one
+			return // a configuration file cannot refer to another one
 		}
 		byKey[keyOf(f.Name)] = f
 		known = append(known, keyOf(f.Name))
@@ -118,8 +118,8 @@ func suggestion(unknown string, known []string) string {
 	return "; the known ones are " + strings.Join(known, ", ")
 }
 
-// texts parses a configuration file. Each value is its literal text, including numbers and booleans: the flag parses
-// it.
+// texts is a koanf parser that keeps the literal text of each value, including numbers and booleans, and leaves the
+// parsing to the flag.
 type texts struct{}
 
 // Unmarshal implements koanf.Parser.
@@ -135,10 +135,10 @@ func (texts) Unmarshal(data []byte) (map[string]any, error) {
 	return values, nil
 }
 
-// Marshal implements koanf.Parser. Nothing is ever written.
+// Marshal implements koanf.Parser. It is never used.
 func (texts) Marshal(map[string]any) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// text returns a string, a list of values of text, an empty map for a mapping, or nil for no value.
+// text converts a scalar to a string, a list to a list of converted values, a mapping to an empty map, and null to nil.
 func text(node *yaml.Node) any {
 	switch {
 	case node.Kind == yaml.AliasNode:
@@ -157,7 +157,7 @@ func text(node *yaml.Node) any {
 	return node.Value
 }
 
-// set gives a flag its value from a file or a variable.
+// set sets a flag to a value from a file or an environment variable.
 func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	switch v := value.(type) {
 	case string:
@@ -199,7 +199,7 @@ func setText(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
 }
 
 // kubernetesService matches the variables that Kubernetes sets in every pod for a service whose name begins with
-// gatekeeper. They have the prefix, but are not ours.
+// gatekeeper. They have the prefix but do not configure gatekeeperd.
 var kubernetesService = regexp.MustCompile(
 	`^GATEKEEPER_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 

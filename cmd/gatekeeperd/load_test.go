@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loaded parses flags, loads the rest, and returns the result.
+// loaded parses args, loads the remaining options, and returns the result.
 func loaded(t *testing.T, env environment, args ...string) (*options, error) {
 	t.Helper()
 	var o options

@@ -1,6 +1,7 @@
-// Command gatekeeperd is the server of Gatekeeper: it makes sure that a scheduled job runs on one host at a time.
-// Everything it does is in package gatekeeper. This package only has flags, variables, the configuration file, signals
-// and exit codes.
+// Command gatekeeperd is the Gatekeeper server. It makes sure that a scheduled job runs on one host at a time.
+//
+// The server itself is in package gatekeeper. This package only handles flags, environment variables, the configuration
+// file, signals and exit codes.
 package main
 
 import (
@@ -11,14 +12,14 @@ import (
 	"time"
 )
 
-// sameSignal is how long after the first signal another one counts as the same.
+// sameSignal is the time after the first signal during which another one counts as the same.
 const sameSignal = 250 * time.Millisecond
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal stops the server gracefully. After sameSignal, signals have their default effect: a second one
-	// ends the process at once. The delay is needed because timeout(1), for example, signals its child and then the
-	// child's group.
+	// The first signal stops the server gracefully. After sameSignal, signals have their default effect again, so a
+	// second one ends the process immediately. The delay is needed because some programs, such as timeout(1), signal
+	// their child and then the child's process group.
 	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }

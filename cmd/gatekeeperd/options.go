@@ -42,7 +42,8 @@ type options struct {
 	shutdownTimeout time.Duration
 }
 
-// flags returns the table of all options. Variables and keys of the configuration file are derived from it.
+// flags returns the flag set that defines all options. The names of environment variables and of keys in the
+// configuration file are derived from it.
 func (o *options) flags(env environment) *pflag.FlagSet {
 	f := pflag.NewFlagSet("gatekeeperd", pflag.ContinueOnError)
 	f.SortFlags = false
@@ -91,17 +92,17 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	return f
 }
 
-// defaultDataDir returns a folder of the current user, or the system's for root.
+// defaultDataDir returns a directory in the user's home, or the system's directory for root.
 func defaultDataDir(env environment) string {
 	switch {
 	case env.root:
 		return "/var/lib/gatekeeper"
-	case filepath.IsAbs(env.get("XDG_STATE_HOME")): // the specification says to ignore relative ones
+	case filepath.IsAbs(env.get("XDG_STATE_HOME")): // the XDG specification says to ignore relative paths
 		return filepath.Join(env.get("XDG_STATE_HOME"), "gatekeeper")
 	case env.get("HOME") != "":
 		return filepath.Join(env.get("HOME"), ".local", "state", "gatekeeper")
 	}
-	return "" // then --data-dir is required
+	return "" // --data-dir is then required
 }
 
 // logger returns the configured logger.
@@ -109,7 +110,7 @@ func (o *options) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	switch o.logLevel {
 	case "debug", "info", "warn", "error":
-		_ = level.UnmarshalText([]byte(o.logLevel)) // cannot fail for these four
+		_ = level.UnmarshalText([]byte(o.logLevel)) // cannot fail for these four values
 	default:
 		return nil, usage("--log-level %q must be debug, info, warn or error", o.logLevel)
 	}

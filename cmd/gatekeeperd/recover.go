@@ -86,14 +86,14 @@ func newRecover(env environment) *cobra.Command {
 	return cmd
 }
 
-// author returns user@host, as far as the environment shows it.
+// author returns user@host as far as it can be determined.
 func (e environment) author() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	name := ""
-	if u, err := user.Current(); err == nil { // a service's environment has no USER
+	if u, err := user.Current(); err == nil { // USER is not set for services
 		name = u.Username
 	}
 	return cmp.Or(e.get("SUDO_USER"), e.get("USER"), name, "unknown") + "@" + host
@@ -117,7 +117,7 @@ func (o *recoverOptions) run(out io.Writer) error {
 	return o.report(out, found)
 }
 
-// report prints what was done, and what to do next.
+// report prints the result and the next steps.
 func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)

@@ -30,12 +30,12 @@ permanently lost its majority, use gatekeeperd recover; to restore a backup, gat
 Each flag is also a variable (--api-address is GATEKEEPER_API_ADDRESS) and a key of the --config file (api-address). Flags take precedence over
 variables, variables over the file, and the file over defaults.`
 
-// gcPercent replaces Go's default of 100, with which a busy leader with few permits spends a fifth of its CPU time on
-// garbage collection. An operator's GOGC takes precedence.
+// gcPercent replaces Go's default of 100, at which a busy leader with few permits spends a fifth of its CPU time on
+// garbage collection. GOGC takes precedence.
 const gcPercent = 200
 
-// run is the program. It returns the exit code when ctx has ended and the server has stopped, or when the server could
-// not start.
+// run is the whole program. It returns the exit code after ctx has ended and the server has stopped, or when the server
+// could not start.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
 	cmd := command(environment{variables: env, root: os.Geteuid() == 0}, stderr)
 	cmd.SetArgs(args)
@@ -85,7 +85,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	return cmd
 }
 
-// noArguments refuses arguments. For the server itself an argument is probably a mistyped command.
+// noArguments rejects arguments. An argument to the server itself is probably a mistyped command.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage("unexpected argument %q: use flags", args[0])
 }
 
-// flagError names the flag that was probably meant.
+// flagError adds the most similar flag to the error for an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	e, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || e.GetSpecifiedShortnames() != "" {
@@ -114,8 +114,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{err}
 }
 
-// check reports whether a server with these options would start, apart from its data folder, its ports and other
-// servers.
+// check reports whether a server with these options would start. It does not check the data directory, the ports or
+// other servers.
 func (o *options) check(stdout, stderr io.Writer) error {
 	log, err := o.logger(stderr)
 	if err != nil {
@@ -133,7 +133,7 @@ func (o *options) check(stdout, stderr io.Writer) error {
 	return err
 }
 
-// serve runs the server until ctx ends or the server stops after a fault.
+// serve runs the server until ctx ends or a fault stops the server.
 func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	log, err := o.logger(stderr)
 	if err != nil {
@@ -155,7 +155,7 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	defer over()
 	go func() {
 		if server.Ready(serving) == nil {
-			debug.FreeOSMemory() // returns the memory for reading the snapshot: an idle server would keep it for long
+			debug.FreeOSMemory() // frees the memory used to read the snapshot, which an idle server would keep for a long time
 		}
 	}()
 	select {
@@ -167,11 +167,11 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	return server.Err()
 }
 
-// lastWait is how long closing may take beyond --shutdown-timeout before the process exits without it.
+// lastWait is how much longer than --shutdown-timeout closing may take before the process exits anyway.
 const lastWait = 10 * time.Second
 
-// close stops the server, gracefully if possible. For a supervisor it matters most that the process ends. Calls in
-// flight then have an unknown outcome for their callers, as after a crash.
+// close stops the server, gracefully if possible. It always returns, because a supervisor needs the process to end.
+// Calls still in flight then have an unknown outcome, as after a crash.
 func (o *options) close(ctx context.Context, server *gatekeeper.Server, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, o.shutdownTimeout)
 	defer cancel()

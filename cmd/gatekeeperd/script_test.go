@@ -28,18 +28,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gatekeeperd": main})
 }
 
-// TestScripts runs the stories of testdata/script with the real command. Each has free addresses in $API, $PEER and
-// $ADMIN, an address in use in $TAKEN, this package's testdata in $TESTDATA, and these commands:
+// TestScripts runs the scripts in testdata/script with the real command. Each script has free addresses in $API, $PEER
+// and $ADMIN, an address in use in $TAKEN, this package's testdata in $TESTDATA, and these commands:
 //
-//	exits CODE program args...   runs the program, which must end with that exit code
-//	serving ADDRESS              waits until a server listens there
-//	terminate                    sends SIGTERM to the programs in the background
-//	insist                       sends SIGTERM to the programs in the background until they are gone
-//	linger ADDRESS               opens a stream to the API there, which stays open until the end of the script
+//	exits CODE program args...   runs the program and expects that exit code
+//	serving ADDRESS              waits until a server listens on the address
+//	terminate                    sends SIGTERM to the background programs
+//	insist                       sends SIGTERM to the background programs until they have exited
+//	linger ADDRESS               opens a stream to the API there, and keeps it open until the end of the script
 //	written FILE TEXT            waits until the file contains the text
-//	damage flip FILE TEXT        flips a bit of the text wherever it is in the file
+//	damage flip FILE TEXT        flips a bit in each occurrence of the text in the file
 //	damage zero FILE TEXT        fills each page of the file that contains the text with zeros
-//	damage cut FILE PARTS        truncates the file to PARTS hundredths of its size
+//	damage cut FILE PARTS        truncates the file to PARTS percent of its size
 func TestScripts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +97,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// patience is how long a story waits for an expected event.
+// patience is how long a script waits for an expected event.
 const patience = 30 * time.Second
 
 func serving(ts *testscript.TestScript, neg bool, args []string) {
@@ -121,7 +121,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// answers waits until the server answers calls: then it has opened all of its files.
+// answers waits until the server answers calls, at which point it has opened all of its files.
 func answers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers ADDRESS")

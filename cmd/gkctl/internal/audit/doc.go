@@ -1,3 +1,3 @@
-// Package audit has the command that checks the audit log of a server: audit verify. It reads files and does not
-// contact servers.
+// Package audit implements gkctl audit verify, which checks a server's audit log. It reads files and contacts no
+// server.
 package audit

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
@@ -67,7 +67,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		}
 	}
 	if info, err := os.Stat(o.path); err == nil && info.IsDir() {
-		o.path = filepath.Join(o.path, "audit.log") // the name in the data folder
+		o.path = filepath.Join(o.path, "audit.log") // its default name in the data directory
 	}
 	report, err := audit.Verify(ctx, o.path, anchors...)
 	if ctx.Err() != nil {
@@ -90,7 +90,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	}
 }
 
-// print prints a report for a person. Parts of it come from the files, so they may contain anything.
+// print prints a report as text. Parts of it come from the files, so they may contain control characters.
 func (o *verifyOptions) print(r *audit.Report) {
 	for _, f := range r.Breaks {
 		fmt.Fprintln(o.f.Out, words.Cell("broken: "+f.String()))

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
 )
 
-// A person who can write the log can put anything into it, with a valid checksum.
+// Anyone who can write the log can put arbitrary text into it, with a valid checksum.
 func TestPrint_ControlCharactersOfTheLog_DoNotReachTheTerminal(t *testing.T) {
 	t.Parallel()
 	const hostile = "\x1b[2J\nlines 1 to 9"
@@ -19,6 +19,6 @@ func TestPrint_ControlCharactersOfTheLog_DoNotReachTheTerminal(t *testing.T) {
 	o := &verifyOptions{f: &conn.Factory{IO: &ui.IO{Out: &out}}}
 	o.print(&audit.Report{Lines: 1, First: 1, Last: 1, From: hostile, To: hostile, Breaks: []audit.Finding{finding}, Notes: []audit.Finding{finding}})
 	if strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") != 4 {
-		t.Errorf("%q", &out)
+		t.Errorf("print wrote %q, want 4 lines without control characters", &out)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
@@ -89,7 +89,7 @@ func newRoles(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "roles",
 		Short:   "Show what each role may do",
-		Long:    `Shows what each role may do. It asks no server. Undo needs the role of what it takes back.`,
+		Long:    `Shows what each role may do, without contacting a server. Undoing a change needs the same role as making it.`,
 		Example: `  gkctl auth roles`,
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -15,19 +15,19 @@ func TestRoles_EachHasDutiesAndIsParsed(t *testing.T) {
 			continue
 		}
 		if got, err := roleArg(roleWord(want)); err != nil || got != want {
-			t.Errorf("%s is read as %s (%v)", roleWord(want), got, err)
+			t.Errorf("roleArg(%q) = %v, %v, want %v", roleWord(want), got, err, want)
 		}
 		found := false
 		for _, d := range duties {
 			found = found || d.role == want && d.may != ""
 		}
 		if !found {
-			t.Errorf("`gkctl auth roles` does not say what %s may do", want)
+			t.Errorf("duties has no entry for %s", want)
 		}
 	}
 	for _, bad := range []string{"", "unspecified", "root"} {
 		if _, err := roleArg(bad); !ui.Is[*ui.UsageError](err) {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("roleArg(%q): got %v, want a usage error", bad, err)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func bindings(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Binding, e
 	return r.GetBindings(), err
 }
 
-// find returns the binding with that name; nil if there is none.
+// find returns the binding with that name, or nil if there is none.
 func find(all []*gatekeeperv1.Binding, name string) *gatekeeperv1.Binding {
 	if i := slices.IndexFunc(all, func(b *gatekeeperv1.Binding) bool { return b.GetName() == name }); i >= 0 {
 		return all[i]
@@ -46,10 +46,10 @@ func completeBindings(f *conn.Factory) cobra.CompletionFunc {
 	}
 }
 
-// refused adds to the error of a change what to do next. show is the command that lists the bindings or tokens.
+// refused adds a hint to the error of a change. show is the command that lists the bindings or tokens.
 func refused(err error, show string) error {
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may have been made or not: `" + show + "` shows the current state."}
+		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The change may or may not have been made: `" + show + "` shows the current state."}
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok {
 		switch e.Reason {
@@ -144,13 +144,13 @@ so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change; change nothing")
 	o.YesFlag.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
-	_ = cmd.RegisterFlagCompletionFunc("role", completeRoles) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("role", completeRoles) // fails only if there is no such flag
 	_ = cmd.RegisterFlagCompletionFunc("subject", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("semaphores", f.CompleteNames)
 	return cmd
 }
 
-// wanted returns the binding as it would be after the change.
+// wanted returns the binding as it will be after the change.
 func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, error) {
 	b := &gatekeeperv1.Binding{Name: o.name, Subjects: slices.Clone(was.GetSubjects()), Grants: slices.Clone(was.GetGrants())}
 	if o.replace && len(o.subjects) > 0 {
@@ -210,7 +210,7 @@ func (o *bindOptions) run(ctx context.Context) error {
 		if !o.dryRun && len(removed) > 0 {
 			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 				What: "this changes binding " + o.name, Question: "Change it?", Declined: "nothing was changed",
-				Loses: "callers lose this access at once", Notes: lines,
+				Loses: "callers lose this access immediately", Notes: lines,
 			}, o.YesFlag); err != nil {
 				return err
 			}
@@ -238,7 +238,7 @@ func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error 
 	done := map[bool]string{true: "created", false: "changed"}[was == nil]
 	switch {
 	case len(lines) == 0:
-		done = "already has all of that"
+		done = "is already up to date"
 	case o.dryRun:
 		done = "would be " + done
 	}
@@ -249,7 +249,7 @@ func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error 
 	return err
 }
 
-// differences lists what a binding gains and loses, a line each.
+// differences lists what a binding gains and loses, one line each.
 func differences(was, is *gatekeeperv1.Binding) (added, removed []string) {
 	texts := func(b *gatekeeperv1.Binding) []string {
 		return append(words.Mapped(b.GetSubjects(), func(s string) string { return "subject " + s }),
@@ -283,7 +283,7 @@ func newUnbind(f *conn.Factory, run func(*unbindOptions, context.Context) error)
 		Short: "Remove a binding with its tokens: its callers lose all access",
 		Long: `Removes a binding with its tokens. Its callers are refused from then on, and their streams end within a second. Their permits last until they
 expire. gkctl shows the binding and asks for confirmation; in a script, pass --yes. The last administrator cannot be removed.`,
-		Example: `  gkctl auth unbind orders --reason "the application is gone"
+		Example: `  gkctl auth unbind orders --reason "the application was retired"
   gkctl auth unbind orders --yes`,
 		Args:              ui.Exactly(1, "the name of a binding"),
 		ValidArgsFunction: completeBindings(f),

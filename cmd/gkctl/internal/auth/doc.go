@@ -1,3 +1,4 @@
-// Package auth has the commands for access: auth whoami, can-i, roles, list, bind and unbind, and auth token create,
-// list and revoke. The servers decide. These commands show and change the bindings on which they base their decisions.
+// Package auth implements the commands for access: gkctl auth whoami, can-i, roles, list, bind and unbind, and gkctl
+// auth token create, list and revoke. The servers make the access decisions. These commands show and change the
+// bindings on which the decisions are based.
 package auth

@@ -69,7 +69,7 @@ func (o *createOptions) run(ctx context.Context) error {
 		m.ExpiresAt = timestamppb.New(now.Add(end.Lasts.AsDuration()))
 	}
 	keep := func(string) error { return nil }
-	if o.file != "" { // before there is a token that would be lost
+	if o.file != "" { // prepared first, because a token that cannot be saved would be lost
 		save, discard, err := o.secretFile()
 		if err != nil {
 			return err
@@ -89,7 +89,8 @@ func (o *createOptions) run(ctx context.Context) error {
 	})
 }
 
-// secretFile creates a file that only its owner can read. save gives it its name, so that no reader sees half of it.
+// secretFile creates a temporary file that only its owner can read. save writes the secret and renames the file to its
+// final name, so that no reader sees a partial file. discard removes the file if it was not saved.
 func (o *createOptions) secretFile() (save func(secret string) error, discard func(), err error) {
 	if !o.force {
 		if _, err := os.Lstat(o.file); !errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +112,8 @@ func (o *createOptions) secretFile() (save func(secret string) error, discard fu
 		return os.Rename(temp.Name(), o.file)
 	}
 	return save, func() {
-		_ = temp.Close()           // twice, if it was saved
-		_ = os.Remove(temp.Name()) // it has another name, if it was saved
+		_ = temp.Close()           // already closed if it was saved
+		_ = os.Remove(temp.Name()) // already renamed if it was saved
 	}, nil
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{newBench(f, (*benchOptions).run)}
 }
@@ -37,8 +37,8 @@ const (
 	maxRate        = 1_000_000
 	// maxTokens is the maximum number of tokens in a frame.
 	maxTokens = 10_000
-	// shortestPermit and longestPermit bound how long permits last that are not refreshed, for example after gkctl was
-	// killed. The longest is the default maximum for definitions.
+	// shortestPermit and longestPermit bound the duration of the permits, which is how long they last if nobody
+	// refreshes them, for example after gkctl was killed. longestPermit is the default maximum for definitions.
 	shortestPermit, longestPermit = 2 * time.Minute, time.Hour
 )
 
@@ -92,7 +92,7 @@ include the CPU time of gkctl itself: on the same machine as the servers, rates 
 	flags.IntVar(&o.connections, "connections", 4, "connections that the callers share")
 	flags.DurationVar(&o.window, "for", 3*time.Second, "length of each window, for example 30s")
 	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "length of the warm-up before each window, which is not counted, for example 1s")
-	flags.IntVar(&o.rate, "rate", 0, "total rate of calls per second, `N`; 0: each caller calls again at once")
+	flags.IntVar(&o.rate, "rate", 0, "total rate of calls per second, `N`; 0: each caller makes the next call immediately")
 	flags.IntVar(&o.tokens, "tokens", 100, "permits refreshed by one frame of stream")
 	flags.IntVar(&o.edits, "edits", 100, "definitions changed by one batch of batch")
 	flags.StringVar(&o.prefix, "prefix", "", "prefix of the names of its semaphores, before a slash; default: bench/ and a random word")
@@ -102,7 +102,7 @@ include the CPU time of gkctl itself: on the same machine as the servers, rates 
 	return cmd
 }
 
-// usualKinds are the default workloads: those that leave almost nothing in the journal.
+// usualKinds returns the default workloads: those that leave almost nothing in the journal.
 func usualKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
 
 func kindNames() []string {
@@ -151,7 +151,7 @@ func kindsOf(names []string) ([]*workload.Kind, error) {
 	return kinds, nil
 }
 
-// countsFlag is --concurrency.
+// countsFlag is the value of --concurrency.
 type countsFlag []int
 
 func (f *countsFlag) String() string { return strings.Join(words.Mapped(*f, strconv.Itoa), ",") }
@@ -171,7 +171,7 @@ func (f *countsFlag) Set(s string) error {
 
 func (f *countsFlag) Type() string { return "N,..." }
 
-// check refuses contradictory flags and likely typos before it contacts the servers.
+// check rejects contradictory flags and likely typos before any server is contacted.
 func (o *benchOptions) check() error {
 	for _, n := range []struct {
 		flag        string
@@ -197,7 +197,7 @@ func (o *benchOptions) check() error {
 	return nil
 }
 
-// field returns the semaphores of the run.
+// field returns the semaphores that the run uses.
 func (o *benchOptions) field(control *client.Client, clients []*client.Client) *workload.Field {
 	run := strings.ToLower(rand.Text())
 	if o.prefix == "" {
@@ -210,8 +210,8 @@ func (o *benchOptions) field(control *client.Client, clients []*client.Client) *
 	}, o.kinds, control, clients)
 }
 
-// permitDuration is long enough for every caller to refresh its permits in time. At a rate, a caller makes a call once
-// in callers/rate, and in mixed at least one call in 30 is a refresh.
+// permitDuration returns a duration that lets every caller refresh its permits in time. With --rate, a caller makes one
+// call every callers/rate seconds, and in mixed at least one call in 30 is a refresh.
 func (o *benchOptions) permitDuration() time.Duration {
 	d := shortestPermit
 	if o.rate > 0 {
@@ -249,7 +249,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	})
 }
 
-// dialled calls f with the connections for the load, and then closes them.
+// dialled opens the connections for the load, calls f with them, and closes them.
 func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) error) error {
 	endpoints, settings, err := o.f.Global.Connection()
 	if err != nil {
@@ -271,7 +271,7 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 	return f(clients)
 }
 
-// taken adds to the error of a prefix that is in use what to do next.
+// taken adds a hint to the error for a prefix that is in use.
 func taken(err error) error {
 	e, ok := errors.AsType[*workload.TakenError](err)
 	if !ok {

@@ -1,2 +1,2 @@
-// Package bench has the command that measures a cluster.
+// Package bench implements gkctl bench, which measures a cluster.
 package bench

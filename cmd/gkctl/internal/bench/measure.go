@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
-// carryOut measures, cleans up, and prints the report.
+// carryOut takes the measurements, cleans up, and prints the report.
 func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, plan *benchPlan) error {
 	report := &benchReport{benchPlan: plan, Results: []benchRow{}}
 	var field *workload.Field
@@ -73,8 +73,8 @@ func (o *benchOptions) measure(ctx context.Context, field *workload.Field, repor
 	return nil
 }
 
-// once runs one workload with one number of callers. An error means that it could not run; failures during the run are
-// in the rows.
+// once runs one workload with one number of callers. It returns an error if the workload could not run; failures during
+// the run are recorded in the rows.
 func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *workload.Kind, callers int) ([]benchRow, error) {
 	s, err := kind.Prepare(ctx, field, callers)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *wo
 		}
 	}
 	if result.Calls+result.Errors == 0 && ctx.Err() != nil {
-		return nil, ctx.Err() // nothing was started
+		return nil, ctx.Err() // no call was started
 	}
 	rows := []benchRow{row}
 	for _, p := range s.Parts {

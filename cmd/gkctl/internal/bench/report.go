@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// benchPlan is what a run is going to do, and to which cluster.
+// benchPlan describes what a run will do, and to which cluster.
 type benchPlan struct {
 	Cluster     string   `json:"cluster"`
 	Leader      string   `json:"leader"`
@@ -40,7 +40,7 @@ type benchPlan struct {
 	warmUp, window, takes         time.Duration
 }
 
-// plan looks at the cluster, and returns what would be done to it.
+// plan inspects the cluster and returns the plan for it.
 func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -76,7 +76,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 
 // lines returns the plan for a person.
 func (p *benchPlan) lines() []string {
-	how := "each calling again at once"
+	how := "each calling again immediately"
 	if p.Rate > 0 {
 		how = fmt.Sprintf("%d calls per second", p.Rate)
 	}
@@ -94,7 +94,7 @@ func (p *benchPlan) lines() []string {
 	}
 }
 
-// printPlan prints what a dry run found.
+// printPlan prints the plan of a dry run.
 func (o *benchOptions) printPlan(p *benchPlan) error {
 	if !o.output.Is(ui.Table) && !o.output.Is(ui.Wide) {
 		return o.f.PrintObject(o.output, p)
@@ -106,16 +106,16 @@ func (o *benchOptions) printPlan(p *benchPlan) error {
 	return nil
 }
 
-// benchReport is the result of a run.
+// benchReport is the result of all measurements.
 type benchReport struct {
 	*benchPlan
 	Results []benchRow `json:"results"`
-	// Cleared reports that nothing of the run is left in the cluster.
+	// Cleared reports whether everything that the run created was deleted.
 	Cleared     bool `json:"cleared"`
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// benchRow is one workload with one number of callers, or a part of it.
+// benchRow is the result of one workload, or of a part of it, with one number of callers.
 type benchRow struct {
 	Operation   string  `json:"operation"`
 	Concurrency int     `json:"concurrency"`
@@ -131,8 +131,8 @@ type benchRow struct {
 	Operations  int     `json:"operations"`
 	Late        int     `json:"late,omitempty"`
 	Missed      int     `json:"missed,omitempty"`
-	// WarmUpErrors failed before counting started. NotReturned permits were still held after every caller had released
-	// its own.
+	// WarmUpErrors counts calls that failed before measuring began. NotReturned counts permits that were still held
+	// after every caller had released its permits.
 	WarmUpErrors int    `json:"warm_up_errors,omitempty"`
 	NotReturned  int    `json:"not_returned,omitempty"`
 	Elapsed      string `json:"elapsed"`
@@ -151,7 +151,7 @@ func newBenchRow(operation string, callers int, r loop.Result) benchRow {
 	return row
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (r *benchRow) fail(err error) {
 	if err != nil && r.FirstError == "" {
 		r.FirstError = ui.Sentence(err)
@@ -162,7 +162,7 @@ func (r *benchRow) title() string {
 	return r.Operation + ", " + words.Plural(r.Concurrency, "caller", "callers")
 }
 
-// printReport prints the table or the object, and any problems.
+// printReport prints the report as a table or an object, followed by any problems.
 func (o *benchOptions) printReport(r *benchReport) error {
 	l := ui.Listing{
 		Headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},
@@ -198,7 +198,7 @@ func (r *benchRow) cells() ui.Row {
 	}
 }
 
-// troubles lists the problems of a row for a person.
+// troubles describes the problems of a row, one sentence each.
 func (r *benchRow) troubles() []string {
 	var out []string
 	if r.Errors > 0 {
@@ -220,7 +220,7 @@ func (r *benchRow) troubles() []string {
 	return out
 }
 
-// verdict is the error of a run with problems.
+// verdict returns an error if the run had problems.
 func (r *benchReport) verdict() error {
 	var failed, kept, missed int
 	for _, row := range r.Results {

@@ -17,13 +17,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// The authorities, by the names of their files.
+// The base names of the authorities' files.
 const (
 	apiCA  = "ca"      // signs servers and clients of the API
-	peerCA = "peer-ca" // signs members for one another
+	peerCA = "peer-ca" // signs members, for connections between them
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
@@ -52,7 +52,7 @@ others. Servers and clients read their files again at each handshake.`,
 	return []*cobra.Command{cmd}
 }
 
-// folder is the folder of the certificates.
+// folder is the directory of the certificates.
 type folder struct {
 	dir   string
 	force bool
@@ -61,14 +61,14 @@ type folder struct {
 func (o *folder) register(cmd *cobra.Command, force string) {
 	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`FOLDER` of the authorities and the certificates")
 	cmd.Flags().BoolVar(&o.force, "force", false, force)
-	_ = cmd.MarkFlagDirname("dir") // its only error: no such flag
+	_ = cmd.MarkFlagDirname("dir") // fails only if there is no such flag
 }
 
 func (o *folder) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// free refuses to overwrite files, unless --force was given. of says what the files contain.
+// free returns an error if one of the files exists, unless --force was given. of says what the files contain.
 func (o *folder) free(of string, names ...string) error {
 	if o.force {
 		return nil
@@ -85,7 +85,7 @@ func (o *folder) free(of string, names ...string) error {
 	return nil
 }
 
-// read reads an authority that init created.
+// read reads an authority that gkctl cert init created.
 func (o *folder) read(name string) (*authority.Pair, error) {
 	f := o.files(name)
 	a, err := authority.Read(f)
@@ -100,14 +100,14 @@ func (o *folder) read(name string) (*authority.Pair, error) {
 	return a, nil
 }
 
-// issued is a written certificate.
+// issued is a certificate that was written to files.
 type issued struct {
 	kind  string
 	files authority.Files
 	pair  *authority.Pair
 }
 
-// report prints the files and, for a person, what to do next.
+// report prints the certificates and, as text for a person, the next steps.
 func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 	l := listing()
 	var items []shown
@@ -127,7 +127,7 @@ func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 	return nil
 }
 
-// lifetime is --for.
+// lifetime is the value of --for.
 type lifetime struct{ life time.Duration }
 
 func (l *lifetime) register(cmd *cobra.Command, life time.Duration, what string) {

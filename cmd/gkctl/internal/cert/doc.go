@@ -1,3 +1,3 @@
-// Package cert has the commands of a small certificate authority: cert init, server, peer, client and show. They only
-// read and write files.
+// Package cert implements a small certificate authority: gkctl cert init, server, peer, client and show. The commands
+// only read and write files.
 package cert

@@ -90,7 +90,7 @@ func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	}, "client", apiCA, run)
 	cmd.Flags().StringVar(&o.spiffe, "spiffe", "", "SPIFFE id, spiffe://TRUST-DOMAIN/PATH")
 	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer as which its holder may call")
-	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // fails only if there is no such flag
 	return cmd
 }
 
@@ -134,15 +134,16 @@ func (o *leafOptions) run() error {
 	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
 }
 
-// renew keeps the additional names of the replaced certificate, unless others were given: clients may need them, and a
-// pinned acquirer must not be dropped silently. The notes say which names are kept and which are gone.
+// renew copies the additional names of the replaced certificate unless others were given: clients may need them, and a
+// pinned acquirer must not be dropped silently. The notes list the names that were kept and the names that were
+// dropped.
 func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes []string, err error) {
 	old, err := readCerts(files.Cert)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return []string{"No names were kept from the old certificate: " + err.Error() + "."}, nil //nolint:nilerr // it is replaced
+		return []string{"No names were kept from the old certificate: " + err.Error() + "."}, nil //nolint:nilerr // replaced anyway
 	}
 	hosts := slices.Clone(old[0].DNSNames)
 	for _, ip := range old[0].IPAddresses {
@@ -165,10 +166,10 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 		}
 	}
 	if len(kept) > 0 {
-		notes = append(notes, "Kept of the old certificate: "+strings.Join(kept, ", ")+".")
+		notes = append(notes, "Kept from the old certificate: "+strings.Join(kept, ", ")+".")
 	}
 	if len(gone) > 0 {
-		notes = append(notes, "No longer in it:")
+		notes = append(notes, "Not kept from the old certificate:")
 	}
 	for _, name := range gone {
 		notes = append(notes, "- "+name)
@@ -176,7 +177,7 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 	return notes, nil
 }
 
-// leaf returns what the arguments describe.
+// leaf returns the certificate that the arguments describe.
 func (o *leafOptions) leaf() (l authority.Leaf, err error) {
 	hosts := o.args
 	switch o.kind {
@@ -231,7 +232,7 @@ func distinct(all []string) (out []string) {
 	return out
 }
 
-// next says what to do with the files.
+// next returns instructions for using the files.
 func (o *leafOptions) next(files authority.Files) []string {
 	ca := o.files(o.ca).Cert
 	switch o.kind {

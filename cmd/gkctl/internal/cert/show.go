@@ -58,10 +58,10 @@ func readCerts(file string) ([]*x509.Certificate, error) {
 	return certs, nil
 }
 
-// shown is a certificate in the output.
+// shown describes a certificate in the output.
 type shown struct {
 	File     string    `json:"file"`
-	Key      string    `json:"key,omitempty"` // the file of the key, if it was written too
+	Key      string    `json:"key,omitempty"` // the file of the private key, if it was written too
 	Kind     string    `json:"kind"`
 	Subject  string    `json:"subject"`
 	Names    []string  `json:"names"`
@@ -94,7 +94,7 @@ func describe(file string, c *x509.Certificate) shown {
 	return s
 }
 
-// kindOf returns the kind of a certificate, judged by its uses.
+// kindOf derives the kind of a certificate from its key usages.
 func kindOf(c *x509.Certificate) string {
 	server, client := slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageServerAuth), slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
 	switch {

@@ -17,11 +17,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AsksText is the part of a command's help that says when it asks.
+// AsksText is the part of a command's help that says when the command asks for confirmation.
 const AsksText = `It shows the effect and asks for confirmation (in a script, pass --yes) when the change stops a holder, locks out every caller
 that asked within 7 days, sets permits to 0, deletes several definitions, or changes more than 20.`
 
-// YesFlag is --yes, which confirms a change in advance.
+// YesFlag holds --yes, which confirms a change in advance.
 type YesFlag struct{ Yes bool }
 
 // Register adds the flag.
@@ -31,22 +31,22 @@ func (f *YesFlag) Register(cmd *cobra.Command) {
 
 // Proposal is a change that may need confirmation.
 type Proposal struct {
-	// What describes the change, as in "this replaces job". Question asks for it, and Declined says what a "no" leads
-	// to.
+	// What describes the change, as in "this replaces job". Question asks for confirmation, and Declined is the result
+	// of answering no.
 	What, Question, Declined string
 	Effects                  []*gatekeeperv1.Effect
 	Warnings                 []string
-	// Confirm lists why the servers require confirmation. Always asks without a reason too.
+	// Confirm lists why the servers require confirmation. Always asks even if they do not require it.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
-	// Loses says what stops or is lost in a change that the servers do not preview. It also requires confirmation.
+	// Loses describes what a change that the servers do not preview would stop or lose. It requires confirmation too.
 	Loses string
 	// Notes are shown below the effect.
 	Notes []string
 }
 
-// Agree shows what a change would do and asks for confirmation, if the change requires it. Without a terminal it shows
-// the same and refuses. asked reports whether the effect was shown.
+// Agree shows what a change would do and asks for confirmation if the change requires it. Without a terminal it prints
+// the same text and returns an error. asked reports whether the effects were shown.
 func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
 	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loses == "" {
 		return false, nil
@@ -66,7 +66,7 @@ func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool
 	return true, s.Confirm(ctx, about, p.Question, p.Declined)
 }
 
-// reasons returns the servers' reasons, and when the slots of stopped holders will be free.
+// reasons returns the servers' reasons, including when the slots of stopped holders will be free.
 func (p *Proposal) reasons() string {
 	texts := confirmTexts(p.Effects, p.Confirm)
 	if p.Always && !slices.ContainsFunc(p.Confirm, stopsHolders) {
@@ -78,7 +78,7 @@ func (p *Proposal) reasons() string {
 	return strings.Join(texts, "; ")
 }
 
-// SomeNotes shortens a list of notes, and says how many it left out.
+// SomeNotes truncates a list of notes, and adds the number of notes that it left out.
 func SomeNotes(notes []string) []string {
 	if more := len(notes) - SomeOf; more > 0 {
 		return append(notes[:SomeOf:SomeOf], fmt.Sprintf("... and %d more", more))
@@ -100,7 +100,7 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 	return c.GetKind() == gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS
 }
 
-// PrintPreview prints everything that a change would do, and why it would need --yes.
+// PrintPreview prints all effects of a change, and why the change would need --yes.
 func PrintPreview(s *ui.IO, r *gatekeeperv1.PreviewResponse) error {
 	if err := PrintEffects(s, r.GetEffects(), r.GetWarnings(), EveryLine); err != nil {
 		return err
@@ -109,29 +109,30 @@ func PrintPreview(s *ui.IO, r *gatekeeperv1.PreviewResponse) error {
 	return nil
 }
 
-// PrintNeedsYes prints, after a dry run, why the change would need --yes.
+// PrintNeedsYes prints why a change would need --yes. It is used after a dry run.
 func PrintNeedsYes(s *ui.IO, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
 	if len(confirm) > 0 {
 		fmt.Fprintln(s.Out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
 	}
 }
 
-// AskFlags are the flags of a change that can be previewed, confirmed and repeated: --dry-run, --yes and --request-id.
+// AskFlags holds the flags of a change that can be previewed, confirmed and repeated: --dry-run, --yes and
+// --request-id.
 type AskFlags struct {
 	YesFlag
 	RepeatFlag
 	DryRun bool
 }
 
-// Register adds the flags. dryRun says what a dry run shows.
+// Register adds the flags. dryRun describes the output of a dry run.
 func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
 	f.YesFlag.Register(cmd)
 	f.RepeatFlag.Register(cmd)
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+"; change nothing")
 }
 
-// Preview asks the servers what a change would do. Unless it is a dry run, it also asks for confirmation. p needs no
-// effects, warnings or reasons; what describes the change.
+// Preview asks the servers for the effects of a change. Unless --dry-run is set, it then asks for confirmation. It
+// fills in the effects, warnings and reasons of p; what returns the description of the change.
 func (f *AskFlags) Preview(
 	ctx context.Context, to *conn.Factory, c *client.Client, req *gatekeeperv1.PreviewRequest, p Proposal, what func(*gatekeeperv1.PreviewResponse) string,
 ) (*gatekeeperv1.PreviewResponse, error) {
@@ -146,7 +147,7 @@ func (f *AskFlags) Preview(
 	return r, err
 }
 
-// planned is the servers' answer to a change that they plan: its effects, before or after it is made.
+// planned is the servers' response to a planned change: its effects, before or after the change is made.
 type planned interface {
 	proto.Message
 	// GetRevision is 0 until the change is made.
@@ -154,19 +155,20 @@ type planned interface {
 	GetPlan() string
 }
 
-// PlannedChange is a change in two calls. The first plans it; the second carries out exactly that plan, or nothing.
+// PlannedChange is a change made in two calls. The first call returns a plan. The second carries out exactly that plan,
+// or does nothing.
 type PlannedChange[R planned] struct {
-	// Call asks the servers. A dry run only plans. plan is the confirmed plan, or empty.
+	// Call calls the servers. A dry run only returns a plan. plan is the confirmed plan, or empty.
 	Call func(ctx context.Context, dryRun bool, plan string) (R, error)
-	// Refused adds to an error what to do next.
+	// Refused adds a hint to an error.
 	Refused func(error) error
 	// Settled reports whether the plan needs no second call.
 	Settled func(R) bool
-	// Proposal returns the plan as the question shows it.
+	// Proposal converts the plan to the proposal that Agree shows.
 	Proposal func(R) *Proposal
 }
 
-// Run makes the change as the flags say, and returns the last answer.
+// Run makes the change as the flags require, and returns the last response.
 func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *AskFlags) (R, error) {
 	call := func(dryRun bool, plan string) (R, error) {
 		ctx, cancel := to.Bounded(ctx)
@@ -190,7 +192,7 @@ func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *Ask
 	return call(false, r.GetPlan())
 }
 
-// PrintPlanned prints a planned change as an object. Its revision is 0 after a dry run.
+// PrintPlanned prints a planned change as an object. The revision is 0 after a dry run.
 func PrintPlanned(s *ui.IO, format ui.Output, r planned) error {
 	if r.GetRevision() != 0 {
 		return s.PrintObject(format, r)

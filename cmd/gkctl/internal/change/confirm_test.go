@@ -13,7 +13,7 @@ import (
 
 func proposalForTest() *Proposal {
 	return &Proposal{
-		What: "this replaces job", Question: "Go on?", Declined: "nothing was changed",
+		What: "this replaces job", Question: "Continue?", Declined: "nothing was changed",
 		Effects: []*gatekeeperv1.Effect{{
 			Semaphore: "job", Before: &gatekeeperv1.Definition{Name: "job"}, After: &gatekeeperv1.Definition{Name: "job", Permits: new(uint32)},
 			Warnings: []string{"Beware."},
@@ -36,20 +36,20 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 	script, refused := asked("", false, YesFlag{})
 	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; pass --yes to confirm" ||
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
-		t.Errorf("a script: exit code %d, %v\n%s", code, refused, script)
+		t.Errorf("without a terminal: exit code %d, %v\n%s", code, refused, script)
 	}
 	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
 		person, err := asked(answer, true, YesFlag{})
-		if person != script+about+"\nGo on? [y/N] " {
-			t.Errorf("%q: a person saw\n%s\nand a script\n%s", answer, person, script)
+		if person != script+about+"\nContinue? [y/N] " {
+			t.Errorf("answer %q: output on a terminal:\n%s\nwithout one:\n%s", answer, person, script)
 		}
 		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
-			t.Errorf("%q: %v", answer, err)
+			t.Errorf("answer %q: Agree returned %v", answer, err)
 		}
 	}
 	for _, terminal := range []bool{true, false} {
 		if out, err := asked("n\n", terminal, YesFlag{Yes: true}); err != nil || out != "" {
-			t.Errorf("with --yes, terminal %v: %v\n%s", terminal, err, out)
+			t.Errorf("with --yes, terminal %v: got %v, output %q", terminal, err, out)
 		}
 	}
 }
@@ -61,10 +61,10 @@ func TestAgree_WithoutAReason_AsksOnlyIfAlwaysIsSet(t *testing.T) {
 	p.Confirm = nil
 	a := &ui.IO{Err: &out}
 	if asked, err := Agree(context.Background(), a, p, YesFlag{}); asked || err != nil || out.Len() > 0 {
-		t.Errorf("asked %v, %v\n%s", asked, err, &out)
+		t.Errorf("Agree() = %v, %v, want false, nil\n%s", asked, err, &out)
 	}
 	p.Always = true
 	if _, err := Agree(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder has to stop; pass --yes to confirm" {
-		t.Errorf("got %v", err)
+		t.Errorf("Agree with Always: got %v, want a request for confirmation", err)
 	}
 }

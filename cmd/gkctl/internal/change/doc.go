@@ -1,3 +1,3 @@
-// Package change has what the changing commands share: flags, the display of effects, confirmation, and changes in two
-// calls, the second of which makes exactly what the first one showed.
+// Package change contains what the commands that change something share: flags, the display of effects, confirmation,
+// and changes made in two calls, the second of which makes exactly the change that the first one returned.
 package change

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// EveryLine removes the limit on lines.
+	// EveryLine means no limit on the number of lines.
 	EveryLine = math.MaxInt
-	// SomeOf is how many lines of a list are shown before a question.
+	// SomeOf is the maximum number of lines shown of each list before a question.
 	SomeOf = 10
 )
 
-// PrintEffects prints what a change would do, as the servers see it: to each semaphore and to the holders that must
-// stop. It also prints warnings. Each list is cut after most lines.
+// PrintEffects prints the effects of a change, as the servers computed them, on each semaphore and on the holders that
+// must stop. It also prints warnings. Each list is truncated after most lines.
 func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
 	if err := printRules(s.Out, effects, most); err != nil {
 		return err
@@ -80,8 +80,8 @@ func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// taskLines says what happens to waiting tasks, in a line for each semaphore that has some. A change never removes
-// them.
+// taskLines returns a line for each semaphore with waiting tasks, which says what happens to them. A change never
+// removes waiting tasks.
 func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
 		n := int(e.GetWaitingTasks())
@@ -97,7 +97,7 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// printLines prints at most most lines, and how many more there are.
+// printLines prints at most most lines, followed by the number of lines left out.
 func printLines(out io.Writer, lines []string, most int) {
 	for _, line := range lines[:min(most, len(lines))] {
 		fmt.Fprintln(out, words.Cell(line))
@@ -107,7 +107,7 @@ func printLines(out io.Writer, lines []string, most int) {
 	}
 }
 
-// someLines prints a table of at most most lines, and how many more there are.
+// someLines prints a table of at most most lines, followed by the number of lines left out.
 func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
 	if len(lines) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func someLines(out io.Writer, headers []string, lines [][]string, most int) erro
 	return nil
 }
 
-// ruleChanges lists the fields that change; empty when none does.
+// ruleChanges lists the fields that change. It returns an empty string if none does.
 func ruleChanges(before, after *gatekeeperv1.Definition) string {
 	switch {
 	case before == nil && after == nil:
@@ -176,7 +176,7 @@ func EffectNames(effects []*gatekeeperv1.Effect) []string {
 	return words.Mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }
 
-// StopCount counts the holders that would have to stop or would get less time, and those that continue.
+// StopCount counts the holders that would have to stop or would get less time, and the holders that may continue.
 func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	for _, e := range effects {
 		stopped += len(e.GetStopped())
@@ -185,7 +185,8 @@ func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	return stopped, goOn
 }
 
-// StopText says how many holders a change stops, how many drains it shortens, and when the last of their slots is free.
+// StopText says how many holders a change stops, how many drains it shortens, and when the last of their slots becomes
+// free.
 func StopText(effects []*gatekeeperv1.Effect) string {
 	stop, cut := 0, 0
 	var free, left time.Duration

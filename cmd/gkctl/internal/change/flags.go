@@ -15,27 +15,27 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// EndingFlags are --for and --until: when a change ends.
+// EndingFlags holds --for and --until, which set the end of a change.
 type EndingFlags struct {
 	lasts time.Duration
 	until string
 	flags *pflag.FlagSet
 }
 
-// Ending is when a change ends; at most one of the two is set.
+// Ending is the end of a change. At most one of its fields is set.
 type Ending struct {
 	Lasts *durationpb.Duration
 	Until *timestamppb.Timestamp
 }
 
-// Register adds the flags. what says what ends.
+// Register adds the flags. what describes --for in the help text.
 func (f *EndingFlags) Register(cmd *cobra.Command, what string) {
 	f.flags = cmd.Flags()
 	f.flags.DurationVar(&f.lasts, "for", 0, what+", for example 2h")
 	f.flags.StringVar(&f.until, "until", "", "the same, as a time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
 }
 
-// Read reads the flags. now is the local time, for times of day.
+// Read validates the flags and returns the end. now is the local time, to which times of day refer.
 func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
 	switch {
@@ -58,10 +58,10 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	return Ending{}, nil
 }
 
-// Given reports whether there is an end.
+// Given reports whether an end was given.
 func (e Ending) Given() bool { return e.Lasts != nil || e.Until != nil }
 
-// Text is " for 2h", or " until TIME"; empty without an end.
+// Text returns " for 2h" or " until TIME", or an empty string if no end was given.
 func (e Ending) Text() string {
 	switch {
 	case e.Lasts != nil:
@@ -72,7 +72,7 @@ func (e Ending) Text() string {
 	return ""
 }
 
-// DrainFlag is --drain: how long holders that must stop may continue.
+// DrainFlag holds --drain: how long holders that must stop may continue.
 type DrainFlag struct{ Drain time.Duration }
 
 // Register adds the flag.
@@ -80,7 +80,7 @@ func (f *DrainFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that must stop may continue, for example 2m; without it their next refresh is refused")
 }
 
-// Read returns nil without a drain.
+// Read returns the drain, or nil if none was given.
 func (f *DrainFlag) Read() (*durationpb.Duration, error) {
 	switch {
 	case f.Drain < 0:
@@ -91,7 +91,7 @@ func (f *DrainFlag) Read() (*durationpb.Duration, error) {
 	return durationpb.New(f.Drain), nil
 }
 
-// RepeatFlag lets a person safely repeat a change whose outcome is unknown.
+// RepeatFlag holds --request-id, which makes it safe to repeat a change whose outcome is unknown.
 type RepeatFlag struct{ id string }
 
 // Register adds the flag.
@@ -99,7 +99,7 @@ func (f *RepeatFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.id, "request-id", "", "repeat a change whose outcome is unknown: if it was made, it is not made again")
 }
 
-// RequestID returns the id of the change. Every attempt has the same.
+// RequestID returns the id of the change. It is the same for every attempt.
 func (f *RepeatFlag) RequestID() string {
 	if f.id == "" {
 		f.id = client.NewRequestID()
@@ -107,16 +107,16 @@ func (f *RepeatFlag) RequestID() string {
 	return f.id
 }
 
-// Unknown adds to the error of a change with an unknown outcome how to find it out. It returns other errors as they
-// are.
+// Unknown adds a hint to an error that leaves the outcome of a change unknown. It returns other errors unchanged.
 func (f *RepeatFlag) Unknown(err error) error {
 	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which shows its number, and makes it only if it was not made.", f.RequestID()))
 }
 
-// UnknownOutcome says that the outcome of a change is unknown, and how to find it out.
+// UnknownOutcome adds to such an error that the outcome is unknown, and how to find it out. It returns other errors
+// unchanged.
 func UnknownOutcome(err error, how string) error {
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		return err
 	}
-	return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may have been made or not. `gkctl history -n 5` shows whether it was; or " + how}
+	return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The change may or may not have been made. `gkctl history -n 5` shows whether it was; or " + how}
 }

@@ -1,3 +1,3 @@
 package child
 
-const monotonic = 3 // CLOCK_MONOTONIC, which x/sys does not name here
+const monotonic = 3 // CLOCK_MONOTONIC, for which x/sys has no constant on NetBSD

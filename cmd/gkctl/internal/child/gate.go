@@ -11,14 +11,15 @@ import (
 	"syscall"
 )
 
-// The files of a process that calls Begin, after its standard ones.
+// The file descriptors that a process calling Begin has in addition to the standard ones.
 const (
 	gateFile   = 3 // receives a byte when the command may start
-	failedFile = 4 // takes the error number if the command cannot start
+	failedFile = 4 // receives the error number if the command cannot start
 )
 
-// gate holds a command back until its guard knows its group. Without it, processes that the command starts early would
-// outlive a wrapper that is killed at that moment: the kernel kills only the command, and the guard knows no group.
+// gate holds a command back until its guard knows the group. Without it, processes that the command starts early would
+// outlive a wrapper that is killed at that moment, because the kernel kills only the command and the guard does not
+// know the group yet.
 type gate struct {
 	open, failed           *os.File
 	theirOpen, theirFailed *os.File
@@ -37,13 +38,13 @@ func newGate() (*gate, error) {
 	return g, nil
 }
 
-// pass lets the waiting process become the command. It returns why that failed.
+// pass lets the waiting process execute the command, and returns an error if that failed.
 func (g *gate) pass() error {
 	g.closeTheirs()
 	if _, err := g.open.Write([]byte{1}); err != nil {
 		return err
 	}
-	text, err := io.ReadAll(g.failed) // ends when the command starts, or its process ends
+	text, err := io.ReadAll(g.failed) // reaches end of file when the command starts or its process exits
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (g *gate) pass() error {
 }
 
 func (g *gate) closeTheirs() {
-	_ = g.theirOpen.Close() // nothing is buffered in any of these
+	_ = g.theirOpen.Close() // no data is buffered in any of these files
 	_ = g.theirFailed.Close()
 }
 
@@ -64,23 +65,23 @@ func (g *gate) close() {
 	_ = g.failed.Close()
 }
 
-// Begin waits until the wrapper opens the gate, and then becomes the command: path with args, the first of which is its
-// name. It returns if the wrapper is gone, or the command cannot be executed.
+// Begin waits until the wrapper opens the gate, and then executes path with args, the first of which is the command's
+// name. It returns only if the wrapper has died or the command cannot be executed.
 func Begin(path string, args []string) {
 	syscall.CloseOnExec(gateFile)
 	syscall.CloseOnExec(failedFile)
 	runtime.LockOSThread()
-	dieWithParent() // before the gate: if the wrapper dies in between, the gate is closed
+	dieWithParent() // comes first: if the wrapper dies in between, the gate is closed
 	if !opened() {
 		return
 	}
-	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // its purpose
-	if n, ok := err.(syscall.Errno); ok {         //nolint:errorlint // a system call's own number
+	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // executes the user's command on purpose
+	if n, ok := err.(syscall.Errno); ok {         //nolint:errorlint // a system call returns a plain Errno
 		_, _ = syscall.Write(failedFile, []byte(strconv.Itoa(int(n))))
 	}
 }
 
-// opened waits for the byte of the gate. End of file without one means that the wrapper is gone.
+// opened waits for the byte on the gate. End of file without a byte means that the wrapper has died.
 func opened() bool {
 	n := 0
 	err := ignoringEINTR(func() (err error) { n, err = syscall.Read(gateFile, make([]byte, 1)); return err })

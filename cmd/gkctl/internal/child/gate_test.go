@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// beginArg makes the test binary the process that waits at the gate.
+// beginArg makes the test binary act as the process that waits at the gate.
 const beginArg = "begin-for-test"
 
 func TestMain(m *testing.M) {
@@ -32,9 +32,9 @@ func TestGate_CommandStartsWhenItIsOpened_NeverWithoutAWrapper(t *testing.T) {
 		output string
 		err    error
 	}{
-		"opened":                {"/bin/echo", true, "begun\n", nil},
-		"the wrapper dies":      {"/bin/echo", false, "", nil},
-		"it cannot be executed": {"/nowhere/echo", true, "", syscall.ENOENT},
+		"opened":           {"/bin/echo", true, "begun\n", nil},
+		"the wrapper dies": {"/bin/echo", false, "", nil},
+		"no such command":  {"/nowhere/echo", true, "", syscall.ENOENT},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, err := newGate()
@@ -56,14 +56,14 @@ func TestGate_CommandStartsWhenItIsOpened_NeverWithoutAWrapper(t *testing.T) {
 			}
 			if c.opened {
 				if err := g.pass(); !errors.Is(err, c.err) {
-					t.Errorf("%v, want %v", err, c.err)
+					t.Errorf("pass() = %v, want %v", err, c.err)
 				}
 			} else {
 				g.close()
 			}
 			text, err := io.ReadAll(out)
 			if err != nil || string(text) != c.output {
-				t.Errorf("%q, %v, want %q", text, err, c.output)
+				t.Errorf("output: got %q, %v; want %q", text, err, c.output)
 			}
 			if _, err := syscall.Wait4(pid, nil, 0, nil); err != nil {
 				t.Error(err)

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// The keywords on the pipe. Each line is a keyword and a value.
+// The keywords of the protocol on the pipe. Each line consists of a keyword and a value.
 const (
 	wordGroup   = "group"   // the group's id
-	wordUntil   = "until"   // the reading of Now until which the group may run
-	wordRubbish = "rubbish" // the folder to remove
+	wordUntil   = "until"   // the time until which the group may run, as returned by Now
+	wordRubbish = "rubbish" // the directory to remove
 )
 
 // guard is the wrapper's side of the guard process.
@@ -33,8 +33,9 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
-	defer r.Close() // the guard has a copy
-	// It inherits only the pipe: no output that somebody reads to its end, no folder, no secrets.
+	defer r.Close() // the guard has its own copy
+	// The guard inherits only the pipe. It must not keep an output open that somebody reads to the end, use the working
+	// directory, or hold secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	if err := ours.add(func() (int, error) {
 		if err := cmd.Start(); err != nil {
@@ -42,7 +43,7 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 		}
 		return cmd.Process.Pid, nil
 	}); err != nil {
-		_ = w.Close() // the error of the start says more
+		_ = w.Close() // the error from Start is more useful
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	g := &guard{cmd: cmd, pipe: w}
@@ -55,11 +56,11 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 func (g *guard) group(pid int)          { g.send(wordGroup, strconv.Itoa(pid)) }
 func (g *guard) until(at time.Duration) { g.send(wordUntil, strconv.FormatInt(int64(at), 10)) }
 
-// send writes a line without blocking and without a deadline, which could expire before the write on a busy machine.
-// The pipe is full only if the guard is stopped, and a stopped guard acts on nothing. A dead guard protects nothing;
-// the other mechanisms remain.
+// send writes a line without blocking. It sets no deadline, because on a busy machine a deadline could expire before
+// the write. The pipe is full only if the guard is stopped, and then the line would have no effect anyway. If the guard
+// is dead, the other mechanisms still protect the group.
 func (g *guard) send(word, value string) {
-	line := []byte(word + " " + value + "\n") // written whole, or not at all
+	line := []byte(word + " " + value + "\n") // short enough to be written atomically
 	c, err := g.pipe.SyscallConn()
 	if err != nil {
 		return
@@ -70,18 +71,18 @@ func (g *guard) send(word, value string) {
 	})
 }
 
-// dismiss ends the guard when there is nothing left to guard.
+// dismiss kills the guard when there is nothing left to guard.
 func (g *guard) dismiss() {
-	_ = g.cmd.Process.Kill() // before the pipe closes, so that it does not kill the group
-	_ = g.cmd.Wait()         // its error is that it was killed
-	_ = g.pipe.Close()       // nothing is buffered
+	_ = g.cmd.Process.Kill() // before closing the pipe, which would make the guard kill the group
+	_ = g.cmd.Wait()         // always an error, because the guard was killed
+	_ = g.pipe.Close()       // no data is buffered
 	ours.remove(g.cmd.Process.Pid)
 }
 
-// Guard is the main loop of the guard process. It reads from r what the wrapper sends. It kills the group at the end of
+// Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at the end of
 // r, or at the time until which the group may run.
 func Guard(r io.Reader) {
-	// Signals that end the wrapper's session are meant for the wrapper. The guard must outlive it.
+	// Signals that end the wrapper's session are meant for the wrapper. The guard must outlive the wrapper.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
 		syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	lines := make(chan string)
@@ -102,7 +103,7 @@ func Guard(r io.Reader) {
 			if !ok {
 				g.kill()
 				if g.rubbish != "" {
-					_ = os.RemoveAll(g.rubbish) // errors cannot be reported
+					_ = os.RemoveAll(g.rubbish) // there is nowhere to report an error
 				}
 				return
 			}
@@ -111,7 +112,7 @@ func Guard(r io.Reader) {
 	}
 }
 
-// guarded is what a guard knows.
+// guarded is the state of the guard process.
 type guarded struct {
 	group   int
 	until   time.Duration
@@ -131,8 +132,8 @@ func (g *guarded) hear(line string) {
 	}
 }
 
-// check kills a group whose time is over, and returns when to check again: soon, because timers stop while the machine
-// is suspended.
+// check kills the group if its time is over, and returns the time until the next check. That is at most a second,
+// because timers stop while the machine is suspended.
 func (g *guarded) check() time.Duration {
 	left := g.until - Now()
 	if left <= 0 {
@@ -142,7 +143,7 @@ func (g *guarded) check() time.Duration {
 }
 
 func (g *guarded) kill() {
-	if g.group > 1 { // 0 and 1 would mean our own group and every process
-		_ = syscall.Kill(-g.group, syscall.SIGKILL) // it may be gone
+	if g.group > 1 { // 0 and 1 would address our own group and every process
+		_ = syscall.Kill(-g.group, syscall.SIGKILL) // fails if the group no longer exists
 	}
 }

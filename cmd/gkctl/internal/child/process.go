@@ -20,50 +20,52 @@ import (
 // Supported reports whether Start works on this system.
 const Supported = true
 
-// Spec is a command to start.
+// Spec describes a command to start.
 type Spec struct {
-	// Path is the executable, Args are its arguments with its name first, Env is its whole environment.
+	// Path is the executable, Args are its arguments starting with its name, and Env is its whole environment.
 	Path      string
 	Args, Env []string
-	// Files are the command's standard files: input, output, errors. Without them it has those of this process, and its
-	// terminal. With them it has a separate session without a terminal, so that many such commands can run at the same
-	// time.
+	// Files are the command's standard input, output and error. Without them the command uses those of this process,
+	// and its terminal. With them it runs in a separate session without a terminal, so that many such commands can run
+	// at the same time.
 	Files []*os.File
-	// Guard is the command line of a process that calls Guard. Begin is that of one that calls Begin with the arguments
-	// that follow.
+	// Guard is the command line of a process that calls Guard. Begin is the command line of a process that calls Begin
+	// with the arguments that follow.
 	Guard, Begin []string
-	// Rubbish is a folder that the guard removes if this process dies without removing it; empty for none.
+	// Rubbish is a directory that the guard removes if this process dies without removing it. Empty means none.
 	Rubbish string
-	// Until is the time until which the group may run, in readings of Now, unless the guard receives another one.
+	// Until is the time, as returned by Now, until which the group may run. Process.Until can change it later.
 	Until time.Duration
-	// Waits is called once when End has waited for a second for processes of the group to die, with their ids if they
-	// are known. May be nil.
+	// Waits is called once if End has waited for a second for processes of the group to die. It receives their ids, if
+	// known. It may be nil.
 	Waits func(pids []int)
 	// MayContinue is called after the whole job was stopped at its terminal and continued. If it returns false, the
-	// command stays stopped until Kill.
+	// command stays stopped until Kill. It may be nil.
 	MayContinue func() bool
 }
 
-// Process is a started command with its group. Its methods may be called from any goroutine until End has returned.
+// Process is a started command and its group. Its methods may be called from any goroutine until End has returned.
 type Process struct {
 	spec     Spec
-	pid      int // and the group's id
+	pid      int // also the group's id
 	guard    *guard
 	terminal *terminal
 	exited   chan struct{}
-	// Set before exited is closed. Where the system allows it, the command is left as a zombie until End. That keeps
-	// its id, which is the group's id, from being reused before the group was killed.
+	// reaped and status are set before exited is closed. Where the system allows it, the command is left as a zombie
+	// until End. That prevents its id, which is also the group's id, from being reused before the group has been
+	// killed.
 	reaped bool
 	status syscall.WaitStatus
 }
 
-// Start starts a command.
+// Start starts a command. It returns ErrUnsupported on systems without process groups, and an *os.PathError if the
+// command cannot be executed.
 func Start(spec Spec) (*Process, error) {
 	g, err := startGuard(spec.Guard, spec.Rubbish)
 	if err != nil {
 		return nil, err
 	}
-	g.until(spec.Until) // before there is a group: this process may be stopped or suspended between any two steps
+	g.until(spec.Until) // sent before the group exists, because this process may be suspended between any two steps
 	adoptOrphans()
 	p := &Process{spec: spec, guard: g, exited: make(chan struct{})}
 	if spec.Files == nil {
@@ -71,8 +73,8 @@ func Start(spec Spec) (*Process, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// The kernel looks for the death of the parent thread, not of the process (go.dev/issue/27505). So this thread
-		// is kept until the command ends, and ends with this goroutine.
+		// The kernel watches for the death of the parent thread, not of the process (go.dev/issue/27505). This
+		// goroutine therefore keeps its thread until the command has exited.
 		runtime.LockOSThread()
 		err := p.start()
 		started <- err
@@ -100,7 +102,7 @@ func (p *Process) start() error {
 		for _, f := range p.spec.Files {
 			attr.Files = append(attr.Files, f.Fd())
 		}
-		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // a session leader also leads a group
+		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // a session leader also leads a process group
 	}
 	attr.Files = append(attr.Files, gate.theirOpen.Fd(), gate.theirFailed.Fd())
 	err = ours.add(func() (_ int, err error) {
@@ -113,22 +115,22 @@ func (p *Process) start() error {
 	}
 	p.guard.group(p.pid)
 	if err := gate.pass(); err != nil {
-		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it ends soon
+		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it exits soon
 		ours.remove(p.pid)
 		return err
 	}
-	p.terminal.begin(p.pid) // not earlier: Ctrl-Z would stop it at the gate, where it is not watched yet
+	p.terminal.begin(p.pid) // not earlier: Ctrl-Z would stop the process at the gate, where nothing watches it yet
 	return nil
 }
 
-// PID is the process id of the command, and the id of its group.
+// PID returns the process id of the command, which is also the id of its group.
 func (p *Process) PID() int { return p.pid }
 
-// Until sends the guard the time until which the group may run, in readings of Now.
+// Until sends the guard the time, as returned by Now, until which the group may run.
 func (p *Process) Until(at time.Duration) { p.guard.until(at) }
 
-// Signal sends a signal to all processes of the group. It continues a stopped group that must end, because otherwise
-// the signal would stay pending.
+// Signal sends a signal to all processes of the group. After SIGTERM it also continues a stopped group, because
+// otherwise the signal would stay pending.
 func (p *Process) Signal(sig syscall.Signal) error {
 	err := syscall.Kill(-p.pid, sig)
 	if sig == syscall.SIGTERM {
@@ -137,27 +139,28 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Kill kills all processes of the group, including those that are just being started.
+// Kill kills all processes of the group, including processes that are just being started.
 func (p *Process) Kill() error { return syscall.Kill(-p.pid, syscall.SIGKILL) }
 
-// Exited is closed when the command itself has ended. Other processes of its group may still run.
+// Exited returns a channel that is closed when the command itself has exited. Other processes of its group may still
+// run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// State is how a command ended.
+// State describes how a command ended.
 type State struct {
-	// Code is its exit code, or 128 plus the number of the signal.
+	// Code is the exit code, or 128 plus the number of the signal.
 	Code int
-	// Signal is the signal that ended it; 0 when it exited.
+	// Signal is the signal that killed the command, or 0 if it exited.
 	Signal syscall.Signal
 }
 
-// End waits until the command has ended, kills the rest of its group, and returns when no process of it is left. If ctx
-// ends first, it returns the error of ctx.
+// End waits until the command has exited, kills the rest of its group, and returns when the group has no process left.
+// If ctx ends before that, End returns the error of ctx.
 func (p *Process) End(ctx context.Context) (State, error) {
 	<-p.exited
-	_ = p.Kill() // it fails if the group is empty or may not be killed, which the wait below shows
+	_ = p.Kill() // fails if the group is empty or may not be killed; empty detects both
 	if !p.reaped {
-		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // it is our zombie
+		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // our zombie
 	}
 	ours.remove(p.pid)
 	p.terminal.end(p.pid)
@@ -172,8 +175,8 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// empty waits until the group has no process. Where the system allows it, it ignores dead processes that their parents
-// have not reaped.
+// empty waits until the group has no process. Where the system allows it, dead processes that their parents have not
+// reaped do not count.
 func (p *Process) empty(ctx context.Context) error {
 	report := p.spec.Waits
 	begun := time.Now()
@@ -198,7 +201,7 @@ func (p *Process) empty(ctx context.Context) error {
 	}
 }
 
-// watch waits for the command to end, and handles its stops.
+// watch waits for the command to exit, and handles stops of the command.
 func (p *Process) watch() {
 	defer close(p.exited)
 	for {
@@ -209,7 +212,7 @@ func (p *Process) watch() {
 		var pid int
 		err := ignoringEINTR(func() (err error) { pid, err = syscall.Wait4(p.pid, &ws, waitOptions, nil); return err })
 		switch {
-		case err != nil: // something else reaped it: how it ended is unknown, which is not a success
+		case err != nil: // something else reaped it, so its status is unknown and must not count as success
 			p.reaped, p.status = true, unknownStatus
 			return
 		case pid == 0:
@@ -222,8 +225,8 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped handles a command that was stopped. Without a terminal the stop was intended, and its sender may
-// continue the command.
+// stopped handles a stop of the command. Without a terminal, a stop was sent on purpose, and its sender may continue
+// the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
 		return
@@ -234,34 +237,34 @@ func (p *Process) stopped(sig syscall.Signal) {
 		if hasShell(p.terminal.own) {
 			suspend()
 		}
-		p.terminal.lend(p.pid) // unless it continues in the background
+		p.terminal.lend(p.pid) // does nothing if the job was continued in the background
 	} else {
 		lent = p.terminal.lendWhenOurs(p.pid)
 	}
 	switch {
-	case p.spec.MayContinue != nil && !p.spec.MayContinue(): // it stays stopped until Kill
+	case p.spec.MayContinue != nil && !p.spec.MayContinue(): // the command stays stopped until Kill
 	case lent:
-		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it exists: it is not reaped yet
-	default: // as the kernel treats stopped processes that no parent can continue
+		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // the id is valid, because the command has not been reaped
+	default: // as the kernel does with stopped processes that no parent can continue
 		_ = syscall.Kill(-p.pid, syscall.SIGHUP)
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
 	}
 }
 
-// unknownStatus is the status of exit code 255.
+// unknownStatus is the wait status of exit code 255.
 const unknownStatus syscall.WaitStatus = 255 << 8
 
-// processes are the children that this process has started and will wait for.
+// processes is the set of children that this process has started and will wait for.
 type processes struct {
-	mu   sync.Mutex // guards pids; held during a start, so that reapOrphans never sees a child that is not in pids
+	mu   sync.Mutex // guards pids; held while a child starts, so that reapOrphans never sees a child that is not in pids
 	pids map[int]struct{}
-	// reaped is when orphans were last reaped; guarded by mu.
+	// reaped is the time when orphans were last reaped. It is guarded by mu.
 	reaped time.Time
 }
 
 var ours = processes{pids: make(map[int]struct{})} //nolint:gochecknoglobals // the children of this process are global
 
-// add starts a process.
+// add starts a process and adds it to the set.
 func (c *processes) add(start func() (pid int, err error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +275,7 @@ func (c *processes) add(start func() (pid int, err error)) error {
 	return err
 }
 
-// remove removes a process that was reaped.
+// remove removes a process that has been reaped.
 func (c *processes) remove(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,9 +290,10 @@ func ignoringEINTR(f func() error) error {
 	}
 }
 
-// Forwarded returns the signals that a wrapper passes on: all that can be caught, except those that a process causes
-// itself (faults, SIGCHLD, SIGPIPE, its own limits), SIGURG, which Go's runtime uses, and those for background
-// processes of a terminal. An ignored signal, such as SIGHUP under nohup, stays ignored for the command too.
+// Forwarded returns the signals that a wrapper passes on. These are all signals that can be caught, with these
+// exceptions: signals that a process causes itself (faults, SIGCHLD, SIGPIPE, resource limits), SIGURG, which Go's
+// runtime uses, and the signals for background processes of a terminal. A signal that is ignored, such as SIGHUP under
+// nohup, is not forwarded and stays ignored for the command too.
 func Forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
@@ -301,7 +305,7 @@ func Forwarded() []os.Signal {
 // Continues reports whether a signal continues a stopped process.
 func Continues(s syscall.Signal) bool { return s == syscall.SIGCONT }
 
-// SignalName returns a signal's name, such as SIGTERM; empty for none.
+// SignalName returns the name of a signal, such as SIGTERM, or an empty string for 0.
 func SignalName(s syscall.Signal) string {
 	if s == 0 {
 		return ""

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent does nothing: where Pdeathsig exists, it belongs to the process, not to a thread.
+// dieWithParent does nothing: where Pdeathsig exists, it applies to the process and not to a thread.
 func dieWithParent() {}
 
-// Now is a clock that all processes of the machine share and that cannot be set.
+// Now reads a clock that all processes of the machine share and that cannot be set.
 func Now() time.Duration {
 	var ts unix.Timespec
-	_ = unix.ClockGettime(monotonic, &ts) // always available
+	_ = unix.ClockGettime(monotonic, &ts) // never fails
 	return time.Duration(ts.Nano())
 }
 
-// adoptOrphans does nothing: init reaps them.
+// adoptOrphans does nothing: init reaps orphans.
 func adoptOrphans() {}
 
 func reapGroup(int) {}
@@ -31,22 +31,23 @@ func reapOrphans() {}
 // waitOptions are the options for waiting for an exit or a stop.
 const waitOptions = syscall.WUNTRACED
 
-// hasExited cannot detect an exit without reaping it here.
+// hasExited returns false: this system cannot detect an exit without reaping the process.
 func hasExited(int) bool { return false }
 
-// parentOf is unknown without reading the kernel's tables.
+// parentOf returns 0, for unknown: the parent could only be read from the kernel's tables.
 func parentOf(int) int { return 0 }
 
-// alive is unknown without reading the kernel's tables.
+// alive returns known == false: the processes could only be read from the kernel's tables.
 func alive(int) (pids []int, known bool) { return nil, false }
 
 // systemSignals returns the signals that this system has in addition to the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
 
-// kernelStops reports whether SIGTTOU keeps its meaning.
+// kernelStops reports whether SIGTTOU keeps its default action; unstopped ignores it here.
 const kernelStops = false
 
-// unstopped calls f, during which the background may do what SIGTTOU would stop it for. It may do so from then on.
+// unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal stays
+// ignored afterwards.
 func unstopped(f func()) {
 	signal.Ignore(syscall.SIGTTOU)
 	f()

@@ -12,37 +12,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is a clock that all processes of the machine share, that cannot be set, and that runs during suspension.
+// Now reads a clock that all processes of the machine share, that cannot be set, and that continues during suspension.
 func Now() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // refused by a sandbox, as in the client's clock
-		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // always available
+		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // never fails
 	}
 	return time.Duration(ts.Nano())
 }
 
 // adoptOrphans makes this process the parent of processes that the command's processes leave behind, so that it can
-// wait for them. The first process of a container often does not.
-func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } // if this fails, their end is seen after init has reaped them
+// wait for them. The first process of a container often does not reap them.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// dieWithParent repeats the request of Pdeathsig. The kernel keeps it per thread, and exec need not be called by the
-// first thread.
-func dieWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) } // if this fails, the guard remains
+// dieWithParent repeats the request made by Pdeathsig. The kernel stores it per thread, and exec may be called by
+// another thread than the first.
+func dieWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) }
 
-// reapGroup reaps the ended processes of a group.
+// reapGroup reaps the dead processes of a group.
 func reapGroup(group int) {
 	for {
 		pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil)
-		if pid <= 0 && err != unix.EINTR { //nolint:errorlint // a system call's own number
+		if pid <= 0 && err != unix.EINTR { //nolint:errorlint // a system call returns a plain Errno
 			return
 		}
 	}
 }
 
-// waitOptions are the options for waiting after hasExited: for a stop that has already happened.
+// waitOptions are the wait options after hasExited, when a stop has already happened.
 const waitOptions = syscall.WUNTRACED | syscall.WNOHANG
 
-// hasExited waits until a process has exited or stopped. It leaves an exited one as a zombie.
+// hasExited waits until a process has exited or stopped, and reports whether it has exited. It leaves an exited process
+// as a zombie.
 func hasExited(pid int) bool {
 	var info unix.Siginfo
 	err := ignoringEINTR(func() error {
@@ -52,30 +53,30 @@ func hasExited(pid int) bool {
 	return err == nil && (info.Code == exited || info.Code == killed || info.Code == dumped)
 }
 
-// kernelStops reports whether SIGTTOU keeps its meaning.
+// kernelStops reports whether SIGTTOU keeps its default action.
 const kernelStops = true
 
-// unstopped calls f, during which the background may do what SIGTTOU would stop it for. It blocks the signal instead of
-// ignoring it, because ignoring could not be undone, and the signal is needed later.
+// unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. It blocks the
+// signal instead of ignoring it, because ignoring cannot be undone and the signal is needed later.
 func unstopped(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var ttou, old unix.Sigset_t
 	const bits = 8 * int(unsafe.Sizeof(ttou.Val[0]))
 	ttou.Val[(int(unix.SIGTTOU)-1)/bits] |= 1 << ((int(unix.SIGTTOU) - 1) % bits)
-	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &old) == nil { // it fails only for wrong arguments
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &old) == nil { // fails only for invalid arguments
 		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
 	}
 	f()
 }
 
-// parentOf returns the parent of a process; 0 when it is unknown.
+// parentOf returns the parent of a process, or 0 if it is unknown.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := bytes.Cut(stat, []byte(") ")) // after the name, which may contain anything else
+	_, rest, _ := bytes.Cut(stat, []byte(") ")) // skips the name, which may contain anything else
 	if fields := bytes.Fields(rest); len(fields) > 1 {
 		n, _ := strconv.Atoi(string(fields[1])) // 0 if malformed
 		return n
@@ -83,12 +84,12 @@ func parentOf(pid int) int {
 	return 0
 }
 
-// reapEvery is the minimum time between two searches for ended orphans. Each search reads /proc.
+// reapEvery is the minimum time between two searches for dead orphans. Each search reads /proc.
 const reapEvery = time.Second
 
-// reapOrphans reaps processes that commands left behind, that left their groups, and that have ended since. Without it
-// a wrapper of many commands would collect zombies, because adoptOrphans makes it their parent, and so does being the
-// first process of a container.
+// reapOrphans reaps dead processes that commands left behind and that had left their groups. Without it, a wrapper of
+// many commands would collect zombies, because it becomes the parent of orphans by adoptOrphans or as the first process
+// of a container.
 func reapOrphans() {
 	ours.mu.Lock()
 	defer ours.mu.Unlock()
@@ -99,12 +100,12 @@ func reapOrphans() {
 	self := os.Getpid()
 	_ = eachProcess(func(p stat) {
 		if _, known := ours.pids[p.pid]; p.dead && p.parent == self && !known {
-			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // it is our zombie
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // our zombie
 		}
 	})
 }
 
-// stat is a process as the kernel describes it.
+// stat is a process as described in /proc.
 type stat struct {
 	pid, parent, group int
 	dead               bool
@@ -123,14 +124,14 @@ func eachProcess(f func(stat)) error {
 		}
 		text, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		if err != nil {
-			continue // it has ended
+			continue // the process has exited
 		}
 		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // state, parent, group
 		if len(fields) < 3 {
 			continue
 		}
 		p := stat{pid: pid, dead: bytes.ContainsAny(fields[0], "ZX")}
-		p.parent, _ = strconv.Atoi(string(fields[1])) // numbers, or 0
+		p.parent, _ = strconv.Atoi(string(fields[1])) // 0 if malformed
 		p.group, _ = strconv.Atoi(string(fields[2]))
 		f(p)
 	}
@@ -138,16 +139,16 @@ func eachProcess(f func(stat)) error {
 }
 
 // alive returns the processes of a group that are not dead, or that this process must reap. known is false if /proc
-// does not show them.
+// does not show all processes.
 func alive(group int) (pids []int, known bool) {
 	self, first := false, false
 	err := eachProcess(func(p stat) {
 		self, first = self || p.pid == os.Getpid(), first || p.pid == 1
-		if p.group == group && (!p.dead || p.parent == os.Getpid()) { // ours are reaped next
+		if p.group == group && (!p.dead || p.parent == os.Getpid()) { // our own zombies are reaped next
 			pids = append(pids, p.pid)
 		}
 	})
-	return pids, err == nil && self && first // otherwise /proc is of another namespace, or hides processes of others
+	return pids, err == nil && self && first // otherwise /proc belongs to another namespace, or hides processes of other users
 }
 
 // systemSignals returns the signals that this system has in addition to the common ones: SIGPWR and the real-time

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the controlling terminal of this process; nil when it has none, as under cron.
+// terminal is the controlling terminal of this process. It is nil if there is none, as under cron.
 //
-// A terminal has one foreground group. Other groups that read from it, or change its settings, are stopped. The command
-// gets the foreground at its start if it reads from the terminal and does not write into a pipe. In `wrapper command |
-// less` the foreground is shared with less, which must keep it until the command asks for it. When a person stops the
-// command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell comes back. When the shell
-// continues it, it continues the command.
+// A terminal has one foreground group. Processes of other groups are stopped when they read from the terminal or change
+// its settings. The command gets the foreground at its start if it reads from the terminal and does not write into a
+// pipe. In `wrapper command | less`, the foreground is shared with less, which must keep it until the command needs it.
+// When the user stops the command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell gets
+// the foreground. When the shell continues this process, it continues the command.
 type terminal struct {
 	fd  int
 	own int // our process group
@@ -30,14 +30,14 @@ func openTerminal() *terminal {
 	return &terminal{fd: fd, own: unix.Getpgrp()}
 }
 
-// begin lends the foreground to a command that has just started. A command that was faster is stopped, which watch
-// sees, and then continued.
+// begin lends the foreground to a command that has just started. If the command used the terminal before that, it was
+// stopped; watch sees the stop and continues the command.
 func (t *terminal) begin(pid int) {
 	if t == nil {
 		return
 	}
 	if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
-		return // it does not read from the terminal
+		return // standard input is not the terminal
 	}
 	if out, err := os.Stdout.Stat(); err == nil && out.Mode()&os.ModeNamedPipe != 0 {
 		return
@@ -45,7 +45,7 @@ func (t *terminal) begin(pid int) {
 	t.lend(pid)
 }
 
-// lend gives the foreground to the command if it is ours or already the command's.
+// lend gives the foreground to the command if this process has it, and reports whether the command has it now.
 func (t *terminal) lend(pid int) bool {
 	if t == nil {
 		return false
@@ -61,21 +61,22 @@ func (t *terminal) lend(pid int) bool {
 	return t.give(pid) == nil
 }
 
-// give gives the foreground to a group. In the background it stops this process with SIGTTOU, and continues when the
-// process is continued.
+// give gives the foreground to a group. If this process is in the background, SIGTTOU stops it, and give completes when
+// it is continued.
 func (t *terminal) give(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }
 
-// lendWhenOurs gives the foreground to a command that was stopped because it lacked it. In the background, this process
-// and the rest of its pipeline stop until the shell brings them to the front. It returns false if no shell can do so.
+// lendWhenOurs gives the foreground to a command that was stopped for lack of it. If this process is in the background,
+// it stops with the rest of its pipeline until the shell brings them to the foreground. It returns false if no shell
+// can do that.
 func (t *terminal) lendWhenOurs(pid int) bool {
 	switch {
 	case t.lend(pid):
 		return true
 	case kernelStops && !signal.Ignored(syscall.SIGTTOU):
-		// The kernel checks and stops in one step. A shell that brings this process to the front at this moment finds
-		// it either stopped or in the foreground.
+		// The kernel checks and stops in one step. A shell that brings this process to the foreground at this moment
+		// finds it either stopped or in the foreground.
 		return t.give(pid) == nil
 	}
 	for hasShell(t.own) {
@@ -87,17 +88,17 @@ func (t *terminal) lendWhenOurs(pid int) bool {
 	return false
 }
 
-// takeBack takes the foreground from the command, if it has it.
+// takeBack takes the foreground from the command if the command has it.
 func (t *terminal) takeBack(pid int) {
 	if t == nil {
 		return
 	}
 	if at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); err == nil && at == pid {
-		unstopped(func() { _ = t.give(t.own) }) // fails if the terminal was hung up meanwhile
+		unstopped(func() { _ = t.give(t.own) }) // fails if the terminal was hung up in the meantime
 	}
 }
 
-// end takes the foreground back after the command has ended, wherever it left it.
+// end takes the foreground back from a command that has exited, and closes the terminal.
 func (t *terminal) end(pid int) {
 	t.takeBack(pid)
 	t.close()
@@ -105,23 +106,23 @@ func (t *terminal) end(pid int) {
 
 func (t *terminal) close() {
 	if t != nil {
-		_ = unix.Close(t.fd) // nothing was written
+		_ = unix.Close(t.fd) // no data is buffered
 	}
 }
 
 // suspend stops this process and the rest of its pipeline, and returns when it is continued. It does not use SIGTSTP,
-// which Go's runtime keeps catching after the first signal.Notify.
+// because Go's runtime keeps catching that signal after the first signal.Notify.
 func suspend() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
 	_ = syscall.Kill(0, syscall.SIGSTOP) // 0: our own group
-	<-continued                          // the stop comes shortly after the call
+	<-continued                          // the stop takes effect shortly after the call
 }
 
-// hasShell reports whether something can continue this process's group, own, after it was stopped: a parent of one of
-// its processes, in another group of the same session. Without one the kernel ignores a terminal's stops (POSIX: an
-// orphaned process group), and so must this package, for example under `ssh -t`.
+// hasShell reports whether another process can continue this process's group, own, after it was stopped: a parent of
+// one of its processes, in another group of the same session. Without such a process the kernel ignores stops from a
+// terminal (POSIX calls this an orphaned process group), and so must this package, for example under `ssh -t`.
 func hasShell(own int) bool {
 	session, err := unix.Getsid(0)
 	if err != nil {

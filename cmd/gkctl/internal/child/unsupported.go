@@ -13,7 +13,7 @@ import (
 // Supported reports whether Start works on this system.
 const Supported = false
 
-// Spec, Process and State are as on systems with process groups.
+// Spec, Process and State have the same fields as on systems with process groups.
 type (
 	Spec struct {
 		Path        string
@@ -33,7 +33,7 @@ type (
 	}
 )
 
-// Start fails with ErrUnsupported, so none of the functions below is ever called.
+// Start returns ErrUnsupported, so none of the functions below is ever called.
 func Start(Spec) (*Process, error) { return nil, ErrUnsupported }
 
 func (*Process) PID() int                           { return 0 }

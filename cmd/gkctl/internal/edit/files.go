@@ -26,7 +26,7 @@ type fileFlags struct {
 // register adds the flags; prune and labels are the help of those two.
 func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
 	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, a folder of such files, or - for standard input; may be repeated")
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // its only error: no such flag
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // fails only if there is no such flag
 	cmd.Flags().BoolVar(&f.prune, "prune", false, prune)
 	ui.RegisterSelector(cmd, &f.labels, labels)
 }

@@ -27,7 +27,7 @@ type choice struct {
 func (o *choice) register(cmd *cobra.Command) {
 	o.flags = cmd.Flags()
 	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs of the semaphore `NAME`")
-	_ = cmd.RegisterFlagCompletionFunc("semaphore", o.f.CompleteNames) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", o.f.CompleteNames) // fails only if there is no such flag
 	cmd.Flags().StringSliceVar(&o.states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
 	ui.RegisterSelector(cmd, &o.req.Labels, "only jobs with these labels")
 }

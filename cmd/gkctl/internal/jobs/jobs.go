@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	job := &cobra.Command{
 		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,

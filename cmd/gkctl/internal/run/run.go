@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newAcquire(f, (*acquireOptions).run),
@@ -125,7 +125,7 @@ when the permit is safe (safe_until).`,
 	flags.StringVar(&o.statusFile, "status-file", "", "write the outcome to this file as JSON")
 	o.onDenied.complete(cmd, "on-denied")
 	o.onUnavailable.complete(cmd, "on-unavailable")
-	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h", "cron:"}, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h", "cron:"}, cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 	return cmd
 }
 
@@ -271,5 +271,5 @@ func (c *choice) Type() string { return strings.Join(c.words, "|") }
 func (c *choice) is(word string) bool { return c.String() == word }
 
 func (c *choice) complete(cmd *cobra.Command, flag string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(slices.Clone(c.words), cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(slices.Clone(c.words), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 }

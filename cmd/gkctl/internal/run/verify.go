@@ -127,7 +127,7 @@ end between the answer and the write. If the storage itself can compare tokens, 
 		},
 	}
 	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "semaphore that the permit must belong to")
-	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // fails only if there is no such flag
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }

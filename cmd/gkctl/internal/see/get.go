@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newGet(f, (*getOptions).run),
@@ -271,7 +271,7 @@ type statesFlag []gatekeeperv1.DefinitionState
 
 func (f *statesFlag) register(cmd *cobra.Command) {
 	cmd.Flags().Var(f, "state", "only those in one of these states: "+strings.Join(stateWords(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 }
 
 // stateWords lists the states in the order of their numbers.

@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/backup"
 )
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,

@@ -108,7 +108,7 @@ type Output struct {
 func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 	if slices.Contains(formats, Wide) {
 		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "omit the headers of a table")
 	}

@@ -17,7 +17,7 @@ import (
 // maxParallel is how many tasks the servers let a worker have.
 const maxParallel = 1000
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := newWork(f, (*workOptions).run)
 	cmd.AddCommand(newList(f))
@@ -106,7 +106,7 @@ GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 	o.RegisterAsker(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, if it is also the name of a subcommand: --semaphore list")
-	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // fails only if there is no such flag
 	flags.IntVarP(&o.parallel, "parallel", "p", 1, "execute at most `N` tasks at a time")
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits that each task takes")
 	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default: without a limit")

@@ -63,7 +63,7 @@ state of each member, so it takes a while on a large cluster. Exits with 69 if a
 	return cmd
 }
 
-// memberJSON is a member with its answer, or why there is none.
+// memberJSON is a member's status in the output, or the error if it did not answer.
 type memberJSON struct {
 	Endpoint string     `json:"endpoint,omitempty"`
 	Member   ui.Message `json:"member,omitzero"`
@@ -132,7 +132,7 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) ui.Row {
 	return r
 }
 
-// writesText says how long a member's recent writes to its log took: the median and the maximum.
+// writesText returns the median and the maximum duration of a member's recent writes to its log.
 func writesText(w *gatekeeperv1.LogWrites) string {
 	if w == nil {
 		return ""
@@ -140,7 +140,8 @@ func writesText(w *gatekeeperv1.LogWrites) string {
 	return fmt.Sprintf("%s, at most %s", w.GetMedian().AsDuration().Round(10*time.Microsecond), w.GetLongest().AsDuration().Round(10*time.Microsecond))
 }
 
-// role returns "non-voter" for a follower without a vote, because it does not count for a majority.
+// role returns the role of a member. It returns "non-voter" for a follower without a vote, which does not count for a
+// majority.
 func role(m *client.MemberStatus) string {
 	if m.Member != nil && !m.Member.GetVoter() {
 		return "non-voter"
@@ -204,18 +205,19 @@ without --non-voter, and restart the server without it.`,
 	return cmd
 }
 
-// onCluster runs do, which changes the cluster or its member id, and says what to do if the outcome is unknown.
+// onCluster calls do, which changes the cluster or the member id. It adds a hint if the outcome is unknown.
 func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.Context, *client.Client) error) error {
 	return f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		err := do(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
-			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether it was done."}
+			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether the change was made."}
 		}
 		return refusedMember(ctx, c, id, err)
 	})
 }
 
-// refusedMember rewords the servers' refusal. For a missing member it says which one was probably meant.
+// refusedMember rewords an error from the servers. If there is no member id, it suggests the member with the most
+// similar id.
 func refusedMember(ctx context.Context, c *client.Client, id string, err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	if !ok || e.Reason == "" {
@@ -233,7 +235,7 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 	return ui.WithHint(errors.New(text), "`gkctl cluster status` lists the members.")
 }
 
-// completeMembers completes the ids of servers.
+// completeMembers completes the ids of members.
 func completeMembers(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})

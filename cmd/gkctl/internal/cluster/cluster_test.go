@@ -15,7 +15,7 @@ func TestRole_FollowerWithoutAVote_IsANonVoter(t *testing.T) {
 			Status: &gatekeeperv1.GetStatusResponse{Id: "gk4", Role: gatekeeperv1.ServerRole_SERVER_ROLE_FOLLOWER},
 		}
 		if got := role(m); got != want {
-			t.Errorf("a member with a vote (%v) is shown as %q, want %q", voter, got, want)
+			t.Errorf("role() of a member with voter=%v = %q, want %q", voter, got, want)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func newContextList(f *conn.Factory) *cobra.Command {
 					}
 					return ui.Row{Name: c.Name, Cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				Object: &contexts.File{Current: file.Current, Contexts: append([]contexts.Context{}, file.Contexts...)}, // a list, even if empty
+				Object: &contexts.File{Current: file.Current, Contexts: append([]contexts.Context{}, file.Contexts...)}, // [], not null
 				Empty:  "There are no contexts in " + path + ".",
 			})
 		},
@@ -71,7 +71,7 @@ func newContextList(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// changeContexts reads the file, calls change with it, writes it, and says what was done to the context.
+// changeContexts reads the file of contexts, applies change to it, writes it back, and reports what was done.
 func changeContexts(f *conn.Factory, name, done string, change func(*contexts.File) error) error {
 	file, path, err := conn.ReadContexts()
 	if err != nil {
@@ -139,7 +139,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 						return ui.Usagef("--%s takes the name of a file with the token, not the token", s.flag)
 					}
 					*s.to = s.from
-					if s.file && s.from != "" { // gkctl may be called from another folder later
+					if s.file && s.from != "" { // gkctl may be called from another directory later
 						abs, err := filepath.Abs(s.from)
 						if err != nil {
 							return ui.Usagef("--%s: %w", s.flag, err)

@@ -1,2 +1,2 @@
-// Package cluster has the commands about servers and how to reach them: cluster, status and context.
+// Package cluster implements the commands about servers and how to reach them: gkctl cluster, status and context.
 package cluster

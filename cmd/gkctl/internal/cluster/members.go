@@ -99,7 +99,7 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 	return nil
 }
 
-// memberList names the remaining members, and says which do not answer or have no vote.
+// memberList lists the remaining members, and marks those that do not answer or have no vote.
 func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
 	return strings.Join(words.Mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
@@ -146,7 +146,8 @@ func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	return err
 }
 
-// transferToAny lets the leader choose, and says who leads now. The old leader cannot know it yet.
+// transferToAny lets the leader choose its successor, and prints the new leader. It has to ask the members for the new
+// leader, because the old leader does not know it yet.
 func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
@@ -168,7 +169,7 @@ func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, outpu
 		case <-tick.C:
 		case <-ctx.Done():
 			return &ui.CodeError{
-				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was handed over, but no member reported to be the leader within --timeout"),
+				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was transferred, but no member became the leader within --timeout"),
 				Hint: "`gkctl status` shows the leader.",
 			}
 		}

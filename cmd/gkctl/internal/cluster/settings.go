@@ -104,7 +104,7 @@ func completeSettings(_ *cobra.Command, _ []string, begun string) (found []strin
 	return found, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// settingsArgs reads NAME=VALUE arguments.
+// settingsArgs parses arguments of the form NAME=VALUE.
 func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
 	out := new(gatekeeperv1.Settings)
 	m := out.ProtoReflect()
@@ -156,7 +156,7 @@ func settingValue(f protoreflect.FieldDescriptor, value string) (protoreflect.Va
 	}
 }
 
-// settingText is the exact value of a field, in the form that settingValue reads.
+// settingText formats a field exactly, in the form that settingValue parses.
 func settingText(s *gatekeeperv1.Settings, f protoreflect.FieldDescriptor) string {
 	if v := s.ProtoReflect().Get(f); f.Kind() != protoreflect.MessageKind {
 		return v.String()

@@ -56,20 +56,20 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		stops, err := countStops(ctx, c)
 		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leads(best, members)) {
-			best = proto.CloneOf(best) // its leader is the last known one
+			best = proto.CloneOf(best) // the reported leader is only the last known one
 			best.LeaderId, best.LeaderApiAddress = "", ""
 			return o.print(best, members, nil)
 		}
 		if err != nil {
-			stops = nil // the rest of the summary matters more, and is known
-			o.f.Say("gkctl: pauses, cordons and missed work could not be counted: %s", ui.Sentence(err))
+			stops = nil // the rest of the summary is known and matters more
+			o.f.Say("gkctl: cannot count pauses, cordons and missed work: %s", ui.Sentence(err))
 		}
 		return o.print(best, members, stops)
 	})
 }
 
-// stops counts paused definitions, missed work and cordons: reasons why little is granted although every server is
-// healthy.
+// stops counts paused definitions, cordons and missed work. They are reasons why little is granted although all servers
+// are healthy.
 type stops struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`
@@ -93,7 +93,7 @@ func countStops(ctx context.Context, c *client.Client) (*stops, error) {
 	return s, err
 }
 
-// lines returns the lines of the table.
+// lines returns the lines for the table.
 func (s *stops) lines() [][2]string {
 	if s == nil {
 		return nil
@@ -105,7 +105,7 @@ func (s *stops) lines() [][2]string {
 	}
 }
 
-// print prints the summary. stops is nil when it is unknown.
+// print prints the summary. s is nil if the counts are unknown.
 func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	var err error
 	switch {
@@ -137,7 +137,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		{"permits", words.Number(best.GetPermits())},
 		{"waiters", words.Number(best.GetWaiters())},
 	}
-	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a restarted server has applied nothing until it hears from a leader
+	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a restarted server that has not heard from a leader yet
 		for i := range lines[3:] {
 			lines[3+i][1] = "unknown"
 		}
@@ -175,10 +175,10 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	}
 	denied := best.GetDenied()[:min(len(best.GetDenied()), maxStatusDenied)]
 	for _, d := range denied {
-		fmt.Fprintf(w, "asked in vain:\t%s\n", words.Cell(d.GetText()))
+		fmt.Fprintf(w, "denied:\t%s\n", words.Cell(d.GetText()))
 	}
 	if more := int(best.GetDeniedSemaphores()) - len(denied); more > 0 {
-		fmt.Fprintf(w, "asked in vain:\t%s\n", words.Plural(more, "more semaphore", "more semaphores"))
+		fmt.Fprintf(w, "denied:\t%s\n", words.Plural(more, "more semaphore", "more semaphores"))
 	}
 	if wait := best.GetRecoveryWait(); wait != nil {
 		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every earlier permit has ended\n", wait.AsDuration().Round(time.Second))
@@ -186,21 +186,22 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	return w.Flush()
 }
 
-// certificateText says what is wrong with a certificate, or will be soon; empty when it is fine.
+// certificateText describes a problem of a certificate, or its imminent expiry. It returns an empty string if the
+// certificate is fine.
 func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	left := c.GetNotAfter().AsTime().Sub(now)
 	switch {
 	case c.GetError() != "":
 		return "its files cannot be used: " + c.GetError()
 	case left <= 0:
-		return fmt.Sprintf("that of %s expired at %s", c.GetSubject(), words.When(c.GetNotAfter()))
+		return fmt.Sprintf("the certificate of %s expired at %s", c.GetSubject(), words.When(c.GetNotAfter()))
 	case left < authority.Soon:
-		return fmt.Sprintf("that of %s expires in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
+		return fmt.Sprintf("the certificate of %s expires in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
 }
 
-// ownCertificate is certificateText for the caller's certificate, about which servers do not warn.
+// ownCertificate returns certificateText for the caller's certificate. The servers do not warn about that one.
 func ownCertificate(g *conn.Global, now time.Time) string {
 	file, cert := g.Certificate()
 	if cert == nil {
@@ -213,10 +214,10 @@ func ownCertificate(g *conn.Global, now time.Time) string {
 	return "yours, " + file + ": " + text
 }
 
-// maxStatusDenied is how many semaphores that deny every caller are listed.
+// maxStatusDenied is the maximum number of semaphores listed that deny every caller.
 const maxStatusDenied = 5
 
-// side says whether a clock is ahead of or behind another one.
+// side says how far a clock is ahead of or behind another one.
 func side(ahead time.Duration) string {
 	if ahead < 0 {
 		return fmt.Sprintf("%v behind", ahead.Abs().Round(time.Second))
@@ -224,7 +225,7 @@ func side(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// leads reports whether the member that best names as the leader answered as the leader.
+// leads reports whether the member that best reports as the leader answered and claims to lead.
 func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER

@@ -17,20 +17,20 @@ import (
 func TestCertificateText_SaysWhatNeedsAction(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
-	for says, c := range map[string]*gatekeeperv1.Certificate{
+	for want, c := range map[string]*gatekeeperv1.Certificate{
 		"":                       {NotAfter: timestamppb.New(now.Add(authority.Soon))},
 		"CN=gk1 expires in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(authority.Soon - time.Second))},
 		"CN=gk1 expired at ":     {Subject: "CN=gk1", NotAfter: timestamppb.New(now)},
 		"no such file":           {Error: "open gk1.pem: no such file"},
 	} {
-		if got := certificateText(c, now); !strings.Contains(got, says) || (got == "") != (says == "") {
-			t.Errorf("%q, want %q", got, says)
+		if got := certificateText(c, now); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("certificateText() = %q, want it to contain %q", got, want)
 		}
 	}
 }
 
-// A restarted server has applied nothing while there is no leader: its zeros say nothing about the cluster.
-func TestStatus_NothingIsKnown_DoesNotSayZero(t *testing.T) {
+// A restarted server has applied nothing while there is no leader, so its zeros are not the state of the cluster.
+func TestStatus_NoLeaderAndNothingApplied_ShowsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		status *gatekeeperv1.GetStatusResponse
@@ -46,7 +46,7 @@ func TestStatus_NothingIsKnown_DoesNotSayZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, test.want) {
-			t.Errorf("%q, want %q", got, test.want)
+			t.Errorf("status is %q, want it to contain %q", got, test.want)
 		}
 	}
 }

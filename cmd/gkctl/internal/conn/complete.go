@@ -14,11 +14,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// CompletionPage is how many words to request from the servers: more than a person looks through.
+// CompletionPage is the number of words requested from the servers for a completion. Nobody looks through more.
 const CompletionPage = 1000
 
-// Complete completes a word with the results of list that start with it. It contacts the servers while a person waits,
-// so it does not take long, and it hides errors.
+// Complete returns a completion function that offers the results of list that start with the typed word. It contacts
+// the servers while a user waits, so it limits the time, and it ignores errors.
 func (f *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
 		_ = f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
@@ -49,7 +49,7 @@ func (f *Factory) CompleteAcquirers(cmd *cobra.Command, flag string) {
 }
 
 func (f *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
-	// Its only error is that there is no such flag.
+	// This fails only if there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: CompletionPage})
 		names := words.Mapped(r.GetCallers(), name)
@@ -58,11 +58,12 @@ func (f *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*ga
 	}))
 }
 
-// CompleteFlags completes the flags that mean the same in each command, unless a command does so itself.
+// CompleteFlags adds completion for the flags that have the same meaning in every command, unless a command has already
+// added its own.
 func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{"selector": f.Complete(labelPairs), "context": CompleteContexts} {
 		if cmd.Flags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // its only error: there is one already
+			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only if there already is a completion
 		}
 	}
 	for flag, complete := range map[string]func(*cobra.Command, string){"group": f.CompleteGroups, "acquirer": f.CompleteAcquirers} {
@@ -75,7 +76,7 @@ func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	}
 }
 
-// labelPairs returns the labels of definitions as KEY=VALUE, each after what was already typed.
+// labelPairs returns the labels of all definitions as KEY=VALUE, each appended to the pairs that were already typed.
 func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
 	chosen := begun[:strings.LastIndex(begun, ",")+1]
 	all, err := lookup.Definitions(ctx, c, nil, "")

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// ReadContexts reads the file of contexts, and returns its path.
+// ReadContexts reads the file of contexts. It also returns the file's path.
 func ReadContexts() (f *contexts.File, path string, err error) {
 	if path, err = contexts.Path(); err == nil {
 		f, err = contexts.Read(path)
@@ -19,7 +19,7 @@ func ReadContexts() (f *contexts.File, path string, err error) {
 	return f, path, nil
 }
 
-// saved returns the current context; the zero value when there is none.
+// saved returns the current context, or the zero value if there is none.
 func (o *Global) saved() (contexts.Context, error) {
 	c, err := contexts.Load(o.context)
 	if err != nil {

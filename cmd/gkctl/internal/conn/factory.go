@@ -23,7 +23,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Factory is what every command works with: the streams and the connection to the servers.
+// A Factory is passed to every command. It holds the streams and connects to the servers.
 type Factory struct {
 	*ui.IO
 	// Dial connects to a cluster.
@@ -32,12 +32,12 @@ type Factory struct {
 	Global Global
 }
 
-// New returns a Factory with the given streams. Its flags are in Global.
+// New returns a Factory with the given streams. Global.Register adds its flags to a command.
 func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }
 
-// Connected runs do with a connection to the cluster, and closes it.
+// Connected connects to the cluster, calls do, and closes the connection. It adds explanations to the error of do.
 func (f *Factory) Connected(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	endpoints, settings, err := f.Global.Connection()
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 	return f.Global.ended(lookup.Annotate(ctx, c, do(ctx, c)), time.Now())
 }
 
-// Ask is Connected for a command with a single step, which is limited by --timeout.
+// Ask is like Connected, for a command with a single step: ctx is limited by --timeout.
 func (f *Factory) Ask(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	return f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := f.Bounded(ctx)
@@ -71,7 +71,7 @@ type Global struct {
 	Endpoints []string
 	Cluster   string
 	TLS       client.TLS
-	TokenFile string // of the bearer token
+	TokenFile string // file with the bearer token
 	Timeout   time.Duration
 	Author    string
 	Reason    string
@@ -79,7 +79,7 @@ type Global struct {
 	flags *pflag.FlagSet
 }
 
-// Register adds the flags to every command.
+// Register adds the flags to the root command, and so to every command.
 func (o *Global) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
@@ -97,7 +97,7 @@ func (o *Global) Register(root *cobra.Command) {
 	o.flags = f
 }
 
-// Connection returns the endpoints and how to connect to them.
+// Connection returns the endpoints and the options for the client.
 func (o *Global) Connection() (endpoints []string, opts []client.Option, err error) {
 	if o.Timeout <= 0 {
 		return nil, nil, ui.Usagef("--timeout must be above 0")
@@ -114,7 +114,7 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	}
 	tls := o.tls(&saved)
 	if tls == (client.TLS{}) {
-		opts = append(opts, client.WithPlaintext()) // a flag may override a variable with an empty value
+		opts = append(opts, client.WithPlaintext()) // a flag with an empty value overrides a variable
 	} else {
 		opts = append(opts, client.WithTLS(tls))
 	}
@@ -122,7 +122,7 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	if token != nil && tls == (client.TLS{}) {
 		return nil, nil, ui.Usagef("a bearer token is only sent over TLS, because others could read it on the way: pass --tls-ca, or remove the token")
 	}
-	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag may override a variable with an empty value
+	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag with an empty value overrides a variable
 	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {
 		opts = append(opts, client.WithCluster(id))
 	}
@@ -144,7 +144,8 @@ func (o *Global) tls(saved *contexts.Context) client.TLS {
 	}
 }
 
-// Certificate returns the client certificate and its file; nil if there is none, or it cannot be read.
+// Certificate returns the file of the client certificate, and the certificate. cert is nil if there is none or it
+// cannot be read.
 func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	saved, err := o.saved()
 	if err != nil {
@@ -162,8 +163,8 @@ func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	return file, certs[0]
 }
 
-// ended explains why the servers refused the client certificate if it has expired. Servers say the same about every
-// certificate whose validity they do not accept, and do not name it.
+// ended explains a rejected client certificate if it has expired. The servers send the same error for every certificate
+// that is not valid now, without naming the certificate.
 func (o *Global) ended(err error, now time.Time) error {
 	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
 		return err
@@ -179,7 +180,8 @@ func (o *Global) ended(err error, now time.Time) error {
 	}
 }
 
-// bearer returns the bearer token, from the flag's file or from contexts.Context.Bearer; nil if there is none.
+// bearer returns the option for the bearer token, from the flag's file or from contexts.Context.Bearer. It returns nil
+// if there is no token.
 func (o *Global) bearer(saved *contexts.Context) client.Option {
 	file, token := saved.Bearer(o.Changed("context"))
 	if o.Changed("bearer-token-file") {
@@ -194,7 +196,7 @@ func (o *Global) bearer(saved *contexts.Context) client.Option {
 	return nil
 }
 
-// pick returns the value of a setting, from the flag or from contexts.Setting.
+// pick returns the value of a setting: that of the flag if it was given, otherwise that of contexts.Setting.
 func (o *Global) pick(name, flag, saved string) string {
 	if o.Changed(name) {
 		return flag
@@ -211,7 +213,7 @@ func (o *Global) Changed(name string) bool {
 	return f != nil && f.Changed
 }
 
-// Who returns the author of a change, user@host by default.
+// Who returns the author of changes, by default user@host.
 func (o *Global) Who() string {
 	if a := o.pick("author", o.Author, ""); a != "" {
 		return a
@@ -227,7 +229,7 @@ func (o *Global) Who() string {
 	return name + "@" + host
 }
 
-// IdentityFlags are the flags that name the caller.
+// IdentityFlags holds the flags that identify the caller.
 type IdentityFlags struct{ Group, Acquirer, HolderID string }
 
 // Register adds all of the flags.
@@ -236,13 +238,13 @@ func (f *IdentityFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; a caller with the same id takes over its earlier permit, with a new token")
 }
 
-// RegisterAsker adds the flags of a command whose holders are always different.
+// RegisterAsker adds the flags except --holder-id, for a command that uses a new holder id for each permit.
 func (f *IdentityFlags) RegisterAsker(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Group, "group", "", "group of the caller (GK_GROUP), default "+client.DefaultGroup)
 	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer name of the caller (GK_ACQUIRER), default the host name")
 }
 
-// Options returns the options for the client.
+// Options returns the client options for the flags that were given.
 func (f *IdentityFlags) Options() []client.Option {
 	var opts []client.Option
 	if f.Group != "" {
@@ -254,7 +256,7 @@ func (f *IdentityFlags) Options() []client.Option {
 	return opts
 }
 
-// Identity returns the caller's complete identity.
+// Identity returns the caller's complete identity, with defaults for the flags that were not given.
 func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	saved, err := g.saved()
 	if err != nil {
@@ -272,7 +274,8 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	return id, nil
 }
 
-// Answering counts the members that best lists, and those of them that answered, each once, whatever its address.
+// Answering returns the number of members that best lists, and how many of them answered. Each member counts once, even
+// if it answered at several addresses.
 func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
@@ -282,8 +285,8 @@ func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 	return reached, len(best.GetMembers())
 }
 
-// LeaderOrNewest returns the status of the leader, or of the member with the highest term. At least one member has
-// answered.
+// LeaderOrNewest returns the status of the member with the highest term, and of the leader among several. At least one
+// member must have answered.
 func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

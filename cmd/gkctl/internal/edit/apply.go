@@ -74,7 +74,7 @@ type diffOptions struct {
 	output ui.Output
 }
 
-// difference is the difference of one definition in -o json.
+// difference is the diff of one definition in JSON output.
 type difference struct {
 	Name   string `json:"name"`
 	Action string `json:"action"`
@@ -94,9 +94,9 @@ something would, with 65 if the version of an entry is outdated, and with a high
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := run(o, cmd.Context())
-			if code, _ := ui.Classify(cmd, err); err != nil && err != errDifferent && code == ui.ExitFailure { //nolint:errorlint // ours, and never wrapped
+			if code, _ := ui.Classify(cmd, err); err != nil && err != errDifferent && code == ui.ExitFailure { //nolint:errorlint // never wrapped
 				_, hint := ui.Classify(cmd, err)
-				return &ui.CodeError{Code: ui.ExitLost, Err: err, Hint: hint} // 1 would mean differences
+				return &ui.CodeError{Code: ui.ExitLost, Err: err, Hint: hint} // 1 would mean that there are differences
 			}
 			return err
 		},
@@ -106,7 +106,7 @@ something would, with 65 if the version of an entry is outdated, and with a high
 	return cmd
 }
 
-// errDifferent ends diff silently when there are differences.
+// errDifferent makes diff exit with 1 without a message if there are differences.
 var errDifferent error = &ui.CodeError{Code: ui.ExitFailure}
 
 func (o *diffOptions) run(ctx context.Context) error {
@@ -218,7 +218,7 @@ func (o *previewOptions) run(ctx context.Context) error {
 	})
 }
 
-// planned returns a function that makes the plan once gkctl is connected.
+// planned returns a function that computes the plan once gkctl is connected.
 func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]step, error), error) {
 	if len(o.args) == 0 {
 		files, err := o.files.read(o.f.In)

@@ -19,7 +19,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// editing is what the commands that edit definitions share: their flags, and the way from a plan to its result.
+// editing holds what all commands that edit definitions have in common: their flags, and the steps from a plan to its
+// result.
 type editing struct {
 	f      *conn.Factory
 	output ui.Output
@@ -35,15 +36,15 @@ func (o *editing) register(cmd *cobra.Command) {
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 }
 
-// check refuses contradictory flags before gkctl asks the servers or the person.
+// check rejects invalid flags before gkctl contacts the servers or asks for confirmation.
 func (o *editing) check() error {
 	_, err := o.drain.Read()
 	return err
 }
 
 // carryOut previews a plan, asks for confirmation where needed, makes the change, and prints the result. A dry run
-// stops after the preview. Each edit carries the version that the preview saw, so the servers refuse a concurrent
-// change. again then says what to do next.
+// stops after the preview. Each edit carries the version that the preview saw, so the servers refuse it after a
+// concurrent change. again is the hint in that case.
 func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, again string) error {
 	drain, err := o.drain.Read()
 	if err != nil {
@@ -72,7 +73,7 @@ func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, e
 	return o.print(plan, &out)
 }
 
-// proposed returns a plan as the question shows it.
+// proposed converts a plan to the proposal that is shown when asking for confirmation.
 func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 	names := make(map[string][]string)
 	for i := range plan {
@@ -93,19 +94,19 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 }
 
 const (
-	// maxEdits is the most edits of one batch.
+	// maxEdits is the maximum number of edits in one batch.
 	maxEdits = 10_000
 	// many is the number of edits from which progress is shown.
 	many = 100
 )
 
-// batch is a plan as the API takes it.
+// batch is a plan as an API request.
 type batch struct {
 	f       *conn.Factory
 	c       *client.Client
-	request *gatekeeperv1.BatchEditRequest // nil when there is nothing to change
-	edited  []*step                        // the steps behind the edits of the request, in their order
-	again   string                         // what to do next after a conflict of versions
+	request *gatekeeperv1.BatchEditRequest // nil if there is nothing to change
+	edited  []*step                        // the step of each edit in the request
+	again   string                         // the hint after a version conflict
 }
 
 func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (*batch, error) {
@@ -135,7 +136,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 	return b, nil
 }
 
-// preview asks the servers what the batch would do. It returns nil when there is nothing to change.
+// preview asks the servers for the effects of the batch. It returns nil if there is nothing to change.
 func (b *batch) preview(ctx context.Context) (*gatekeeperv1.PreviewResponse, error) {
 	if b.request == nil {
 		return nil, nil
@@ -149,7 +150,7 @@ func (b *batch) preview(ctx context.Context) (*gatekeeperv1.PreviewResponse, err
 	return r, b.refusal(ctx, err)
 }
 
-// send makes the change, all or nothing. It returns its revision, or 0 when there was nothing to change.
+// send makes the change, all or nothing. It returns the change's revision, or 0 if there was nothing to change.
 func (b *batch) send(ctx context.Context) (uint64, error) {
 	if b.request == nil {
 		return 0, nil
@@ -166,7 +167,7 @@ func (b *batch) send(ctx context.Context) (uint64, error) {
 	return r.GetRevision(), b.refusal(ctx, err)
 }
 
-// refusal says which change the servers refused, and why. It returns nil for a nil error.
+// refusal adds to an error which edit the servers refused, and why. It returns nil for a nil error.
 func (b *batch) refusal(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(b.edited, e)
@@ -188,7 +189,7 @@ func (b *batch) refusal(ctx context.Context, err error) error {
 	return err
 }
 
-// invalidField says where an invalid field was written: the line of the file, if it was in one.
+// invalidField adds the location of an invalid field: the definition, and the line if it came from a file.
 func invalidField(edited []*step, e *client.InvalidFieldError) error {
 	// The path looks like edits[3].create.permits.
 	rest, ok := strings.CutPrefix(e.Field, "edits[")
@@ -212,19 +213,19 @@ func invalidField(edited []*step, e *client.InvalidFieldError) error {
 	return &ui.CodeError{Code: ui.ExitBadInput, Err: ch.file.Errorf(ch.entry, key, "%s", text), Hint: "Nothing was changed."}
 }
 
-// applied is the result in -o json.
+// applied is the result in JSON output.
 type applied struct {
 	Items    []appliedItem `json:"items"`
 	Revision uint64        `json:"revision,string"`
 	DryRun   bool          `json:"dry_run,omitempty"`
-	// Effects and Confirm are those of the API's PreviewResponse, after a dry run only.
+	// Effects and Confirm have the values of the API's PreviewResponse. They are only set after a dry run.
 	Effects []ui.Message `json:"effects,omitempty"`
 	Confirm []ui.Message `json:"confirm,omitempty"`
-	// Warnings are those of the API's PreviewResponse. After a change they include those of its effects.
+	// Warnings has those of the API's PreviewResponse. After a change, it also has the warnings of the effects.
 	Warnings []string `json:"warnings,omitempty"`
 
 	end change.Ending
-	// preview is the servers' preview just before the change. asked reports whether a person has seen it.
+	// preview is the preview made just before the change. asked reports whether it was shown to the user.
 	preview *gatekeeperv1.PreviewResponse
 	asked   bool
 }
@@ -232,17 +233,17 @@ type applied struct {
 type appliedItem struct {
 	Name   string `json:"name"`
 	Action string `json:"action"`
-	// LivePermits still take slots of a deleted definition.
+	// LivePermits is the number of permits that still take slots of a deleted definition.
 	LivePermits uint32 `json:"live_permits,omitempty"`
-	// Stopped are the holders that must stop because of the change, according to the preview just before it. A dry run
-	// has none.
+	// Stopped lists the holders that must stop because of the change, according to the preview just before it. It is
+	// empty after a dry run.
 	Stopped []stoppedHolder `json:"stopped,omitempty"`
 }
 
 // stoppedHolder is a holder that must stop.
 type stoppedHolder struct {
 	words.Holder
-	// FreeWithin is the time within which its slot is free.
+	// FreeWithin is the time within which the holder's slot becomes free.
 	FreeWithin string `json:"free_within"`
 }
 
@@ -258,7 +259,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 	return out
 }
 
-// print prints the result of a plan, one line per definition. After a dry run it adds the effect.
+// print prints the result of a plan, one line per definition. After a dry run it adds the effects.
 func (o *editing) print(plan []step, out *applied) error {
 	f := o.f
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
@@ -311,7 +312,7 @@ func (o *editing) print(plan []step, out *applied) error {
 	return nil
 }
 
-// foresee fills in the preview.
+// foresee fills in the fields that come from the preview.
 func (out *applied) foresee() {
 	if !out.DryRun {
 		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.EveryLine)

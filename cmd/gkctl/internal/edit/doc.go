@@ -1,6 +1,6 @@
-// Package edit has the commands that change definitions: apply, set, edit, delete, undo, and preview and diff, which
-// show such a change.
+// Package edit implements the commands that change definitions (gkctl apply, set, edit, delete and undo), and those
+// that only show such a change (preview and diff).
 //
-// Each makes a plan of steps, a definition before and after. carryOut previews it, asks, sends it as one batch, and
-// prints what was done.
+// Each of these commands makes a plan, which consists of steps: a definition before and after. carryOut previews the
+// plan, asks for confirmation, sends the plan as one batch, and prints the result.
 package edit

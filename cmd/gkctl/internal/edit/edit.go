@@ -35,7 +35,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 }
 
-// chosenOptions are those of a command that edits definitions chosen by names, globs and labels.
+// chosenOptions are the options of a command that edits definitions chosen by names, globs and labels.
 type chosenOptions struct {
 	editing
 	names  []string
@@ -47,7 +47,7 @@ func (o *chosenOptions) register(cmd *cobra.Command) {
 	o.editing.register(cmd)
 }
 
-// choose is the Args of a command that takes only names and globs.
+// choose is the cobra.PositionalArgs of a command that takes only names and globs.
 func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	if len(args) == 0 && o.labels == "" {
 		return ui.Usagef("give names, globs or -l")
@@ -56,7 +56,7 @@ func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// withChosen calls do with the chosen definitions. ctx has no deadline, because a person may take a while.
+// withChosen calls do with the chosen definitions. Its ctx has no deadline, because do may wait for the user.
 func (o *chosenOptions) withChosen(
 	ctx context.Context, do func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error,
 ) error {
@@ -121,7 +121,7 @@ func (o *editOptions) run(ctx context.Context) error {
 	})
 }
 
-// kept adds to an error where the edited text is, and how to apply it.
+// kept adds a hint to an error: the file with the edited text, and how to apply it.
 func kept(err error, path string) error {
 	code, hint := ui.Classify(nil, err)
 	if hint != "" {
@@ -139,7 +139,7 @@ func kept(err error, path string) error {
 	return &ui.CodeError{Code: code, Err: err, Hint: hint}
 }
 
-// editable returns the text that the editor shows.
+// editable returns the text for the editor.
 func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	data, err := deffile.MarshalRecords(records)
 	if err != nil {
@@ -149,7 +149,7 @@ func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	return append([]byte(head), data...), nil
 }
 
-// edit opens an editor on a temporary file, and returns its path.
+// edit opens an editor on a temporary file with text, and returns the file's path.
 func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err error) {
 	f, err := os.CreateTemp("", "gkctl-*.yaml")
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err e
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	editor := cmp.Or(os.Getenv("GK_EDITOR"), os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
-	words := strings.Fields(editor) // an editor may have flags: "code --wait"
+	words := strings.Fields(editor) // an editor may have flags, as in "code --wait"
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.In, o.f.Out, o.f.Err
 	if err := cmd.Run(); err != nil {
@@ -208,7 +208,7 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 has released it or the permit has expired, even if a definition with the same name is created meanwhile.
 
 ` + change.AsksText,
-		Example: `  gkctl delete nightly-export --reason "it runs elsewhere now"
+		Example: `  gkctl delete nightly-export --reason "it moved to another cluster"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
 		Args:              o.choose,

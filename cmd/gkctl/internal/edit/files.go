@@ -15,15 +15,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// fileFlags are -f, --prune and -l: files, folders, or - for standard input, and the labels of the definitions that may
-// be deleted if no file has them.
+// fileFlags holds -f (files, directories, or - for standard input), --prune, and -l, which selects by labels the
+// definitions that --prune may delete.
 type fileFlags struct {
 	paths  []string
 	prune  bool
 	labels string
 }
 
-// register adds the flags; prune and labels are the help of those two.
+// register adds the flags. prune and labels are the help texts of --prune and -l.
 func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
 	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, a folder of such files, or - for standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // fails only if there is no such flag
@@ -31,7 +31,7 @@ func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
 	ui.RegisterSelector(cmd, &f.labels, labels)
 }
 
-// read reads all files. A name that appears twice is an error.
+// read reads all files. It returns an error if a name appears twice.
 func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 	switch {
 	case f.prune && f.labels == "":
@@ -42,7 +42,7 @@ func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 		return nil, ui.Usagef("give -f FILE, or -f - for standard input")
 	}
 	var files []*deffile.File
-	first := make(map[string]string) // where each name appears first
+	first := make(map[string]string) // where each name appeared first
 	for _, path := range f.paths {
 		names, err := expand(path)
 		if err != nil {
@@ -66,7 +66,7 @@ func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 	return files, nil
 }
 
-// expand returns the files of a folder, or the file itself.
+// expand returns the files in a directory, or path itself if it is not a directory.
 func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.IsDir() {
@@ -91,7 +91,7 @@ func expand(path string) ([]string, error) {
 	return names, nil
 }
 
-// unreadable says which file cannot be read, and why. It leaves out the name of the system call.
+// unreadable returns an error that names the file and the reason, but not the system call.
 func unreadable(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Path, e.Err)

@@ -8,7 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
+// Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
+// them.
 func TestJSON_OfEdit_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

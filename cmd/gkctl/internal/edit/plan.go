@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// What a change does, as it is printed.
+// The results of a step, as they are printed.
 const (
 	actionCreated   = "created"
 	actionReplaced  = "replaced"
@@ -27,12 +27,12 @@ const (
 	actionUnchanged = "unchanged"
 )
 
-// step is one definition before and after.
+// step is one definition before and after a change.
 type step struct {
 	name   string
-	before *gatekeeperv1.DefinitionRecord // nil: there is none
-	after  *gatekeeperv1.Definition       // nil: to be deleted
-	// file and entry say where after was written. file is nil when it was in none.
+	before *gatekeeperv1.DefinitionRecord // nil if it does not exist
+	after  *gatekeeperv1.Definition       // nil if it is deleted
+	// file and entry locate after. file is nil if after did not come from a file.
 	file  *deffile.File
 	entry int
 }
@@ -49,7 +49,7 @@ func (c *step) action() string {
 	return actionReplaced
 }
 
-// edit returns the change as the API takes it; nil when there is nothing to change.
+// edit returns the step as an API edit, or nil if there is nothing to change.
 func (c *step) edit() *gatekeeperv1.Edit {
 	e := &gatekeeperv1.Edit{ExpectedVersion: c.before.GetVersion()}
 	switch c.action() {
@@ -65,8 +65,8 @@ func (c *step) edit() *gatekeeperv1.Edit {
 	return e
 }
 
-// unified returns the change as a unified diff; empty when there is none. Both sides are complete, so that an explicit
-// default is not a difference.
+// unified returns the step as a unified diff, which is empty if nothing changes. Both sides contain all fields, so that
+// an explicit default is not a difference.
 func (c *step) unified() ([]byte, error) {
 	side := func(d *gatekeeperv1.Definition) ([]byte, error) {
 		if d == nil {
@@ -92,12 +92,12 @@ func (c *step) unified() ([]byte, error) {
 			to += " (" + c.file.Name + ")"
 		}
 	}
-	_, text, _ := bytes.Cut(diff.Diff(from, before, to, after), []byte("\n")) // the first line repeats the two names
+	_, text, _ := bytes.Cut(diff.Diff(from, before, to, after), []byte("\n")) // the first line repeats the names
 	return text, nil
 }
 
-// planOf compares the files with the current definitions. It refuses an entry with an outdated version. With prune, it
-// deletes definitions that match the selector and are in no file.
+// planOf compares the files with the current definitions and returns the steps. It returns an error for an entry with
+// an outdated version. If prune is set, the plan deletes the definitions that match this selector and are in no file.
 func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
 	current, err := currentOf(ctx, c, files)
 	if err != nil {
@@ -135,7 +135,7 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 	return plan, nil
 }
 
-// currentOf reads the current definitions that the files name.
+// currentOf reads the current definitions of the names in the files.
 func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (map[string]*gatekeeperv1.DefinitionRecord, error) {
 	var names []string
 	for _, f := range files {
@@ -147,8 +147,8 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	if len(names) == 0 {
 		return current, nil
 	}
-	// A few are requested by name. For many names, or names that the servers would refuse or take for globs, it reads
-	// all definitions.
+	// A few definitions are requested by name. If there are many names, or names that the servers would reject or treat
+	// as globs, all definitions are read.
 	req := new(gatekeeperv1.ListDefinitionsRequest)
 	if len(names) <= lookup.Max && !slices.ContainsFunc(names, func(n string) bool { return n == "" || lookup.IsGlob(n) }) {
 		req.Names = names
@@ -162,17 +162,17 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	return current, nil
 }
 
-// againFromNow says what to do next after a file was refused as outdated.
-const againFromNow = "`gkctl get -o yaml` writes the current definitions: start from those. Or remove the version from the file: `gkctl diff -f` then " +
-	"shows what it would change, and apply makes that change."
+// againFromNow is the hint after a file was refused as outdated.
+const againFromNow = "Start from the current definitions, which `gkctl get -o yaml` writes. Or remove the version from the file: then `gkctl diff -f` " +
+	"shows the change, and `gkctl apply -f` makes it."
 
-// staleError refuses a change that was made from an outdated version.
+// staleError is returned for a change that was based on an outdated version.
 type staleError struct{ err error }
 
 func (e *staleError) Error() string { return e.err.Error() }
 func (e *staleError) Unwrap() error { return e.err }
 
-// recordAt returns a definition as it was at an older version. Its Definition is nil when the journal no longer has it.
+// recordAt returns a definition at an older version. Its Definition is nil if the journal no longer has that version.
 func recordAt(ctx context.Context, c *client.Client, name string, version uint64) (*gatekeeperv1.DefinitionRecord, error) {
 	out := &gatekeeperv1.DefinitionRecord{Version: version}
 	r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: []string{name}, Change: version})
@@ -184,8 +184,7 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 	return out, err
 }
 
-// stale says what changed in a definition since it was read: which fields, by whom, when and why. again says what to do
-// next.
+// stale describes how a definition changed since it was read: which fields, by whom, when and why. again is the hint.
 func stale(ctx context.Context, c *client.Client, ch *step, refused error, again string) error {
 	hint := "Nothing was changed. " + again
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})

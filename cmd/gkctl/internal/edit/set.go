@@ -29,7 +29,7 @@ type setOptions struct {
 	ending change.EndingFlags
 }
 
-// assignment is FIELD=VALUE, label.KEY=VALUE, or label.KEY- to remove a label.
+// assignment is a parsed FIELD=VALUE, label.KEY=VALUE, or label.KEY- (which removes a label).
 type assignment struct {
 	key, value string
 	remove     bool
@@ -72,7 +72,7 @@ With --drain, holders that must stop get that much time.
 	return cmd
 }
 
-// assignments separates names from assignments. It requires names unless labels choose the definitions.
+// assignments separates names from assignments. It requires a name unless labels select the definitions.
 func assignments(args []string, labels string) (names []string, fields []assignment, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
@@ -104,7 +104,7 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 	return names, fields, nil
 }
 
-// completeAssignments completes names, and after a name also fields.
+// completeAssignments completes names, and fields too after the first name.
 func completeAssignments(f *conn.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		names, directive := f.CompleteNames(cmd, args, begun)
@@ -150,8 +150,8 @@ func (o *setOptions) run(ctx context.Context) error {
 	})
 }
 
-// ofAShortTime refuses a plain set of a field to the value that it only has until an edit with an end expires. Nothing
-// would change, and the old value would come back all the same.
+// ofAShortTime returns an error if a field would be set to a value that it has only until a temporary edit ends.
+// Setting it would change nothing, and the old value would still come back.
 func ofAShortTime(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {
@@ -173,7 +173,7 @@ func ofAShortTime(plan []step, fields []assignment) error {
 	return nil
 }
 
-// assigned returns the plan for assignments to definitions.
+// assigned applies assignments to definitions and returns the plan.
 func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]step, error) {
 	var plan []step
 	for _, r := range records {
@@ -188,7 +188,7 @@ func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]
 	return plan, nil
 }
 
-// apply sets the field. It parses the value exactly as in the definitions file.
+// apply sets the field. It parses the value exactly as in a definitions file.
 func (f assignment) apply(d *gatekeeperv1.Definition) error {
 	if label, ok := strings.CutPrefix(f.key, labelPrefix); ok {
 		d.Labels = maps.Clone(d.GetLabels())
@@ -220,12 +220,12 @@ func (f assignment) apply(d *gatekeeperv1.Definition) error {
 	if from := given.ProtoReflect(); from.Has(field) {
 		d.ProtoReflect().Set(field, from.Get(field))
 	} else {
-		d.ProtoReflect().Clear(field) // an explicit default equals an absent field: takeover=false
+		d.ProtoReflect().Clear(field) // an explicit default, such as takeover=false, equals an absent field
 	}
 	return nil
 }
 
-// quoted reports whether a field is text, which must be quoted for YAML.
+// quoted reports whether a field is text, which must be quoted in YAML.
 func quoted(key string) bool {
 	return key == "description" || key == "group_pattern" || key == "acquirer_pattern"
 }

@@ -89,7 +89,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused adds to an error of undo what to do next.
+// refused adds a hint to an error of undo.
 func (o *undoOptions) refused(err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	switch {
@@ -114,7 +114,7 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	}
 }
 
-// proposal returns the undo as the question shows it.
+// proposal returns the proposal that is shown when asking for confirmation.
 func (o *undoOptions) proposal(r *gatekeeperv1.UndoResponse) *change.Proposal {
 	return &change.Proposal{
 		What: "this undoes " + words.ChangesText(o.changes), Question: "Undo it?", Declined: "nothing was undone", Always: true,

@@ -1,2 +1,2 @@
-// Package firings has the commands that show and repair the firings that semaphores remember.
+// Package firings implements the commands that show and repair the firings that a semaphore remembers.
 package firings

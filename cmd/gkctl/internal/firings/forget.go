@@ -102,7 +102,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 			},
 			Refused: o.refused,
 			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
-				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision, it was already done with the same request id
+				return r.GetRevision() != 0 || nothingForgotten(r) // a revision: done by an earlier call with this request id
 			},
 			Proposal: func(r *gatekeeperv1.ForgetFiringsResponse) *change.Proposal {
 				return &change.Proposal{
@@ -119,7 +119,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused adds to a refusal what to do next.
+// refused adds a hint to an error.
 func (o *firingsForgetOptions) refused(err error) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
 		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
@@ -131,7 +131,7 @@ func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
 }
 
-// lines returns a line for each of the first forgotten firings.
+// lines returns a line for each of the first most forgotten firings, and the number of the others.
 func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
 	firings := r.GetChange().GetFirings()
 	lines := words.Mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })

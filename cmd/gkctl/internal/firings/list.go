@@ -92,7 +92,7 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 	})
 }
 
-// firingsJSON is {"items": [...]} with what applies to all of them.
+// firingsJSON is the JSON output: the firings, and the values that apply to all firings of the semaphore.
 type firingsJSON struct {
 	Items         []ui.Message `json:"items"`
 	ForgottenUpTo string       `json:"forgotten_up_to,omitempty"`
@@ -108,7 +108,7 @@ func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.List
 	return f
 }
 
-// readFirings reads all pages. The last one has what applies to all.
+// readFirings reads all pages. last is the last page, which has the values that apply to all firings.
 func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFiringsRequest) (
 	firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse, err error,
 ) {
@@ -125,7 +125,7 @@ func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFi
 	}
 }
 
-// memoryText says what applies to all firings of a semaphore.
+// memoryText describes the values that apply to all firings of a semaphore.
 func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 	text := fmt.Sprintf("%s remembers %s of at most %d", name, words.Plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
 	if r.GetForgottenUpTo() != nil {
@@ -145,12 +145,13 @@ func firingRow(f *gatekeeperv1.FiringClaim) ui.Row {
 	}
 }
 
-// stateText is the state of a firing, for example "cut short".
+// stateText returns the state of a firing as text, for example "cut short".
 func stateText(f *gatekeeperv1.FiringClaim) string {
 	return strings.ReplaceAll(words.Word(f.GetState(), "FIRING_STATE_"), "_", " ")
 }
 
-// attemptsText is empty for a firing that was claimed before attempts were counted.
+// attemptsText returns the number of attempts, or an empty string for a firing that was claimed before attempts were
+// counted.
 func attemptsText(f *gatekeeperv1.FiringClaim) string {
 	if f.GetAttempts() == 0 {
 		return ""
@@ -239,7 +240,7 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 	return text
 }
 
-// completeFirings completes the name of a semaphore, then firings that it remembers.
+// completeFirings completes the name of a semaphore, and after it the firings that it remembers.
 func completeFirings(f *conn.Factory) cobra.CompletionFunc {
 	firings := f.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: conn.CompletionPage})
@@ -254,7 +255,7 @@ func completeFirings(f *conn.Factory) cobra.CompletionFunc {
 	}
 }
 
-// firstOf completes the first n arguments only.
+// firstOf limits a completion to the first n arguments.
 func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= n {
@@ -264,7 +265,7 @@ func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// noSuchFiring says that a semaphore does not remember a firing, and how to find the right one.
+// noSuchFiring adds to an error about an unknown firing how to list the remembered ones.
 func noSuchFiring(err error, name string) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Command is an executable with its arguments, the first of which is its name.
+// Command is an executable and its arguments, the first of which is its name.
 type Command struct {
 	Path string
 	Args []string
@@ -38,8 +38,8 @@ func Line(name string) cobra.PositionalArgs {
 	}
 }
 
-// Find finds the executable of a command line or, with shell, of the shell that runs its only word. The error has the
-// exit code that a shell would use, or says that this system cannot run commands.
+// Find finds the executable for a command line or, if shell is set, for the shell that runs its only word. The error
+// has the exit code that a shell would use, or says that this system cannot run commands.
 func Find(line []string, shell bool) (Command, error) {
 	if !child.Supported {
 		return Command{}, &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client inside the command, or `gkctl acquire --hold`."}
@@ -60,19 +60,19 @@ func Find(line []string, shell bool) (Command, error) {
 	return Command{Path: path, Args: line}, nil
 }
 
-// Name is the name to show. The arguments are not shown, because they may contain secrets.
+// Name returns the name to show. It omits the arguments, because they may contain secrets.
 func (c Command) Name() string { return filepath.Base(c.Args[0]) }
 
-// nameless reports whether a file is a script without an interpreter line, as far as can be known without executing it.
-// Shells run such a script; the system does not. If more interpreters are registered with the system, only the system
-// knows.
+// nameless reports whether a file is a script without an interpreter line, as far as this can be known without
+// executing it. A shell runs such a script, but exec fails. It returns false if the system has additional interpreters
+// registered, because only the kernel knows whether one of them matches.
 func nameless(path string) bool {
-	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // besides register and status
+	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // more than register and status
 		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // executable but not readable
+		return false // executable, but not readable
 	}
 	defer f.Close()
 	head := make([]byte, 256)
@@ -80,11 +80,11 @@ func nameless(path string) bool {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return false
 	}
-	// Programs have zero bytes near their beginning, whatever their format.
+	// Binaries of all formats have zero bytes near the beginning.
 	return !bytes.HasPrefix(head[:n], []byte("#!")) && !bytes.Contains(head[:n], []byte{0})
 }
 
-// notExecutable says why a command cannot be started, with the exit code that a shell would use.
+// notExecutable explains why a command cannot be started. The error has the exit code that a shell would use.
 func notExecutable(name string, err error) error {
 	e := &ui.CodeError{Code: ui.ExitNotExec, Err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
 	switch {
@@ -98,7 +98,7 @@ func notExecutable(name string, err error) error {
 	return e
 }
 
-// reason returns an error without the context that its wrappers add.
+// reason returns the innermost error.
 func reason(err error) error {
 	for inner := err; inner != nil; inner = errors.Unwrap(err) {
 		err = inner

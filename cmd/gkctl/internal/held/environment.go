@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// environment returns the command's environment: gkctl's, with the permit's variables.
+// environment returns the command's environment: that of gkctl, with the permit's variables.
 func (s *Spec) environment(env []string) []string {
-	// Leave out those of an enclosing run.
+	// Omit the variables of an enclosing run.
 	names := []string{
 		"GK_SEMAPHORE", "GK_TOKEN", "GK_GROUP", "GK_ACQUIRER", "GK_PERMIT_FILE", "GK_FIRING", "GK_JOB", "GK_TASK", "GK_ATTEMPT",
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// File shows a command until when its permit is safe. Only gkctl's user can read it.
+// File is a file that shows a command until when its permit is safe. Only the user who runs gkctl can read it.
 type File struct {
 	dir string
-	was permitStatus // last content written
+	was permitStatus // the content written last
 }
 
-// Firing is a firing in gkctl's JSON.
+// Firing is a firing in JSON output.
 type Firing struct {
 	Name string     `json:"name"`
 	Due  *time.Time `json:"due,omitempty"`
 }
 
-// permitStatus is the content of the file. As everywhere in gkctl's JSON, tokens are strings, and durations are in
+// permitStatus is the content of the file. As in all JSON output of gkctl, tokens are strings and durations are in
 // seconds, as in "58.8s".
 type permitStatus struct {
 	Semaphore string  `json:"semaphore"`
@@ -37,16 +37,16 @@ type permitStatus struct {
 	Duration  string  `json:"duration"`
 	// State is held, stopping (the command got SIGTERM) or lost.
 	State string `json:"state"`
-	// SafeUntil is the time until which nobody else can get the permit, by the wall clock of this host, which may be
-	// set. It is absent when the permit is lost.
+	// SafeUntil is the time until which nobody else can get the permit. It is a reading of the host's wall clock, which
+	// can be set. It is absent if the permit is lost.
 	SafeUntil *time.Time `json:"safe_until,omitempty"`
-	// SafeFor is the same as a duration, counted from WrittenAt.
+	// SafeFor is the same time as a duration after WrittenAt.
 	SafeFor   string    `json:"safe_for"`
 	WrittenAt time.Time `json:"written_at"`
 }
 
-// NewFile creates a private folder for the file, where the system keeps files that end with the session. Remove removes
-// it or, if gkctl dies, the guard does.
+// NewFile creates a private directory for the file, if possible where the system keeps files of a login session. The
+// directory is removed by Remove or, if gkctl dies, by the guard.
 func NewFile() (*File, error) {
 	in := os.Getenv("XDG_RUNTIME_DIR")
 	if info, err := os.Stat(in); err != nil || !info.IsDir() {
@@ -54,7 +54,7 @@ func NewFile() (*File, error) {
 	}
 	dir, err := os.MkdirTemp(in, "gkctl-run-")
 	if err != nil && in != "" {
-		dir, err = os.MkdirTemp("", "gkctl-run-") // the folder belongs to another user, after su
+		dir, err = os.MkdirTemp("", "gkctl-run-") // the directory belongs to another user after su
 	}
 	if err == nil {
 		dir, err = filepath.Abs(dir)
@@ -67,10 +67,10 @@ func NewFile() (*File, error) {
 
 func (f *File) path() string { return filepath.Join(f.dir, "permit.json") }
 
-// Remove removes the file with its folder.
-func (f *File) Remove() { _ = os.RemoveAll(f.dir) } // at worst a small file is left
+// Remove removes the file and its directory.
+func (f *File) Remove() { _ = os.RemoveAll(f.dir) } // a failure only leaves a small file behind
 
-// update writes the current state, if it differs.
+// update writes the current state if it differs from the last one.
 func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 	now := time.Now()
 	s := permitStatus{
@@ -98,7 +98,7 @@ func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 	return nil
 }
 
-// differs reports whether n says anything new. Two readings of the same deadline differ a little.
+// differs reports whether n differs from s. Two readings of the same deadline differ slightly, which does not count.
 func (s *permitStatus) differs(n *permitStatus) bool {
 	if s.State != n.State || s.Duration != n.Duration || (s.SafeUntil == nil) != (n.SafeUntil == nil) {
 		return true

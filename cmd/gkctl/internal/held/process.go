@@ -14,38 +14,38 @@ import (
 )
 
 const (
-	// DefaultKillAfter is how long a command has to end after SIGTERM.
+	// DefaultKillAfter is the default time that a command has to exit after SIGTERM.
 	DefaultKillAfter = 5 * time.Second
-	// killReserve is the time between SIGKILL and the end of the permit: for the kernel to end the processes on a busy
-	// machine.
+	// killReserve is the time between SIGKILL and the end of the permit, in which the kernel must end the processes
+	// even on a busy machine.
 	killReserve = 500 * time.Millisecond
-	// GuardCommand is the hidden command of gkctl that calls child.Guard.
+	// GuardCommand is the hidden gkctl command that calls child.Guard.
 	GuardCommand = "run-guard"
-	// BeginCommand is the hidden command of gkctl that calls child.Begin.
+	// BeginCommand is the hidden gkctl command that calls child.Begin.
 	BeginCommand = "run-begin"
 )
 
-// StopTime is the time that a permit must leave for a command to stop; see client.WithStopTime.
+// StopTime returns the time that a command needs to stop before its permit ends; see client.WithStopTime.
 func StopTime(killAfter time.Duration) time.Duration { return killAfter + killReserve }
 
-// Spec is a command to start.
+// Spec describes a command to start.
 type Spec struct {
 	Command
-	// Child has what package child needs in addition, such as the standard files. Start fills in the rest.
+	// Child has the additional settings for package child, such as the standard files. Start fills in the rest.
 	Child child.Spec
 	// Permit is the permit under which the command runs.
 	Permit *client.Permit
-	// Context stops the command when it ends. It is the permit's context, or one that ends with it.
-	Context context.Context //nolint:containedctx // it lives as long as the command
-	// KillAfter is how long the command has to end after SIGTERM, while the permit lasts.
+	// Context stops the command when it ends. It is the permit's context, or one that ends no later.
+	Context context.Context //nolint:containedctx // it has the lifetime of the command
+	// KillAfter is how long the command may continue after SIGTERM if the permit lasts that long.
 	KillAfter time.Duration
-	// File is kept up to date. Guard removes its folder with it.
+	// File is kept up to date. The guard removes its directory if gkctl dies.
 	File   *File
 	Weight uint32
 	Firing *Firing
-	// Env holds the command's variables in addition to those of gkctl and of the permit.
+	// Env has the command's variables in addition to those of gkctl and of the permit.
 	Env []string
-	// Say prints a line for a person. Narrate prints one only with --verbose.
+	// Say prints a line for the user. Narrate does so only with --verbose.
 	Say, Narrate func(format string, args ...any)
 }
 
@@ -53,10 +53,10 @@ type Spec struct {
 type Process struct {
 	*child.Process
 	Spec
-	killed bool // set by enforce; read after it has ended
+	killed bool // written by enforce; read after enforce has returned
 }
 
-// Start starts a command. An error means that nothing was started.
+// Start starts a command. If it returns an error, no command was started.
 func Start(s Spec) (*Process, error) {
 	self, err := os.Executable()
 	if err == nil {
@@ -94,11 +94,12 @@ func list(pids []int) string {
 	return text
 }
 
-// Killed reports whether the command had to be killed. Wait must have returned.
+// Killed reports whether the command had to be killed. It must only be called after Wait has returned.
 func (p *Process) Killed() bool { return p.killed }
 
-// Wait returns when the command has ended. Meanwhile it runs each duty on a separate goroutine, so that nothing that
-// can block, such as a file or a terminal, delays a signal. The error is why the command had to stop, or nil.
+// Wait waits until the command has exited, and makes sure that it stops in time. Each task that can block, such as
+// writing to a file or a terminal, has a separate goroutine, so that it cannot delay a signal. Wait returns the reason
+// why the command had to stop, or nil.
 func (p *Process) Wait() error {
 	stop := make(chan struct{})
 	var work sync.WaitGroup
@@ -113,8 +114,8 @@ func (p *Process) Wait() error {
 	return stopped
 }
 
-// stopCause is why the command's context has ended or is about to end; nil if the command may continue. After this
-// process was suspended, the clock shows it before the client has noticed.
+// stopCause returns the reason why the command's context has ended or is about to end, or nil if the command may
+// continue. After this process was suspended, the clock shows that the deadline has come before the client notices.
 func (p *Process) stopCause() error {
 	switch cause := context.Cause(p.Context); {
 	case cause != nil:
@@ -127,8 +128,8 @@ func (p *Process) stopCause() error {
 	return nil
 }
 
-// End ends the rest of the command's group. It waits for processes that do not die, and the permit is kept as long as
-// possible meanwhile.
+// End kills the rest of the command's group and waits until it is gone. Meanwhile the permit is kept as long as
+// possible.
 func (p *Process) End() child.State {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -147,9 +148,9 @@ func (p *Process) End() child.State {
 	return state
 }
 
-// enforce ends the group when the context has ended. It sends SIGTERM at once and SIGKILL after KillAfter, or at the
-// end of a drain if that is later, but always before the permit ends. The client ends the context StopTime before the
-// local deadline. If the servers call the permit lost, it sends SIGKILL at once.
+// enforce ends the group when the context has ended. It sends SIGTERM immediately, and SIGKILL after KillAfter or at
+// the end of a drain if that is later, but always before the permit ends. The client ends the context StopTime before
+// the local deadline. If the servers report the permit as lost, enforce sends SIGKILL immediately.
 func (p *Process) enforce(stop <-chan struct{}) {
 	select {
 	case <-p.Context.Done():
@@ -158,9 +159,9 @@ func (p *Process) enforce(stop <-chan struct{}) {
 	}
 	since := time.Now()
 	if wait := p.patience(since); wait > 0 {
-		_ = p.Signal(syscall.SIGTERM) // SIGKILL follows in any case
+		_ = p.Signal(syscall.SIGTERM) // an error does not matter, because SIGKILL follows
 		for ; wait > 0; wait = p.patience(since) {
-			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // refreshes move the deadline
+			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // short, because refreshes move the deadline
 			select {
 			case <-timer.C:
 			case <-p.Permit.Done():
@@ -172,11 +173,11 @@ func (p *Process) enforce(stop <-chan struct{}) {
 		}
 	}
 	p.killed = true
-	_ = p.Kill() // it may have ended, which Wait notices
+	_ = p.Kill() // fails if the group has exited, which Wait notices
 }
 
-// patience is how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never beyond the
-// time for which the permit is safe.
+// patience returns how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never longer
+// than the permit is safe.
 func (p *Process) patience(since time.Time) time.Duration {
 	if !p.Permit.Held() {
 		return 0
@@ -188,7 +189,7 @@ func (p *Process) patience(since time.Time) time.Duration {
 	return min(time.Until(until), time.Until(p.Permit.SafeUntil())-killReserve)
 }
 
-// updateGuard sends the guard the time until which the group may run.
+// updateGuard sends the guard the time until which the group may run, and updates it.
 func (p *Process) updateGuard(stop <-chan struct{}) {
 	p.often(stop, func() {
 		if until, err := p.guardUntil(); err == nil {
@@ -197,9 +198,10 @@ func (p *Process) updateGuard(stop <-chan struct{}) {
 	})
 }
 
-// guardUntil is the time until which the group may run, as known now. The error is why the permit has ended.
+// guardUntil returns the time until which the group may run, as known now. If the permit has ended, it returns the
+// reason as an error.
 func (p *Process) guardUntil() (time.Duration, error) {
-	now := child.Now() // before the deadline is read: a delay in between makes it earlier, not later
+	now := child.Now() // read before the deadline, so that a delay in between makes the result earlier, not later
 	until := p.Permit.SafeUntil()
 	if until.IsZero() {
 		return 0, context.Cause(p.Permit.Context())
@@ -218,7 +220,7 @@ func (p *Process) keepFile(stop <-chan struct{}) {
 	})
 }
 
-// often calls f now, at intervals, and when the permit's context ends, until stop is closed.
+// often calls f immediately, at intervals, and when the permit's context ends, until stop is closed.
 func (p *Process) often(stop <-chan struct{}, f func()) {
 	ended := p.Permit.Context().Done()
 	for {
@@ -227,7 +229,7 @@ func (p *Process) often(stop <-chan struct{}, f func()) {
 		select {
 		case <-timer.C:
 		case <-ended:
-			ended = nil // once
+			ended = nil // only once
 		case <-stop:
 			timer.Stop()
 			return

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// StopReason returns why a command must stop: a word for programs, and a text.
+// StopReason returns the reason why a command must stop, as a constant for programs and as text.
 func StopReason(cause error) (word, text string) {
 	for _, s := range []struct {
 		err  error
@@ -36,7 +36,7 @@ func StopReason(cause error) (word, text string) {
 	return cmp.Or(word, "STOPPED"), cause.Error()
 }
 
-// TooBrief is the error for permits that are too short for KillAfter.
+// TooBrief returns the error for permits that are too short for KillAfter.
 func TooBrief(semaphore string, duration, killAfter time.Duration) error {
 	most := duration/2 - killReserve
 	hint := "Lengthen the duration."
@@ -51,7 +51,7 @@ func TooBrief(semaphore string, duration, killAfter time.Duration) error {
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 
-// By names the signal that ended a command, if there was one: ", by SIGTERM".
+// By returns the signal that killed a command, as in ", by SIGTERM", or an empty string if it exited.
 func By(s child.State) string {
 	if s.Signal == 0 {
 		return ""
@@ -59,7 +59,7 @@ func By(s child.State) string {
 	return ", by " + child.SignalName(s.Signal)
 }
 
-// Ends reports whether a signal ends a process that does not handle it.
+// Ends reports whether a signal terminates a process that does not handle it.
 func Ends(s os.Signal) bool {
 	switch s {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
@@ -68,7 +68,7 @@ func Ends(s os.Signal) bool {
 	return false
 }
 
-// ExitCode is the exit code of a process that a signal ended.
+// ExitCode returns the exit code for a process that a signal terminated.
 func ExitCode(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)

@@ -16,22 +16,23 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// jobDone is the result for one job or its tasks in -o json.
+// jobDone is the result for one job, or for its tasks, in JSON output.
 type jobDone struct {
 	ID string `json:"id"`
-	// Action is cancelled, retried, dropped, deleted or unchanged. It is empty after a refusal; then Error says why.
+	// Action is cancelled, retried, dropped, deleted or unchanged. It is empty if the servers refused; then Error has
+	// the reason.
 	Action string `json:"action,omitempty"`
-	// Tasks is how many tasks were retried or dropped.
+	// Tasks is the number of tasks that were retried or dropped.
 	Tasks uint32 `json:"tasks,omitempty"`
-	// Job is the job as it is now, if it still exists.
+	// Job is the job after the change, if it still exists.
 	Job   ui.Message `json:"job,omitzero"`
 	Error string     `json:"error,omitempty"`
 
-	// text is the line for a person.
+	// text is the rest of the line in the table, after the job's id.
 	text string
 }
 
-// doJob changes a job as it was shown.
+// doJob changes a job, provided that it is still the job that was shown.
 type doJob func(context.Context, *client.Client, *gatekeeperv1.Job) (jobDone, error)
 
 // carryOut changes each job and prints the result.
@@ -49,14 +50,15 @@ func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.
 	})
 }
 
-// eachJob is a command that processes several jobs.
+// eachJob holds the options of a command that processes several jobs.
 type eachJob struct {
 	choice
 	yes    change.YesFlag
 	dryRun bool
 	output ui.Output
 	do     doJob
-	// verb says what the command does, and loses says what stops or is lost. If loses is nil, the command does not ask.
+	// verb says what the command does, and loses says what would stop or be lost. If loses is nil, the command does not
+	// ask for confirmation.
 	verb  string
 	loses func([]*gatekeeperv1.Job) string
 }
@@ -137,8 +139,8 @@ func newCancel(f *conn.Factory) *cobra.Command {
 	})
 }
 
-// changeTasks hands failed tasks out again, or drops them: the given ones, or all. It skips tasks that have failed
-// since the job was shown.
+// changeTasks retries or drops failed tasks of a job: those with the given indexes, or all. It skips tasks that have
+// failed since the job was shown.
 func changeTasks(drop bool, indexes []uint32) doJob {
 	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 		var r interface {
@@ -173,7 +175,7 @@ at its payload first, with gkctl task show.`,
 	})
 }
 
-// deleteJob removes a job, unless its id was submitted again since it was shown.
+// deleteJob deletes a job, unless a job with the same id was submitted since the job was shown.
 func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 	return jobDone{Action: "deleted", text: " deleted"}, work.DeleteSubmitted(ctx, c, j)
 }

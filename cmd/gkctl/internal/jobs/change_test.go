@@ -29,7 +29,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// A person confirms what was shown. Later changes are not affected.
+// The user confirms what was shown, so later changes must not be affected.
 func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 			t.Helper()
 			out.Reset()
 			if err := carryOut(ctx, f, c, output, []*gatekeeperv1.Job{j}, do); err != nil || strings.TrimSpace(out.String()) != want {
-				t.Errorf("%q, %v, want %q", out, err, want)
+				t.Errorf("carryOut() printed %q, %v; want %q", out, err, want)
 			}
 		}
 		for _, drop := range []bool{false, true} {
@@ -71,12 +71,13 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 		must(work.Cancel(ctx, c, "j", ""))(t)
 		change(after, deleteJob, "j deleted")
 		if j := must(work.Get(ctx, c, "j"))(t); !j.GetOver() {
-			t.Errorf("%v", j)
+			t.Errorf("the job that was submitted after the first deletion is not over: %v", j)
 		}
 	})
 }
 
-// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
+// Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
+// them.
 func TestJSON_OfJobs_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -37,9 +37,9 @@ func (o *choice) given() bool {
 	return o.req.GetSemaphore() != "" || o.req.GetLabels() != "" || len(o.states) > 0
 }
 
-// find reads the selected jobs, or all without flags.
+// find returns the selected jobs, or all jobs if no flag was given.
 func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Job, error) {
-	// An empty value would select everything, and a script passes it when its variable is not set.
+	// An empty value would select all jobs, and a script with an unset variable passes one.
 	if o.flags.Changed("semaphore") && o.req.GetSemaphore() == "" || o.flags.Changed("state") && len(o.states) == 0 {
 		return nil, ui.Usagef("--semaphore and --state must not be empty: leave them out, or give values")
 	}
@@ -60,8 +60,8 @@ func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Jo
 	return jobs, nil
 }
 
-// mustFind is find for a command that changes jobs: it fails when none matches. With ids it reads these jobs, and fails
-// unless all exist.
+// mustFind is like find, for a command that changes jobs: it returns an error if no job matches. If ids are given, it
+// returns the jobs with these ids, and an error if one of them does not exist.
 func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (jobs []*gatekeeperv1.Job, err error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -82,7 +82,7 @@ func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (
 	return jobs, err
 }
 
-// enums parses words as values of an enumeration.
+// enums converts names to values of an enumeration.
 func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
 	for _, name := range names {
 		v, ok := values[prefix+strings.ToUpper(name)]

@@ -1,2 +1,2 @@
-// Package jobs has the commands of jobs and their tasks.
+// Package jobs implements the commands for jobs and their tasks: gkctl job and gkctl task.
 package jobs

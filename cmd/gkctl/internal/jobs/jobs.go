@@ -38,7 +38,7 @@ func completeJobs(f *conn.Factory) cobra.CompletionFunc {
 	})
 }
 
-// firstJob completes the first argument only.
+// firstJob completes the id of a job as the first argument.
 func firstJob(f *conn.Factory) cobra.CompletionFunc {
 	jobs := completeJobs(f)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -49,7 +49,7 @@ func firstJob(f *conn.Factory) cobra.CompletionFunc {
 	}
 }
 
-// refused adds to a refusal what to do next.
+// refused adds a hint to an error.
 func refused(err error) error {
 	switch {
 	case ui.Is[*client.NoSuchJobError](err):
@@ -65,7 +65,8 @@ func refused(err error) error {
 	return err
 }
 
-// limitHint says how to get below a limit. Other jobs count only for the limits of a semaphore and of the cluster.
+// limitHint returns a hint for getting below a limit. Other jobs count only towards the limits of a semaphore and of
+// the cluster.
 func limitHint(limit string) string {
 	switch limit {
 	case "max_semaphore_work_bytes", "max_work_bytes":
@@ -76,7 +77,7 @@ func limitHint(limit string) string {
 		return "Split it into several jobs, or raise max_job_bytes with `gkctl cluster settings`."
 	case "max_result":
 		return "Store the result elsewhere and return its location, or submit the job with a larger --max-result."
-	default: // the number of tasks, for which there is no setting
+	default: // the number of tasks, which no setting limits
 		return "Split it into several jobs."
 	}
 }
@@ -135,7 +136,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// outcome is the error of a job that is over but not completely done.
+// outcome returns an error if a job is over but not all of its tasks are done.
 func outcome(j *gatekeeperv1.Job) error {
 	if !j.GetOver() || j.GetDone() == j.GetTasks() {
 		return nil
@@ -143,7 +144,7 @@ func outcome(j *gatekeeperv1.Job) error {
 	return incomplete(j, countText(j))
 }
 
-// incomplete is the error of a job that is over. text says what is missing.
+// incomplete returns the error for a job that is over. text says what is missing.
 func incomplete(j *gatekeeperv1.Job, text string) error {
 	cancelled, id, hint := j.GetCancelText(), words.ShellWord(j.GetSpec().GetId()), ""
 	if cancelled != "" {
@@ -151,7 +152,7 @@ func incomplete(j *gatekeeperv1.Job, text string) error {
 	}
 	if j.GetFailed() > 0 {
 		hint = fmt.Sprintf("`gkctl task list %s --state failed` shows what failed", id)
-		if cancelled == "" { // tasks of a cancelled job cannot be retried
+		if cancelled == "" { // the tasks of a cancelled job cannot be retried
 			hint += fmt.Sprintf(", `gkctl task retry %s` retries it", id)
 		}
 		hint += "."
@@ -176,7 +177,7 @@ func countText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// progressText counts the tasks of a job. If it is over, it also says how long the job took.
+// progressText returns the counts of a job's tasks, and if the job is over, how long it took.
 func progressText(j *gatekeeperv1.Job) string {
 	text := countText(j)
 	if j.GetOver() && j.GetEndedAt() != nil {
@@ -185,8 +186,8 @@ func progressText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// reach requests a job before a command follows it, so that the command fails within the timeout if the job or a server
-// is missing. Following has no timeout.
+// reach requests a job that a command is about to follow. Following has no timeout; with this request, the command
+// fails within the timeout if there is no such job or no server answers.
 func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
@@ -194,8 +195,8 @@ func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*
 	return j, refused(err)
 }
 
-// follow shows the progress of a job until it is over: on a terminal one line that is overwritten, otherwise a line for
-// every twentieth of its tasks. With endOnly it prints only the last line.
+// follow shows the progress of a job until it is over: on a terminal a line that is overwritten, otherwise a line for
+// every twentieth of the tasks. If endOnly is set, it prints only the last line.
 func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, endOnly bool) (last *gatekeeperv1.Job, err error) {
 	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {

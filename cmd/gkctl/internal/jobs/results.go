@@ -66,7 +66,7 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 			return refused(err)
 		}
 		if !o.output.Is(ui.Table) {
-			items = append(items, t) // JSON and YAML are one object
+			items = append(items, t) // JSON and YAML output is one object
 		}
 		result, err := work.Result(id, t)
 		if err != nil {
@@ -106,8 +106,8 @@ func (o *resultsOptions) put(index uint32, result []byte) error {
 	return err
 }
 
-// pages yields the tasks of a job in order. Each page has --timeout. Processing the results has none, because a pager
-// may block it.
+// pages yields the tasks of a job in order. --timeout applies to each request, but not to the time between requests,
+// because a pager may block the output.
 func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		req := &gatekeeperv1.ListTasksRequest{Job: id, PageSize: maxRun, Results: true}
@@ -131,9 +131,9 @@ func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) it
 	}
 }
 
-// awaited yields the tasks of a job in order, each when it and all before it have ended, until the job is over. Unlike
-// work.Results it keeps only the indexes of ended tasks in memory, and reads their results page by page when it is
-// their turn.
+// awaited yields the tasks of a job in order, each when it and all tasks before it have ended, until the job is over.
+// Unlike work.Results it keeps only the indexes of ended tasks in memory, and reads the results page by page when they
+// are due.
 func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		ended, next, over := make(map[uint32]bool), uint32(0), false
@@ -156,12 +156,12 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 					yield(nil, err)
 					return
 				}
-				if len(page.GetTasks()) == 0 { // another job has the id by now; the stream ends
+				if len(page.GetTasks()) == 0 { // another job has this id now, so the stream ends
 					break
 				}
 				for _, t := range page.GetTasks() {
 					delete(ended, next)
-					if !hasEnded(t) { // it was retried meanwhile, and will end again
+					if !hasEnded(t) { // it was retried in the meantime, and will end again
 						break
 					}
 					if next++; !yield(t, nil) {
@@ -178,7 +178,7 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 			yield(nil, err)
 			return
 		}
-		for t, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, From: next, Results: true}) { // the cancelled ones
+		for t, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, From: next, Results: true}) { // cancelled tasks
 			if !yield(t, err) {
 				return
 			}
@@ -189,7 +189,7 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 // maxRun is the maximum number of results read at a time. The servers also limit a page by its bytes.
 const maxRun = 1000
 
-// runFrom counts the consecutive ended tasks from an index on, up to maxRun.
+// runFrom returns the number of consecutive ended tasks starting at index, up to maxRun.
 func runFrom(ended map[uint32]bool, index uint32) (n uint32) {
 	for n < maxRun && ended[index+n] {
 		n++

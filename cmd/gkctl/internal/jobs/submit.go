@@ -74,7 +74,7 @@ again with its --id before that.`,
 	return cmd
 }
 
-// payloads returns the tasks from the one source that was given.
+// payloads returns the tasks' payloads. It returns an error unless exactly one source of tasks was given.
 func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 	sources := 0
 	for _, given := range []bool{len(o.args) > 0, len(o.files) > 0, o.lines != ""} {
@@ -147,11 +147,11 @@ func (o *submitOptions) run(ctx context.Context) error {
 		s, err := work.Submit(submitting, c, o.job, tasks)
 		if ui.Is[*client.NoSuchDefinitionError](err) {
 			if unknown := lookup.RefuseUnknown(submitting, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
-				return unknown // it suggests the right name
+				return unknown // this error suggests the right name
 			}
 		}
 		unknown := errors.Is(err, client.ErrOutcomeUnknown)
-		switch { // when interrupted, gkctl does not print err
+		switch { // an interrupted gkctl does not print err
 		case err == nil || ctx.Err() == nil:
 		case unknown:
 			o.f.Say("gkctl: interrupted; it is unknown whether job %s was stored\n%s", words.Cell(o.job.ID), o.repeatHint())
@@ -176,7 +176,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 			o.noteNoWorker(ctx, c)
 		}
 		if r.Job, err = o.watch(ctx, c, s); err != nil {
-			if !o.output.Is(ui.Table) { // nothing has named the job yet
+			if !o.output.Is(ui.Table) { // the id has not been printed yet
 				o.f.Say("gkctl: stopped waiting for job %s", words.Cell(s.ID))
 			}
 			return err
@@ -193,10 +193,10 @@ func (o *submitOptions) run(ctx context.Context) error {
 	})
 }
 
-// waits reports whether gkctl waits for the end of the job.
+// waits reports whether gkctl waits until the job is over.
 func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelWithMe }
 
-// repeatHint says what to do after a submission whose outcome is unknown.
+// repeatHint returns the hint after a submission whose outcome is unknown.
 func (o *submitOptions) repeatHint() string {
 	id := words.ShellWord(o.job.ID)
 	if o.cancelWithMe {
@@ -205,8 +205,7 @@ func (o *submitOptions) repeatHint() string {
 	return fmt.Sprintf("Repeat it with `--id %s`: if it was stored, that has no further effect.", id)
 }
 
-// noteNoWorker says that no worker offers to execute the job, because the wait would have no end. It is only a note,
-// and ignores errors.
+// noteNoWorker prints a note if no worker can execute the job, because gkctl would wait forever. It ignores errors.
 func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -227,7 +226,7 @@ func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	}
 }
 
-// watch waits for the end of the job if requested, and returns the job.
+// watch waits until the job is over, if that was requested, and returns the job.
 func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Submitted) (j *gatekeeperv1.Job, err error) {
 	if !o.waits() {
 		return s.Job, nil

@@ -19,8 +19,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job may be stored although no answer arrived. Only its id finds it.
-func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
+// A job may be stored although no answer arrived. It can only be found by its id.
+func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -30,16 +30,16 @@ func TestSubmit_OutcomeIsUnknown_SaysTheID(t *testing.T) {
 		code, hint := ui.Classify(s.cmd, err)
 		m := regexp.MustCompile("^Repeat it with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
 		if !errors.Is(err, client.ErrOutcomeUnknown) || code != ui.ExitUnreachable || m == nil {
-			t.Fatalf("%v, %d, %q", err, code, hint)
+			t.Fatalf("submit returned %v, code %d, hint %q", err, code, hint)
 		}
 		if j := must(work.Get(t.Context(), srv.Dial(t, "later"), m[1]))(t); j.GetTasks() != 1 {
-			t.Error(j)
+			t.Errorf("stored job %v, want 1 task", j)
 		}
 	})
 }
 
-// Ctrl-C ends gkctl silently, so the command itself must say which job may be stored.
-func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
+// After Ctrl-C, gkctl prints no error, so the command must print the id of a job that may be stored.
+func TestSubmit_Interrupted_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -56,12 +56,12 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 		const want = "gkctl: interrupted; it is unknown whether job holiday was stored\n" +
 			"Repeat it with `--id holiday`: if it was stored, that has no further effect.\n"
 		if s.out.String() != want {
-			t.Errorf("%q", s.out)
+			t.Errorf("output %q, want %q", s.out, want)
 		}
 	})
 }
 
-func TestSubmit_InterruptedWhileNoServerAnswers_SaysThatNothingWasSubmitted(t *testing.T) {
+func TestSubmit_InterruptedWhileNoServerAnswers_ReportsThatNothingWasSubmitted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -73,12 +73,13 @@ func TestSubmit_InterruptedWhileNoServerAnswers_SaysThatNothingWasSubmitted(t *t
 			t.Error(err)
 		}
 		if got, want := s.out.String(), "gkctl: interrupted: job holiday was not submitted\n"; got != want {
-			t.Errorf("%q", got)
+			t.Errorf("output %q, want %q", got, want)
 		}
 	})
 }
 
-// The submitter's permit expires after gkctl has ended without an answer, unless a repeat of the command takes it over.
+// The submitter's permit expires after gkctl has exited without an answer, unless the same command is run again and
+// takes it over.
 func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {
@@ -87,7 +88,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
 			s := newSubmission(t, srv, late(t, srv, time.Second), args...)
-			go func() { // each answer takes a second: the one to the submission is on its way when the network fails
+			go func() { // every answer takes a second, so the network fails while the answer to the submission is on its way
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
 			}()
@@ -95,24 +96,24 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			_, hint := ui.Classify(s.cmd, err)
 			const want = "If it was stored, the servers cancel it within 30s, unless you repeat it before that with `--id holiday`."
 			if !errors.Is(err, client.ErrOutcomeUnknown) || hint != want {
-				t.Fatalf("%v, %q", err, hint)
+				t.Fatalf("submit returned %v, hint %q, want hint %q", err, hint, want)
 			}
 			if repeated {
 				again := newSubmission(t, srv, late(t, srv, 0), args...)
-				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // it waits for the end of the job
+				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // waits until the job is over
 			}
 			srv.Advance(t, work.SubmitterLease)
 			later := srv.Dial(t, "later")
 			j := must(work.Get(t.Context(), later, "holiday"))(t)
 			if cancelled := j.GetCancelCause() == gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE; cancelled == repeated || j.GetOver() == repeated {
-				t.Errorf("repeated %v: %v", repeated, j)
+				t.Errorf("repeated = %v: job is %v", repeated, j)
 			}
-			must(work.Cancel(t.Context(), later, "holiday", "the test ends"))(t)
+			must(work.Cancel(t.Context(), later, "holiday", "end of the test"))(t)
 		})
 	}
 }
 
-// awaitStored waits until the servers have a job.
+// awaitStored waits until the servers have stored a job.
 func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	t.Helper()
 	c := srv.Dial(t, "observer")
@@ -122,26 +123,26 @@ func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	})
 }
 
-// late delays answers.
+// late returns a function that delays the servers' answers to a client.
 func late(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client) {
 	return func(c *client.Client) { srv.SlowDown(t, d, c) }
 }
 
-// submission is a command that submits a job.
+// submission is a run of gkctl job submit.
 type submission struct {
 	cmd    *cobra.Command
 	out    *bytes.Buffer
-	client *client.Client // set when it is connected
+	client *client.Client // set when the command has connected
 }
 
-// newSubmission returns a command. connected is called before the job is submitted.
+// newSubmission returns a gkctl job submit command. It calls connected before the command submits the job.
 func newSubmission(t *testing.T, srv *gktest.Server, connected func(*client.Client), args ...string) *submission {
 	t.Helper()
 	s := &submission{out: new(bytes.Buffer)}
 	f := &conn.Factory{IO: &ui.IO{Out: s.out, Err: s.out}}
 	f.Dial = func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		s.client = srv.Dial(t, "ops", opts...)
-		must(s.client.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // connects
+		must(s.client.Work().ListJobs(ctx, new(gatekeeperv1.ListJobsRequest)))(t) // establishes the connection
 		connected(s.client)
 		return s.client, nil
 	}

@@ -25,7 +25,7 @@ func token(t *gatekeeperv1.Task) string {
 	return words.Number(t.GetToken())
 }
 
-// worker is the identity that has a task, or the last one as far as the servers know.
+// worker returns the identity of the worker that has a task, or had it last as far as the servers know.
 func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
 	if t.GetWorker() != nil {
 		return t.GetWorker()
@@ -33,7 +33,7 @@ func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
 	return t.GetPermit().GetIdentity()
 }
 
-// carrierText says which state a task's permit is in, or how it ended.
+// carrierText describes the state of a task's permit, or how it ended.
 func carrierText(p *gatekeeperv1.Permit) string {
 	switch {
 	case p == nil:
@@ -124,7 +124,7 @@ func index(arg string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// noTask is the error for an index that is not in the job.
+// noTask returns the error for an index that the job does not have.
 func noTask(j *gatekeeperv1.Job, index uint32) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, counted from 0", j.GetSpec().GetId(), index, j.GetTasks())}
 }
@@ -168,7 +168,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// taskChange is a command that changes failed tasks of one job.
+// taskChange holds the options of a command that changes failed tasks of one job.
 type taskChange struct {
 	f      *conn.Factory
 	drop   bool
@@ -238,7 +238,7 @@ func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error
 	})
 }
 
-// failed reads a job and its failed tasks: the given ones, or all.
+// failed returns a job and its failed tasks: those with the given indexes, or all.
 func (o *taskChange) failed(ctx context.Context, c *client.Client, id string, indexes []uint32) (*gatekeeperv1.Job, []*gatekeeperv1.Task, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A task that is returned repeatedly, and one that is over: why, how often, and who had it.
+// The list shows why a task was returned, how often, and which worker had it, also after it has ended.
 func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 			"1 | waiting | 0 | 3 | w | the job was cut short: no room in /tmp | released 0s ago",
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 
 		must(ops.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: "j", Author: "ann", Reason: "wrong bucket"}))(t)
@@ -72,17 +72,17 @@ func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 			_, err = work.Result("j", task)
 			want := "task 1 of job j: the task was cancelled by ann: wrong bucket"
 			if task.GetIndex() == 1 && (err == nil || err.Error() != want || !errors.Is(err, work.ErrCancelled)) {
-				t.Errorf("%v, want %s", err, want)
+				t.Errorf("work.Result() returned %v, want %s", err, want)
 			}
 		}
 	})
 }
 
-// Every task is in one of the counts that a list shows.
-func TestJobList_CountsAddUp(t *testing.T) {
+// The counts of a job in the list add up to the number of its tasks.
+func TestJobList_CountsAddUpToTheTasks(t *testing.T) {
 	t.Parallel()
 	l := listing([]*gatekeeperv1.Job{{Tasks: 63, Waiting: 1, Held: 2, Done: 4, Failed: 8, Dropped: 16, Cancelled: 32}}, nil)
 	if got := strings.Join(l.Headers[3:10], " ") + ": " + strings.Join(l.Rows[0].Cells[3:10], " "); got != "TASKS WAITING HELD DONE FAILED DROPPED CANCELLED: 63 1 2 4 8 16 32" {
-		t.Error(got)
+		t.Errorf("counts are %s", got)
 	}
 }

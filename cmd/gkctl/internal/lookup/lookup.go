@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// maxStrangersLines is how many denied callers the error for an undefined name lists.
+	// maxStrangersLines is the maximum number of denied callers listed in the error for an undefined name.
 	maxStrangersLines = 3
-	// maxRemark limits how long to wait for the servers when the answer is only a note.
+	// maxRemark limits the time spent on requests for additional notes.
 	maxRemark = 2 * time.Second
 )
 
-// IsGlob reports whether an argument may stand for several names. Names contain none of these characters.
+// IsGlob reports whether an argument is a glob. Names contain none of these characters.
 func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 
 // Max is the maximum number of names and globs in one call.
 const Max = 100
 
-// Definitions reads the definitions that match names and labels. A name (not a glob) without a definition is an error,
-// unless labels are given too.
+// Definitions returns the definitions that match names and labels. It returns an error for a name (not a glob) without
+// a definition, unless labels are given too.
 func Definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels})
 	if err == nil && labels == "" {
@@ -38,7 +38,7 @@ func Definitions(ctx context.Context, c *client.Client, names []string, labels s
 	return all, err
 }
 
-// List reads the requested definitions, each once. The request may have more names than one call takes.
+// List returns the requested definitions, without duplicates. The request may contain more names than one call accepts.
 func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDefinitionsRequest) (all []*gatekeeperv1.DefinitionRecord, err error) {
 	names, seen := req.GetNames(), make(map[string]bool)
 	for first := true; first || len(names) > 0; first = false {
@@ -61,14 +61,14 @@ func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
-// Chosen is Definitions for a command that changes what it reads. It fails when nothing matches. That includes older
-// servers, which ignore must_match and return an empty list.
+// Chosen is like Definitions, for a command that changes the definitions. It returns an error if nothing matches, even
+// if an older server ignores must_match and returns an empty list.
 func Chosen(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := Definitions(ctx, c, names, labels)
 	if err != nil || len(all) > 0 {
 		return all, err
 	}
-	// The server's error suggests the right name.
+	// The servers' error suggests the right name.
 	all, err = List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels, MustMatch: true})
 	if err != nil || len(all) > 0 {
 		return all, err
@@ -83,8 +83,8 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
-// Remembered returns the denials that the leader remembers. They are only a note, so it ignores errors of the leader,
-// including those of older versions without this call.
+// Remembered returns the denials that the leader remembers. They are only used for notes, so it ignores errors of the
+// leader, including those of older versions without this call.
 func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, maxRemark)
 	defer cancel()
@@ -102,7 +102,7 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	return r
 }
 
-// DeniedLines returns the servers' text about the first most callers, and how many more there are.
+// DeniedLines returns the servers' texts about the first most callers, and the number of the others.
 func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
@@ -111,14 +111,14 @@ func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	return lines
 }
 
-// MisspelledLines lists callers that probably mean the requested name.
+// MisspelledLines returns the servers' texts about callers whose name is probably a misspelling of a requested one.
 func MisspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
 	return words.Mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
-// RefuseUnknown is the error of a listing when some of the names have no definition. Without it, the empty list for a
-// misspelled name would look as if nothing were held. Names in met, which permits or the journal may have for longer,
-// are not misspelled.
+// RefuseUnknown returns an error if some of the names have no definition. Without this error, the empty list for a
+// misspelled name would look as if nothing were held. Names in met are accepted: permits and the journal may contain
+// names whose definitions were deleted.
 func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) error {
 	unknown, err := Unknown(ctx, c, names, met)
 	if err != nil || len(unknown) == 0 {
@@ -127,7 +127,7 @@ func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) e
 	return noSuch(ctx, c, unknown)
 }
 
-// RefuseUnheardOf is RefuseUnknown for listings where the journal counts too: it has deleted definitions.
+// RefuseUnheardOf is like RefuseUnknown, but also accepts names in the journal, which contains deleted definitions.
 func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string) error {
 	unknown, err := Unknown(ctx, c, names, met)
 	if err != nil {
@@ -149,7 +149,7 @@ func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string)
 	return noSuch(ctx, c, unheardOf)
 }
 
-// Unknown returns a server error for each name without a definition. It ignores globs and the names in met.
+// Unknown returns the servers' error for each name without a definition. It ignores globs and the names in met.
 func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*client.NoSuchDefinitionError, error) {
 	var unknown []*client.NoSuchDefinitionError
 	seen := slices.Clone(met)
@@ -168,32 +168,32 @@ func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*cli
 	return unknown, nil
 }
 
-// noSuch is the error for missing definitions.
+// noSuch returns the error for missing definitions.
 func noSuch(ctx context.Context, c *client.Client, unknown []*client.NoSuchDefinitionError) error {
 	texts := words.Mapped(unknown, func(e *client.NoSuchDefinitionError) string { return WithCallers(ctx, c, e) })
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(strings.Join(texts, "\n")), Hint: "`gkctl get` lists the definitions."}
 }
 
-// WithCallers returns the server's error about a missing definition, followed by the callers that are denied because of
-// it.
+// WithCallers returns the text of the servers' error for a missing definition, followed by the callers that are denied
+// because of it.
 func WithCallers(ctx context.Context, c *client.Client, e *client.NoSuchDefinitionError) string {
 	r := Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{e.Name}})
 	return strings.Join(append([]string{e.Error()}, DeniedLines(r.GetCallers(), maxStrangersLines)...), "\n")
 }
 
-// DefinitionNames returns the names of the definitions that match globs, or of all without globs.
+// DefinitionNames returns the names of the definitions that match globs, or of all definitions if there are no globs.
 func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]string, error) {
 	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: globs})
 	return namesOf(all), err
 }
 
-// Annotate adds to an error what a person needs to correct the wrong name or flag.
+// Annotate adds to an error what the user needs for correcting a wrong name or flag.
 func Annotate(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
-	switch e := err.(type) { //nolint:errorlint // a joined or already explained error stays as it is
+	switch e := err.(type) { //nolint:errorlint // joined and already annotated errors stay as they are
 	case *ui.CodeError:
-		// A denial does not suggest a name.
+		// A DeniedError does not suggest a name.
 		if d, ok := errors.AsType[*client.DeniedError](e.Err); ok && e.Code == ui.ExitNoSuch {
 			unknown, _ := Unknown(ctx, c, []string{d.Semaphore}, nil) // best effort
 			if len(unknown) > 0 && unknown[0].Meant != "" {
@@ -208,7 +208,7 @@ func Annotate(ctx context.Context, c *client.Client, err error) error {
 	return err
 }
 
-// inFlagsWords names an invalid field of a request as the command line does.
+// inFlagsWords rewords an error for an invalid field of a request: it names the flag or argument instead of the field.
 func inFlagsWords(e *client.InvalidFieldError) error {
 	field := e.Field
 	for _, request := range []string{"pause.", "cordon.", "resume.", "selector."} {

@@ -95,7 +95,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		if o.DryRun {
 			return o.printDry(preview)
 		}
-		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.Bounded(ctx) // the user may have taken a while to answer
 		defer done()
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {
@@ -116,7 +116,7 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 // The prefixes of the ids that the servers make from patterns.
 const groupID, acquirerID = "group:", "acquirer:"
 
-// name returns the cordon's id, or the patterns from which the servers will make one.
+// name returns the cordon's id, or a text with the patterns from which the servers will make the id.
 func (o *cordonOptions) name() string {
 	var parts []string
 	if o.group != "" {
@@ -178,8 +178,8 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// orderedDrains returns the drains that are over, by the ids of their cordons, as far as the journal has them. A record
-// has its drain only while it runs.
+// orderedDrains returns the drains that are over, by the ids of their cordons, as far as the journal still has them. A
+// CordonRecord contains the drain only while it lasts.
 func orderedDrains(
 	ctx context.Context, c *client.Client, output ui.Output, cordons []*gatekeeperv1.CordonRecord,
 ) (map[string]*durationpb.Duration, error) {
@@ -204,7 +204,7 @@ func orderedDrains(
 	return ordered, nil
 }
 
-// cordonRow returns the row of a cordon. over is its drain if that is over.
+// cordonRow returns the row for a cordon. over is the cordon's drain if that is over.
 func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
 	if text := words.Duration(over); drain == "" && text != "" {
@@ -260,17 +260,17 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// uncordoned is an ended cordon in -o json.
+// uncordoned is a removed cordon in JSON output.
 type uncordoned struct {
 	ID       string `json:"id"`
 	Revision uint64 `json:"revision,string"`
 	DryRun   bool   `json:"dry_run,omitempty"`
 
-	cordon *gatekeeperv1.CordonRecord // of a dry run
+	cordon *gatekeeperv1.CordonRecord // set by a dry run
 }
 
-// uncordonDry shows which of the cordons would end, and fails for ids without a cordon. It sends only a read: an older
-// server would ignore a dry-run field of UncordonRequest, and end the cordon.
+// uncordonDry prints the cordons that would be removed, and returns an error for ids without a cordon. It only reads:
+// an older server would ignore a dry-run field in UncordonRequest, and remove the cordon.
 func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
@@ -293,7 +293,7 @@ func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output 
 	return errors.Join(append(failed, printUncordoned(f, output, would))...)
 }
 
-// noCordon adds to the error of an id without a cordon what to do next.
+// noCordon adds a hint to the error for an id without a cordon.
 func noCordon(err error) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists them."}
 }

@@ -15,17 +15,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lingering is how long a move waits for waiters to get a permit after the last old holder is gone.
+// lingering is how long a move waits for waiters to get a permit after the last old holder has stopped.
 const lingering = 2 * time.Second
 
-// update is a response of a watch, and when it arrived.
+// update is a response of a watch with the time of its arrival.
 type update struct {
 	response *gatekeeperv1.WatchResponse
 	err      error
 	at       time.Time
 }
 
-// watch follows tasks from a revision until ctx ends. Then it closes the channel.
+// watch watches tasks from a revision on, until ctx ends. Then it closes the channel.
 func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
 	if len(names) <= lookup.Max {
@@ -45,8 +45,8 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 	return events
 }
 
-// follow shows how old holders stop and new ones are granted, until the last old one is gone. The move stays made even
-// if it returns an error.
+// follow shows how old holders stop and new holders are granted permits, until the last old holder has stopped. An
+// error does not mean that the move was reverted.
 func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan update) error {
 	var ended <-chan time.Time
 	if o.f.Global.Changed("timeout") {
@@ -111,20 +111,20 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	return nil
 }
 
-// linger waits briefly for waiters of the freed tasks to be granted, so that the report can name them.
+// linger waits briefly until waiters for the freed slots have been granted a permit, so that the report can list them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
 	asking, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	waits := make(map[*handover]bool)
 	for w, err := range c.AllWaiters(asking, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {
 		if err != nil {
-			return nil //nolint:nilerr // waiters are only for the report, and the move was made
+			return nil //nolint:nilerr // waiters only matter for the report
 		}
 		if t := h.tasks[w.GetSemaphore()]; t != nil && len(t.old) > 0 {
 			waits[t] = true
 		}
 	}
-	// A recent waiter may be a holder by now: its event is on the way.
+	// A caller that waited until recently may be a holder by now, although the event has not arrived yet.
 	req := &gatekeeperv1.ListHoldersRequest{}
 	if len(h.names) <= lookup.Max {
 		req.Names = h.names
@@ -164,15 +164,14 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 	}
 }
 
-// boardLines is how many old holders a board shows.
+// boardLines is the maximum number of old holders that a board shows.
 const boardLines = 10
 
-// board shows the progress of a move on a terminal, and redraws its lines. Without a terminal it prints a line for each
-// event.
+// board shows the progress of a move. On a terminal it redraws its lines; otherwise it prints a line for each event.
 type board struct {
 	out   io.Writer
 	live  bool
-	drawn int // lines on the terminal
+	drawn int // the number of lines on the terminal
 }
 
 // say prints a line for an event.
@@ -191,12 +190,12 @@ func (b *board) show(h *handovers) {
 	}
 	lines := boardOf(h, time.Now())
 	b.clear()
-	// Without wrapping, each is one line even on a narrow terminal.
+	// Disable wrapping, so that each line takes one row even on a narrow terminal.
 	fmt.Fprintf(b.out, "\x1b[?7l%s\n\x1b[?7h", strings.Join(lines, "\n"))
 	b.drawn = len(lines)
 }
 
-// clear removes the lines that were drawn.
+// clear erases the lines that were drawn.
 func (b *board) clear() {
 	if b.drawn > 0 {
 		fmt.Fprintf(b.out, "\x1b[%dA\x1b[J", b.drawn)
@@ -204,7 +203,8 @@ func (b *board) clear() {
 	}
 }
 
-// boardOf returns the state of a move: a line of counts, then the old holders that are not gone, by task.
+// boardOf returns the state of a move: a line with counts, and a line for each old holder that has not stopped, by
+// task.
 func boardOf(h *handovers, now time.Time) []string {
 	old, gone, granted := 0, 0, 0
 	var lines []string

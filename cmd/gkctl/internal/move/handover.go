@@ -12,44 +12,45 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// handovers tracks the tasks of a move: the old holders of each until they are gone, and the permits granted since. It
-// takes events in the order of their revisions.
+// handovers tracks the tasks of a move: their old holders until they have stopped, and the permits granted since.
+// Events must be passed to it in the order of their revisions.
 type handovers struct {
 	from  string
-	drain time.Duration // of the move; 0: none
-	names []string      // of the tasks, in order
+	drain time.Duration // the drain of the move, or 0
+	names []string      // the names of the tasks, in order
 	tasks map[string]*handover
 
-	change uint64    // the revision of the move; 0 before it is known
+	change uint64    // the revision of the move, or 0 before it is known
 	begun  time.Time // when the move was made, by gkctl's clock
-	seen   uint64    // events up to this revision have arrived
-	left   int       // old holders that are not gone
+	seen   uint64    // all events up to this revision have arrived
+	left   int       // the number of old holders that have not stopped
 }
 
 type handover struct {
-	pattern string // its group pattern after the move
+	pattern string // the group pattern after the move
 	old     []*oldHolder
 	started []newHolder
-	held    []*gatekeeperv1.Permit // their slots stay taken until an operator clears them
-	drained bool                   // the drain is over: refreshes of old holders are refused
+	held    []*gatekeeperv1.Permit // permits whose slots stay taken until an operator clears them
+	drained bool                   // whether the drain is over, so that refreshes of old holders are refused
 }
 
 // oldHolder is a holder that must stop because of the move.
 type oldHolder struct {
 	permit *gatekeeperv1.Permit
-	how    string // how it ended; empty while it is not gone
+	how    string // how it stopped; empty until then
 	after  time.Duration
-	// overran: it was still there when its drain was over or, without a drain, when its permit expired.
+	// overran reports whether it still held its permit when the drain was over or, without a drain, until the permit
+	// expired.
 	overran bool
 }
 
-// newHolder got a permit after the move.
+// newHolder is a holder that got a permit after the move.
 type newHolder struct {
 	permit *gatekeeperv1.Permit
 	after  time.Duration
 }
 
-// How an old holder ended.
+// The ways in which an old holder can stop.
 const (
 	howReleased = "released"
 	howExpired  = "expired"
@@ -87,7 +88,8 @@ func (h *handovers) add(t *handover, p *gatekeeperv1.Permit) {
 // begin records that the move was made.
 func (h *handovers) begin(change uint64, at time.Time) { h.change, h.begun = change, at }
 
-// event processes an event that arrived at that time. It returns a line that says what it means for the move, or "".
+// event processes an event that arrived at the given time. It returns a line that describes the progress of the move,
+// or an empty string.
 func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 	t := h.tasks[e.GetSemaphore()]
 	if t == nil {
@@ -100,7 +102,7 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 		t.drained = t.drained || e.GetChange() == h.change
 	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
 		if e.GetRevision() == h.change && at.Before(h.begun) {
-			h.begun = at // the event came before the answer to the move
+			h.begun = at // the event arrived before the answer to the move
 		}
 		if p := e.GetDefinition().GetDefinition().GetGroupPattern(); e.GetRevision() > h.change && p != t.pattern {
 			t.pattern = p
@@ -125,14 +127,14 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 		}
 		return ""
 	case len(t.started) >= max(1, len(t.old)):
-		return "" // only the first holder of each slot counts
+		return "" // count only the first holder of each slot
 	}
 	after := max(0, at.Sub(h.begun))
 	t.started = append(t.started, newHolder{permit: p, after: after})
 	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
-// overtaken processes an edit after the move. From then on, that edit decides whether the old holders must stop.
+// overtaken processes an edit made after the move. From then on, that edit decides whether the old holders must stop.
 func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) string {
 	for _, o := range t.old {
 		if o.how == "" {
@@ -148,7 +150,7 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 		return ""
 	}
 	h.end(o, how, at)
-	if e.GetRevision() < h.change { // it ended before the move
+	if e.GetRevision() < h.change { // it stopped before the move
 		t.old = slices.DeleteFunc(t.old, func(old *oldHolder) bool { return old == o })
 		return ""
 	}
@@ -168,7 +170,7 @@ func (h *handovers) end(o *oldHolder, how string, at time.Time) {
 	h.left--
 }
 
-// missed replaces missed events by the current holders.
+// missed makes up for missed events by comparing with the current holders.
 func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at time.Time) {
 	live := make(map[uint64]bool, len(holders))
 	for _, p := range holders {
@@ -194,10 +196,10 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 	h.seen = max(h.seen, revision)
 }
 
-// done reports whether every old holder is gone, and no other can turn up.
+// done reports whether all old holders have stopped and no other one can appear.
 func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
 
-// waiting names the old holders that are not gone, with their tasks.
+// waiting lists the old holders that have not stopped, with their tasks.
 func (h *handovers) waiting() (texts []string) {
 	for _, name := range h.names {
 		for _, o := range h.tasks[name].old {
@@ -209,7 +211,7 @@ func (h *handovers) waiting() (texts []string) {
 	return texts
 }
 
-// held returns the permits whose slots stay taken until an operator clears them, as far as is known.
+// held returns the permits whose slots stay taken until an operator clears them, as far as known.
 func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	for _, name := range h.names {
 		permits = append(permits, h.tasks[name].held...)
@@ -217,8 +219,7 @@ func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	return permits
 }
 
-// heldError is the error of a move with tasks that grant nothing until an operator clears their slots; nil without such
-// tasks.
+// heldError returns an error if tasks of the move grant nothing until an operator clears their slots.
 func (h *handovers) heldError() error {
 	held := h.held()
 	if len(held) == 0 {
@@ -239,7 +240,8 @@ func (t *handover) find(token uint64) *oldHolder {
 	return nil
 }
 
-// endOf says how the holder of a permit ended; empty when it did not. A cooling permit has no holder any more.
+// endOf returns how the holder of a permit stopped according to an event, or an empty string if it did not stop. A
+// cooling permit no longer has a holder.
 func endOf(e *gatekeeperv1.Event) string {
 	if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_HELD {
 		return howHeld

@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moving is a move of task a, held by token 1, and of task b, which has no holder. It is planned at revision 10 and
-// made at 20.
+// moving returns a move of task a, which is held with token 1, and of task b, which has no holder. The move is planned
+// at revision 10 and made at revision 20.
 func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{
@@ -45,19 +45,19 @@ func TestHandovers_ReleaseThenGrant_AreReportedWithTheirTimes(t *testing.T) {
 	h, at := moving(t, time.Second)
 	h.seen = 20
 	if h.done() || h.left != 1 {
-		t.Fatalf("done %v with %d left", h.done(), h.left)
+		t.Fatalf("done() = %v with %d left, want false with 1", h.done(), h.left)
 	}
 	line := h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(30*time.Millisecond))
 	if line != "a released by app1 in prod (token 1) after 30ms" || !h.done() {
-		t.Errorf("%q, done %v", line, h.done())
+		t.Errorf("event() = %q, done() = %v", line, h.done())
 	}
 	line = h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(40*time.Millisecond))
 	if line != "a granted to app1 in dr (token 2) after 40ms" {
-		t.Errorf("%q", line)
+		t.Errorf("event() = %q for the grant", line)
 	}
 	old := h.tasks["a"].old[0]
 	if old.overran || len(h.tasks["a"].started) != 1 {
-		t.Errorf("%+v, started %d", old, len(h.tasks["a"].started))
+		t.Errorf("old holder %+v with %d new holders, want one new holder and no overrun", old, len(h.tasks["a"].started))
 	}
 }
 
@@ -65,9 +65,9 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
-	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // still matches
+	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // matches after the move too
 	if h.left != 2 {
-		t.Errorf("%d left, want 2", h.left)
+		t.Errorf("%d holders left, want 2", h.left)
 	}
 }
 
@@ -75,10 +75,10 @@ func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	if line := h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(0)); line != "" {
-		t.Errorf("%q", line)
+		t.Errorf("event() = %q, want no line", line)
 	}
 	if h.left != 0 || len(h.tasks["a"].old) != 0 || h.done() {
-		t.Errorf("%d left, %d old, done %v: events up to the move are still to come", h.left, len(h.tasks["a"].old), h.done())
+		t.Errorf("%d left, %d old, done() = %v; want 0, 0, false until the events up to the move have arrived", h.left, len(h.tasks["a"].old), h.done())
 	}
 }
 
@@ -92,7 +92,7 @@ func TestHandovers_HolderAfterTheDrain_Overran(t *testing.T) {
 		"released in time":           {true, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
 		"released late":              {true, true, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, true},
 		"expired late":               {true, true, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
-		"expired within the drain":   {true, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, false}, // it was not refreshed: its holder was gone
+		"expired within the drain":   {true, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, false}, // not refreshed: the holder had died
 		"released without a drain":   {false, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
 		"expired without a drain":    {false, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
 		"held for an operator, late": {true, true, gatekeeperv1.EventKind_EVENT_KIND_HELD, true},
@@ -109,19 +109,19 @@ func TestHandovers_HolderAfterTheDrain_Overran(t *testing.T) {
 		}
 		h.event(permitEvent(26, c.end, permitIn("a", "prod", 1, 5)), at(2*time.Second))
 		if got := h.tasks["a"].old[0]; got.overran != c.overran || h.left != 0 {
-			t.Errorf("%s: overran %v, %d left", name, got.overran, h.left)
+			t.Errorf("%s: overran = %v with %d left, want %v with 0", name, got.overran, h.left, c.overran)
 		}
 	}
 }
 
-func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
+func TestHandovers_CoolingSlot_HasNoHolder(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, 0)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_COOLING, permitIn("a", "prod", 1, 5))
 	e.Ended = gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED
 	h.event(e, at(time.Second))
 	if old := h.tasks["a"].old[0]; old.how != howExpired || h.left != 0 {
-		t.Errorf("%+v, %d left", old, h.left)
+		t.Errorf("old holder %+v with %d left, want it expired and 0 left", old, h.left)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
 		Definition: &gatekeeperv1.DefinitionRecord{Definition: &gatekeeperv1.Definition{Name: "a", GroupPattern: proto.String("prod")}},
 	}, at(time.Second))
 	if !strings.Contains(line, "edited again by bob") || !h.done() {
-		t.Errorf("%q, done %v", line, h.done())
+		t.Errorf("event() = %q, done() = %v; want the new edit, true", line, h.done())
 	}
 }
 
@@ -147,10 +147,10 @@ func TestHandovers_MissedEvents_AreReplacedByTheHolders(t *testing.T) {
 	}, 40, at(time.Second))
 	a, b := h.tasks["a"], h.tasks["b"]
 	if a.old[0].how != howGone || b.old[0].how != "" || len(a.started) != 1 || h.left != 1 {
-		t.Errorf("a %+v, started %d; b %+v; %d left", a.old[0], len(a.started), b.old[0], h.left)
+		t.Errorf("old holder of a %+v with %d new holders; old holder of b %+v; %d left", a.old[0], len(a.started), b.old[0], h.left)
 	}
 	if h.seen != 40 || h.done() {
-		t.Errorf("seen %d, done %v", h.seen, h.done())
+		t.Errorf("seen = %d, done() = %v, want 40, false", h.seen, h.done())
 	}
 }
 
@@ -163,27 +163,27 @@ func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
 	b.say(h, "y")
 	b.clear()
 	if got := live.String(); strings.Count(got, "\x1b[2A\x1b[J") != 2 || strings.Contains(got, "x") {
-		t.Errorf("%q", got)
+		t.Errorf("on a terminal the board wrote %q", got)
 	}
 	p := &board{out: &plain}
 	p.say(h, "token 1 released\x1b[2J")
 	p.show(h)
 	p.clear()
 	if plain.String() != "token 1 released [2J\n" {
-		t.Errorf("%q", plain.String())
+		t.Errorf("without a terminal the board wrote %q", plain.String())
 	}
 	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
-		t.Errorf("%q", lines)
+		t.Errorf("boardOf() = %q", lines)
 	}
 }
 
-func TestHandovers_SupersededPermit_HasNoHolderAnyMore(t *testing.T) {
+func TestHandovers_SupersededPermit_HasNoHolder(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED, permitIn("a", "prod", 1, 5))
 	e.Ended = gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED
 	h.event(e, at(time.Second))
 	if old := h.tasks["a"].old[0]; old.how != howGone || h.left != 0 {
-		t.Errorf("%+v, %d left", old, h.left)
+		t.Errorf("old holder %+v with %d left, want it gone and 0 left", old, h.left)
 	}
 }

@@ -81,7 +81,7 @@ func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 		return nil, ui.Usagef("--from and --to are both %q", o.from)
 	}
 	if len(o.chosen.names) == 0 && o.chosen.labels == "" {
-		o.chosen.all = true // all that admit the old group; the question shows what that means
+		o.chosen.all = true // all definitions that admit the old group; the confirmation shows which
 	}
 	selector, err := o.chosen.selector()
 	if err != nil {
@@ -112,7 +112,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 		}
 		refused := o.refusal(moves)
 		switch {
-		case o.dryRun: // exits as the move would
+		case o.dryRun: // the exit code is that of the move
 			return errors.Join(o.printPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetMoves()) == 0:
 			return o.printNothing(moves)
@@ -147,7 +147,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	return nil
 }
 
-// printNothing ends a move without tasks to move.
+// printNothing prints the result of a move that has no task to move.
 func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
@@ -159,15 +159,15 @@ func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	return o.notAllMoved(moves)
 }
 
-// noteNothing says that the chosen tasks are already in the new group. Those that cannot be moved were named before.
+// noteNothing prints that the chosen tasks are already in the new group. Tasks that cannot be moved were listed before.
 func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
 		o.f.Say("Nothing to move: every chosen semaphore that admits %s already admits %s.", o.from, o.to)
 	}
 }
 
-// tasksText counts what moves. A pool is not a task: the callers that share it leave the old group with their tasks, so
-// the pool moves too, and is counted separately.
+// tasksText counts tasks and pools. A pool is not a task: it moves because the callers that share it leave the old
+// group with their tasks, so it is counted separately.
 func tasksText(moves []*gatekeeperv1.Moved) string {
 	pools := 0
 	for _, m := range moves {
@@ -197,12 +197,12 @@ func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
 	})
 }
 
-// warningsOf returns the warnings of the whole move, and why it may be a mistake.
+// warningsOf returns the warnings about the whole move, and why it may be a mistake.
 func warningsOf(moves *gatekeeperv1.MoveResponse) []string {
 	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
 
-// notAllMoved is the error of a move that left tasks which should have moved. The table has already named them.
+// notAllMoved returns an error if tasks were not moved that should have been. The table has already listed them.
 func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	var names []string
 	for _, n := range moves.GetNotMoved() {
@@ -220,7 +220,7 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	return ui.WithHint(err, "`gkctl set NAME group_pattern=...` sets a pattern.")
 }
 
-// refusal says why the move needs --force, according to the servers; nil when it does not.
+// refusal returns the error for a move that needs --force according to the servers, or nil if it does not.
 func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	if o.force || len(moves.GetDoubts()) == 0 {
 		return nil
@@ -236,7 +236,7 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	}
 }
 
-// ask shows what the move would do, and asks for confirmation.
+// ask shows the effects of the move, and asks for confirmation.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
 	asked, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 		What:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
@@ -258,11 +258,11 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	defer cancel()
 	var events <-chan update
 	if !o.noWait {
-		// Watch from the plan on: a permit that is granted between the plan and the edit has an old holder too.
+		// Watch from the revision of the plan: a permit granted between the plan and the edit has an old holder too.
 		events = o.watch(watching, c, h.names, moves.GetRevision()+1)
 		defer func() {
 			cancel()
-			for range events { // the watch has ended when the channel is closed
+			for range events { // the channel is closed when the watch has ended
 			}
 		}()
 	}
@@ -280,7 +280,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	return errors.Join(o.printReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
-// sendMove makes exactly the move that was shown. If the outcome is unknown, it says how to find out.
+// sendMove makes exactly the move that was shown. If the outcome is unknown, its error says how to find out.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
 	sending, cancel := o.f.Bounded(ctx)

@@ -27,7 +27,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 }
 
-// chosen selects the definitions of a command: names and globs, labels, or all.
+// chosen holds the options that select definitions: names and globs, labels, or --all.
 type chosen struct {
 	names  []string
 	labels string
@@ -39,7 +39,7 @@ func (c *chosen) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.all, "all", false, "every definition")
 }
 
-// selector returns the choice as the API takes it. It refuses contradictory flags.
+// selector converts the options to an API selector. It returns an error for contradictory options.
 func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
 	switch some := len(c.names) > 0 || c.labels != ""; {
 	case c.all && some:
@@ -57,7 +57,7 @@ type pauseOptions struct {
 	stop   bool
 	drain  change.DrainFlag
 	change.AskFlags
-	// replace: with --all, also replace the pauses of paused semaphores.
+	// replace makes --all also replace the pauses of paused semaphores.
 	replace bool
 	output  ui.Output
 }
@@ -128,7 +128,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		// Count the holders beforehand: the answer to a pause does not say how many there are.
+		// Count the holders beforehand, because the response to a pause does not contain their number.
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}},
 			change.Proposal{Question: "Continue?", Declined: "nothing was paused"},
 			func(r *gatekeeperv1.PreviewResponse) string {
@@ -137,7 +137,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.Bounded(ctx) // the user may have taken a while to answer
 		defer done()
 		out := &paused{preview: preview, end: end, DryRun: o.DryRun}
 		out.Stopped, out.GoOn = change.StopCount(preview.GetEffects())
@@ -155,12 +155,12 @@ func (o *pauseOptions) run(ctx context.Context) error {
 	})
 }
 
-// paused is the result of a pause in -o json.
+// paused is the result of a pause in JSON output.
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped holders must stop, or have less time for it. GoOn permits continue. Both are according to the preview
-	// just before.
+	// Stopped counts the holders that must stop or have less time for it, and GoOn the permits that continue. Both are
+	// from the preview just before the pause.
 	Stopped int  `json:"stopped"`
 	GoOn    int  `json:"go_on"`
 	DryRun  bool `json:"dry_run,omitempty"`
@@ -261,7 +261,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 			return err
 		}
 		out := &resumed{Names: []string{}, DryRun: o.DryRun, preview: preview}
-		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.Bounded(ctx) // the user may have taken a while to answer
 		defer done()
 		if o.DryRun {
 			out.Names = append(out.Names, change.EffectNames(preview.GetEffects())...)
@@ -277,7 +277,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	})
 }
 
-// resumed is the result of resume in -o json.
+// resumed is the result of resume in JSON output.
 type resumed struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`

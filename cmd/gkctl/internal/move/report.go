@@ -14,37 +14,37 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moveReport is the result of a move in -o json. Times count from the move.
+// moveReport is the result of a move in JSON output. Times are relative to the move.
 type moveReport struct {
 	From     string     `json:"from"`
 	To       string     `json:"to"`
 	Revision uint64     `json:"revision,string"`
 	Drain    string     `json:"drain,omitempty"`
 	Tasks    []moveTask `json:"tasks"`
-	// NotMoved were chosen but not moved.
+	// NotMoved lists the semaphores that were chosen but not moved.
 	NotMoved []notMoved `json:"not_moved,omitempty"`
-	// Followed reports whether the progress was followed. Left counts the old holders that were still there at its end,
-	// or that left a slot which is held for an operator.
+	// Followed reports whether gkctl followed the progress. Left counts the old holders that had not stopped when that
+	// ended, or that left a slot which is held for an operator.
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
 
-	what string // the tasks and pools, counted
+	what string // a text with the numbers of tasks and pools
 }
 
 type moveTask struct {
 	Name    string        `json:"name"`
 	Stopped []stoppedTask `json:"stopped"`
 	Started []startedTask `json:"started"`
-	// Held are expired permits that keep their slots until an operator clears them.
+	// Held lists expired permits that keep their slots until an operator clears them.
 	Held []words.Holder `json:"held,omitempty"`
 }
 
 type stoppedTask struct {
 	words.Holder
-	// How is "released", "expired" or another word. It is empty when its end was not seen.
+	// How says how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see that.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
-	// Overran: it did not stop within the drain, and kept its slot until After.
+	// Overran reports whether the holder did not stop within the drain, and kept its slot until After.
 	Overran bool `json:"overran,omitempty"`
 }
 
@@ -56,7 +56,7 @@ type startedTask struct {
 type notMoved struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
-	// Problem: the definition lets in the old group, and must be edited by hand.
+	// Problem reports whether the definition lets in the old group and must be edited by hand.
 	Problem bool `json:"problem,omitempty"`
 }
 
@@ -89,7 +89,7 @@ func (r *moveReport) add(h *handovers, followed bool) {
 	}
 }
 
-// protoDuration formats a duration as protobuf's JSON does; the text is empty for nil.
+// protoDuration formats a duration as protobuf's JSON does. It returns an empty string for nil.
 func protoDuration(d *durationpb.Duration) string {
 	if d == nil {
 		return ""
@@ -101,7 +101,7 @@ func protoDuration(d *durationpb.Duration) string {
 	return strings.Trim(string(data), `"`)
 }
 
-// printReport prints the result of a move. h is nil when nothing was moved.
+// printReport prints the result of a move. h is nil if nothing was moved.
 func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintAs(o.output, r, words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
@@ -122,7 +122,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	return nil
 }
 
-// printHandovers sums up which holders stopped and which got permits, and when. It names those that stopped too late.
+// printHandovers prints which holders stopped, which got permits, and when. It lists the holders that stopped too late.
 func (o *moveOptions) printHandovers(h *handovers) {
 	stopped, released, granted := 0, 0, 0
 	var last, lastGranted time.Duration

@@ -1,3 +1,3 @@
-// Package root builds the command line from the commands of the other packages. It has help, completion, version, and
-// the errors for wrong flags.
+// Package root assembles gkctl from the commands of the other packages. It adds help, completion, the version command,
+// and the errors for wrong flags.
 package root

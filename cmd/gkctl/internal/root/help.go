@@ -15,13 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-// exitText is an exit code and its line in help.
+// exitText is an exit code with its line in the help text.
 type exitText struct {
 	code int
 	text string
 }
 
-// generalExits returns the exit codes that any command may have.
+// generalExits returns the exit codes that any command may use.
 func generalExits() []exitText {
 	return []exitText{
 		{ui.ExitOK, "done"},
@@ -37,8 +37,8 @@ func generalExits() []exitText {
 	}
 }
 
-// ownExits returns the codes that a command has in addition to 0, 64, 69, 77 and 130. An empty text stands for the
-// general one.
+// ownExits returns the exit codes of a command besides 0, 64, 69, 77 and 130. An empty text means the one in
+// generalExits.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused, for example because of a concurrent change; nothing was changed"}
 	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}
@@ -111,7 +111,7 @@ func ownExits(command string) []exitText {
 	return nil
 }
 
-// exitHelp returns the exit codes for a command's help. run and work list theirs in their own help.
+// exitHelp returns the exit codes for a command's help text. run and work list theirs themselves.
 func exitHelp(cmd *cobra.Command) string {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	exits := generalExits()
@@ -158,7 +158,7 @@ func exitsOf(command string) []exitText {
 	return out
 }
 
-// newHelp replaces cobra's help, which exits with 0 for a mistyped command.
+// newHelp replaces cobra's help command, which exits with 0 for a mistyped command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -188,7 +188,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// flagError says what is wrong with a flag in an operator's words. pflag's messages contain those of Go's parsers.
+// flagError rewords an error about a flag for operators. The messages of pflag contain those of Go's parsers.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return ui.Usagef("there is no flag %s", unknownFlag(cmd, e))
@@ -202,7 +202,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return ui.Usagef("%w", err)
 }
 
-// unknownFlag returns the flag as it was written, and the one that was probably meant.
+// unknownFlag returns the flag as it was written, and suggests the most similar one.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	if short := e.GetSpecifiedShortnames(); short != "" {
 		text := "-" + e.GetSpecifiedName()[:1]
@@ -224,7 +224,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	return text
 }
 
-// valueRule says what a flag's value must be.
+// valueRule returns what is wrong with a flag's value, or what it must be.
 func valueRule(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "duration", "DURATION":
@@ -245,11 +245,11 @@ func valueRule(e *pflag.InvalidValueError) string {
 	return e.Unwrap().Error()
 }
 
-// durationRule says what a duration must be.
+// durationRule is valueRule for durations.
 func durationRule(e *pflag.InvalidValueError) string {
 	s := e.GetValue()
 	if _, err := time.ParseDuration(s); err == nil {
-		return e.Unwrap().Error() // the flag's own rule
+		return e.Unwrap().Error() // the error of the flag itself
 	}
 	switch number := strings.Trim(s, "0123456789."); {
 	case s != "" && number == "":

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// everyCommand calls f with each command that is not hidden.
+// everyCommand calls f for each command that is not hidden.
 func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	if c.Hidden {
 		return
@@ -28,7 +28,7 @@ func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	}
 }
 
-// A person on call at night has no time to look elsewhere.
+// An operator on call at night has no time to look up these things elsewhere.
 func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
@@ -42,27 +42,27 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 		}
 		for _, part := range []string{"\nExamples:\n  ", "\n  64 "} {
 			if !strings.Contains(out.String(), part) {
-				t.Errorf("the help of %s has no %q:\n%s", name, part, &out)
+				t.Errorf("the help of %s does not contain %q:\n%s", name, part, &out)
 			}
 		}
 		example := regexp.MustCompile(`\b(gkctl ` + regexp.QuoteMeta(name) + `\b|\| gkctl apply)`)
 		for line := range strings.Lines(c.Example) {
 			if !example.MatchString(line) {
-				t.Errorf("an example of %s is for another command: %s", name, line)
+				t.Errorf("an example of %s shows another command: %s", name, line)
 			}
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if unit := regexp.MustCompile(`\b[0-9]+(s|m|h)\b`); strings.EqualFold(f.Value.Type(), "duration") && !unit.MatchString(f.Usage+" "+f.DefValue) && name != "run" {
-				t.Errorf("%s --%s does not state its unit: %s", name, f.Name, f.Usage)
+				t.Errorf("%s --%s has no unit in its usage: %s", name, f.Name, f.Usage)
 			}
 			if word, _ := pflag.UnquoteUsage(f); slices.Contains(goWords, word) {
-				t.Errorf("%s --%s shows Go's word %q", name, f.Name, word)
+				t.Errorf("%s --%s has the Go type %q in its usage", name, f.Name, word)
 			}
 		})
 	})
 }
 
-// Every user of a machine can see the arguments of its processes. The token of a permit is a number, not a secret.
+// Every user of a machine can see the arguments of its processes. A permit's token is a number and not a secret.
 func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)
@@ -70,7 +70,7 @@ func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
 	everyCommand(root, func(name string, c *cobra.Command) {
 		visit := func(f *pflag.Flag) {
 			if secret.MatchString(f.Name) && f.Value.Type() == "string" && !strings.Contains(strings.ToLower(f.Usage), "file") {
-				t.Errorf("%s --%s takes a secret, and not a file with it: %s", name, f.Name, f.Usage)
+				t.Errorf("%s --%s takes a secret instead of a file with the secret: %s", name, f.Name, f.Usage)
 			}
 		}
 		c.LocalFlags().VisitAll(visit)
@@ -83,22 +83,22 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
-		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // their arguments do not exist yet
+		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name new things
 		if takes && known && c.ValidArgsFunction == nil {
-			t.Errorf("the arguments of %s are not completed: %s", name, c.Use)
+			t.Errorf("the arguments of %s have no completion: %s", name, c.Use)
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if !slices.Contains([]string{"selector", "group", "acquirer", "output", "context", "from", "to"}, f.Name) || f.Value.Type() == "uint64" {
 				return
 			}
 			if _, done := c.GetFlagCompletionFunc(f.Name); !done {
-				t.Errorf("%s --%s is not completed", name, f.Name)
+				t.Errorf("%s --%s has no completion", name, f.Name)
 			}
 		})
 	})
 }
 
-// Scripts rely on what docs/gkctl-reference.md says about -o json.
+// Scripts rely on the description of JSON output in docs/gkctl-reference.md.
 func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/gkctl-reference.md")
@@ -138,7 +138,7 @@ func TestCommands_EachSaysWhatItDoes(t *testing.T) {
 	t.Parallel()
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		if c.Hidden { // only gkctl calls it
+		if c.Hidden { // only gkctl itself calls it
 			return
 		}
 		if c.Short == "" || c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" && c.Name() != "help" {

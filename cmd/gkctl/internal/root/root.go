@@ -36,7 +36,7 @@ with *, ? and [a-z].
 -o json prints the API's messages with the API's field names, and 64-bit numbers and durations as in protobuf's JSON ("12", "60s").
 A list is {"items": [...]}. -o yaml prints the same as YAML, except for definitions: it prints them as the file that apply reads.`
 
-// newRoot returns the command line.
+// newRoot returns the root command with all other commands.
 func newRoot(f *conn.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gkctl",
@@ -78,7 +78,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 	return root
 }
 
-// signed reports whether the journal names an author for what a command does. history can search for one.
+// signed reports whether --author applies to a command: the journal records it, or history searches for it.
 func signed(command string) bool {
 	switch command {
 	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
@@ -88,17 +88,17 @@ func signed(command string) bool {
 	return false
 }
 
-// reasoned reports whether a command takes a reason. The journal keeps it, or, for a failed job, its firing does.
+// reasoned reports whether --reason applies to a command: the journal records it, or the firing of a failed job does.
 func reasoned(command string) bool {
 	switch command {
-	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the principal
+	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the caller's principal
 		return true
 	}
 	return command == "release" || signed(command) && command != "history" && command != "job submit"
 }
 
-// refuseAuthor refuses --author and --reason where they have no effect. A listing that accepted them would seem to
-// filter by them. GK_AUTHOR may be set for every command.
+// refuseAuthor returns an error for --author and --reason where they have no effect. If a listing accepted them, it
+// would seem to filter by them. GK_AUTHOR is accepted, because it may be set for every command.
 func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	refused := ""
@@ -109,12 +109,12 @@ func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 		refused = "reason"
 	}
 	if refused != "" {
-		return ui.Usagef("--%s is for commands that change definitions, permits or cordons; %s changes none of them", refused, name)
+		return ui.Usagef("--%s applies to commands that change definitions, permits or cordons; %s changes none of them", refused, name)
 	}
 	return nil
 }
 
-// Execute runs a command line and returns the exit code.
+// Execute runs the command line and returns the exit code.
 func Execute(ctx context.Context, f *conn.Factory, args []string) int {
 	root := newRoot(f)
 	root.SetArgs(args)
@@ -176,7 +176,7 @@ func newVersion(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// version returns the module's version, or the commit that it was built from.
+// version returns the version of the module, or the commit from which it was built.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

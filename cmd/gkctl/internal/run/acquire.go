@@ -29,7 +29,7 @@ type acquireOptions struct {
 	wait      waitFlag
 	hold      time.Duration
 	quiet     bool
-	ownID     bool // --holder-id was given, even if empty
+	ownID     bool // whether --holder-id was given, even if empty
 }
 
 func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) error) *cobra.Command {
@@ -67,13 +67,13 @@ If it gets no permit, it says why and who holds them, and exits with 75; -o json
 	return cmd
 }
 
-// forever is --wait without a value.
+// forever is the value of --wait without an argument.
 const forever = "forever"
 
-// waitFlag is --wait.
+// waitFlag is the value of --wait.
 type waitFlag struct {
 	set   bool
-	limit time.Duration // 0: none
+	limit time.Duration // 0 means no limit
 }
 
 func (w *waitFlag) String() string {
@@ -165,7 +165,8 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	return p, o.denied(err)
 }
 
-// pausedPlace says next to a place in the queue that its semaphore is paused; empty if it is not.
+// pausedPlace returns a text for a place in the queue of a paused semaphore. It returns an empty string if the
+// semaphore is not paused.
 func pausedPlace(at client.Place) string {
 	if at.Pause == nil {
 		return ""
@@ -180,7 +181,7 @@ func pausedPlace(at client.Place) string {
 	return text
 }
 
-// denied gives a denial its exit code, and adds what to do next.
+// denied adds the exit code and a hint to a denial.
 func (o *acquireOptions) denied(err error) error {
 	d, ok := errors.AsType[*client.DeniedError](err)
 	switch {
@@ -197,7 +198,7 @@ func (o *acquireOptions) denied(err error) error {
 	return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
 }
 
-// denialOf converts a denial to the API's message.
+// denialOf converts a denial to an API message.
 func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	out := &gatekeeperv1.Denial{
 		Reason: gatekeeperv1.Reason(gatekeeperv1.Reason_value["REASON_"+string(d.Reason)]), Message: d.Message,
@@ -216,7 +217,8 @@ func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: out}}
 }
 
-// heldForOperator returns the token of a permit that only an operator frees; 0 if there is none among the holders.
+// heldForOperator returns the token of a permit among the holders that only an operator can free, or 0 if there is
+// none.
 func heldForOperator(d *client.DeniedError) uint64 {
 	if d.Reason == client.ReasonNoFreePermit || d.Reason == client.ReasonHeldForOperator {
 		for _, p := range d.Holders {
@@ -235,7 +237,7 @@ func retryHint(d *client.DeniedError) string {
 	return "Retrying can help in " + words.Brief(d.RetryAfter) + " at the earliest; "
 }
 
-// print prints the token, and how to continue.
+// print prints the token, and to standard error how to continue.
 func (o *acquireOptions) print(p *client.Permit) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintObject(o.output, &gatekeeperv1.Permit{
@@ -254,7 +256,7 @@ func (o *acquireOptions) print(p *client.Permit) error {
 	return nil
 }
 
-// keep holds the permit, and then releases it.
+// keep holds the permit for the time of --hold, and then releases it.
 func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	timer := time.NewTimer(o.hold)
 	defer timer.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// waits reports whether the run waits in the queue.
+// waits reports whether the run waits in the queue if it is denied.
 func (o *runOptions) waits() bool { return o.queues() || o.timeout > 0 }
 
 func (o *runOptions) queues() bool { return o.onDenied.is("wait") || o.onDenied.is("queue") }
@@ -43,7 +43,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, command held.C
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
 }
 
-// showWaiting prints a wait that only an operator can end, and with --verbose every wait.
+// showWaiting reports a wait. Without --verbose it only reports waits that an operator must end.
 func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	if d.NeedsAction() {
 		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
@@ -52,7 +52,8 @@ func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	o.narrate("waiting: %s", d)
 }
 
-// showPlace prints each place in the queue with --verbose, and each pause at a terminal.
+// showPlace returns a function that reports the place in the queue. Without --verbose the function only reports that
+// the semaphore was paused, and only to a terminal.
 func (o *runOptions) showPlace() func(client.Place) {
 	paused := ""
 	return func(at client.Place) {
@@ -64,7 +65,7 @@ func (o *runOptions) showPlace() func(client.Place) {
 	}
 }
 
-// notBegun adds to the reason why there is no permit the exit code and what to do next.
+// notBegun adds the exit code and a hint to the error of a run that got no permit.
 func (o *runOptions) notBegun(err error, firing firingClaim) error {
 	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		o.status.denied(d)
@@ -80,13 +81,13 @@ func (o *runOptions) notBegun(err error, firing firingClaim) error {
 	return err
 }
 
-// denied decides what a denial means for the caller of gkctl.
+// denied returns the error for a denial, or nil if gkctl exits with 0.
 func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 	show := o.verbose || o.f.ErrTTY
 	switch d.Reason {
 	case client.ReasonFiringClaimed, client.ReasonFiringDone:
 		systemLog(d.Error())
-		if show || !firing.clocked { // expected with a schedule: cron would mail it from every host but one
+		if show || !firing.clocked { // expected if the firing has a schedule: cron would mail this line from every host but one
 			o.f.Say("gkctl: %s The command was not run. `gkctl firings show %s %s` shows when the firing was claimed.",
 				d, words.ShellWord(o.semaphore), words.ShellWord(firing.String()))
 		}
@@ -97,15 +98,15 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
 	if d.Reason == client.ReasonFiringTooFarAhead || d.Reason == client.ReasonFiringForgotten {
-		// It may never have run, and never will: not a success, whatever --on-denied says about jobs that run
-		// elsewhere.
+		// The firing may never have run, and never will. That is not a success, even with --on-denied skip, which is
+		// meant for jobs that run elsewhere.
 		if d.Reason == client.ReasonFiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: d, Hint: explain}
 	}
 	if o.onDenied.is("skip") {
-		if d.NeedsAction() { // otherwise it would be skipped forever without notice
+		if d.NeedsAction() { // otherwise the job would be skipped forever without notice
 			o.f.Say("gkctl: skipped: %s\n%s", d, explain)
 		} else if show {
 			o.f.Say("gkctl: skipped: %s", d)
@@ -118,7 +119,7 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		e.Code = ui.ExitNotAllowed // waiting does not help
 	case client.ReasonNoFreePermit:
 		if d.NeedsAction() {
-			break // it names the slots that an operator must clear
+			break // the hint names the slots that an operator must clear
 		}
 		e.Hint = "`gkctl holders " + o.semaphore + "` shows the holders."
 		if !o.waits() {
@@ -128,7 +129,8 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 	return e
 }
 
-// interruption ends a context at the first signal that would end gkctl, as long as there is no command to send it to.
+// interruption cancels a context at the first signal that would terminate gkctl, while there is no command that could
+// receive the signal.
 type interruption struct {
 	cancel context.CancelFunc
 	stop   chan struct{}
@@ -161,14 +163,14 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 	return ctx, i
 }
 
-// by returns the signal that arrived; nil when none did.
+// by returns the signal that arrived, or nil.
 func (i *interruption) by() os.Signal {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.signal
 }
 
-// over stops watching for signals, and returns the one that arrived before. The context continues.
+// over stops watching for signals, and returns the signal that arrived before, or nil. It does not cancel the context.
 func (i *interruption) over() os.Signal {
 	i.once.Do(func() { close(i.stop) })
 	i.work.Wait()

@@ -3,7 +3,7 @@ package run
 import (
 	"strings"
 	"time"
-	_ "time/tzdata" // --tz means the same on a host without a time zone database
+	_ "time/tzdata" // so that --tz works on hosts without a time zone database
 
 	"github.com/robfig/cron/v3"
 
@@ -14,26 +14,26 @@ import (
 
 const (
 	autoFiring = "auto"
-	// autoEvery is the step of auto: cron's resolution.
+	// autoEvery is the step of auto, which is the resolution of cron.
 	autoEvery = time.Minute
-	// cronFiringMark separates a name from a schedule. Schedules may contain an @ too, as in @daily.
+	// cronFiringMark separates a name from a schedule. The schedule may contain an @ too, as in @daily.
 	cronFiringMark = "@cron:"
 )
 
-// firingClaim is the firing of a run; without a name there is none.
+// firingClaim is the firing that a run claims. An empty name means no firing.
 type firingClaim struct {
 	name string
-	due  time.Time // zero: the name is the whole firing
-	// clocked: due comes from the clock. Hosts with the same schedule then claim the same firing, and all but one are
-	// denied.
+	due  time.Time // if zero, the firing consists of the name alone
+	// clocked reports whether due was derived from the clock. Hosts with the same schedule then claim the same firing,
+	// and all but one are denied.
 	clocked bool
 }
 
 // runFiring parses --firing and --tz.
 //
-// auto is the start time of gkctl, truncated in UTC and never rounded. A scheduler starts nothing early by its own
-// clock, and by that clock the job is due at the same time on every host, however wrong the clock is. Truncation does
-// not cover a start that is late by a whole step; cron: does.
+// auto is the start time of gkctl in UTC, truncated and never rounded. A scheduler never starts a job early by its own
+// clock, and by that clock the job is due at the same time on every host, even if the clock is wrong. Truncation does
+// not help if a start is late by a whole step; cron: does.
 func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error) {
 	name, spec, isCron := strings.Cut(s, cronFiringMark)
 	if !isCron {
@@ -54,7 +54,7 @@ func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error
 	return plainFiring(s, semaphore, started)
 }
 
-// plainFiring parses a firing that is not a schedule.
+// plainFiring parses a firing without a schedule.
 func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	name, at := "", s
 	if i := strings.LastIndex(s, "@"); i >= 0 {
@@ -81,7 +81,7 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	return firingClaim{name: name, due: started.UTC().Truncate(every), clocked: true}, nil
 }
 
-// autoStep parses the step of auto:STEP. It refuses a step with which two runs could get the same name.
+// autoStep parses the step of auto:STEP. It rejects a step with which two runs could get the same name.
 func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	every, err := time.ParseDuration(step)
 	if err != nil || every < time.Second || every%time.Second != 0 {
@@ -92,7 +92,7 @@ func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	if day%every != 0 && every%day != 0 {
 		return 0, ui.Usagef("firing %q: the step must divide a day, as 5m and 12h do, or be whole days: %s would start at a different time each day", s, step)
 	}
-	// Steps are counted in UTC. At 01:00 in Berlin, two nights of a spring fall into one UTC day.
+	// Steps are counted in UTC. In Berlin, 01:00 of two consecutive nights in spring falls into the same UTC day.
 	if _, change := started.ZoneBounds(); every >= day && !change.IsZero() {
 		return 0, ui.Usagef("firing %q: this host's clock changes for daylight saving time, so two runs could fall into one step of %s: "+
 			"give a schedule instead, as in --firing cron:'30 2 * * *'", s, step)
@@ -107,7 +107,7 @@ func (f firingClaim) String() string {
 	return f.name + "@" + f.due.Format(time.RFC3339)
 }
 
-// options claims the firing with the permit.
+// options returns the client options that claim the firing together with the permit.
 func (f firingClaim) options() []client.AcquireOption {
 	if f.name == "" {
 		return nil
@@ -115,11 +115,11 @@ func (f firingClaim) options() []client.AcquireOption {
 	return []client.AcquireOption{client.WithFiring(f.name, f.due)}
 }
 
-// cronFiring returns when a crontab schedule was due for a run that started at that time: its latest activation that is
-// not after the start. A late start, even by hours, has the same due time as a punctual one, as long as the next
-// activation has not come.
+// cronFiring returns the due time of a crontab schedule for a run that started at the given time: the latest activation
+// that is not after the start. A late start, even by hours, has the same due time as a punctual one, until the next
+// activation.
 //
-// zone is an IANA name, or empty for the zone of started.
+// zone is an IANA name. If it is empty, the zone of started is used.
 func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	const what = "firing cron:%s: "
 	named := strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=")
@@ -156,8 +156,9 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 }
 
 // skippedByClock returns when the clock jumped over an activation between after and now, for example over 02:30 on the
-// day on which daylight saving time begins; zero if it did not. Schedules omit such an activation, but cron starts the
-// job right after the jump. Without a separate name, that run would count as a repeat of the day before.
+// day on which daylight saving time begins. It returns the zero time if there was no such jump. Schedules omit such an
+// activation, but cron starts the job right after the jump. Without a separate due time, that run would count as a
+// repeat of the run on the day before.
 func skippedByClock(s *cron.SpecSchedule, after, now time.Time) time.Time {
 	for t := now.In(s.Location); ; {
 		jump, _ := t.ZoneBounds()

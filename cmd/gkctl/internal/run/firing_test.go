@@ -42,7 +42,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 	}
 }
 
-// The due time is the schedule's, no matter when within the interval a host starts.
+// The due time comes from the schedule, no matter when a host starts within the interval.
 func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, zone, started, want string }{
@@ -61,7 +61,8 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 		{"cron:0 3 1 * *", "UTC", "2026-06-30T12:00:00Z", "job@2026-06-01T03:00:00Z"},
 		{"cron:0 0 29 2 *", "UTC", "2026-06-01T00:00:00Z", "job@2024-02-29T00:00:00Z"},
 
-		// On 29 March 2026 Berlin has no time from 02:00 to 03:00. cron starts jobs that were due then at 03:00.
+		// On 29 March 2026 the time from 02:00 to 03:00 does not exist in Berlin. cron starts jobs that were due then
+		// at 03:00.
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T20:00:00+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-30T02:30:00+02:00", "job@2026-03-30T00:30:00Z"},
@@ -69,7 +70,7 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 		{"cron:0 3 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T00:00:00Z"},
 		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-30T01:00:00+02:00", "job@2026-03-29T23:00:00Z"}, // two nights in one UTC day
-		// On 25 October 02:30 happens twice: two due times, as for jobs in a program.
+		// On 25 October 02:30 occurs twice. These are two due times, as for jobs scheduled by the Go client.
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+02:00", "job@2026-10-25T00:30:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+01:00", "job@2026-10-25T01:30:00Z"},
 	} {

@@ -6,7 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Scripts rely on these: fields may be added, but not changed. docs/gkctl-reference.md lists them.
+// Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
+// them.
 func TestJSON_OfRun_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -54,7 +54,7 @@ type runOptions struct {
 	verbose       bool
 	statusFile    string
 
-	limited bool // --timeout was given
+	limited bool // whether --timeout was given
 	status  runStatus
 	signals chan os.Signal
 }
@@ -98,7 +98,7 @@ when the permit is safe (safe_until).`,
 		Args: held.Line("run"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
+				return nil, cobra.ShellCompDirectiveDefault // completes the command and its files
 			}
 			return f.CompleteNames(cmd, args, begun)
 		},
@@ -108,7 +108,7 @@ when the permit is safe (safe_until).`,
 			return run(o, cmd.Context())
 		},
 	}
-	o.RegisterAsker(cmd) // no --holder-id: two commands with the same one would take the permit from each other
+	o.RegisterAsker(cmd) // no --holder-id: two commands with the same id would take the permit from each other
 	flags := cmd.Flags()
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits to take")
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
@@ -129,7 +129,7 @@ when the permit is safe (safe_until).`,
 	return cmd
 }
 
-// newRunGuard is the guard process of run; see package child.
+// newRunGuard returns the hidden command for the guard process; see package child.
 func newRunGuard(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: held.GuardCommand, Hidden: true, Args: ui.NoArgs,
@@ -137,8 +137,8 @@ func newRunGuard(f *conn.Factory) *cobra.Command {
 	}
 }
 
-// newRunBegin is the process that becomes the command; see package child. Its arguments are the path, and then the
-// arguments of the command, with its name first.
+// newRunBegin returns the hidden command for the process that executes the user's command; see package child. Its
+// arguments are the path, and the command's arguments starting with its name.
 func newRunBegin() *cobra.Command {
 	return &cobra.Command{
 		Use: held.BeginCommand, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
@@ -146,7 +146,7 @@ func newRunBegin() *cobra.Command {
 	}
 }
 
-// run checks everything that needs no server, then acquires the permit, then runs the command.
+// run makes all checks that need no server, then acquires the permit, then runs the command. It writes the status file.
 func (o *runOptions) run(ctx context.Context) error {
 	o.status = runStatus{Semaphore: o.semaphore, Outcome: outcomeNotStarted, Started: time.Now()}
 	file, err := newStatusFile(o.statusFile)
@@ -180,7 +180,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 	}
 	defer file.Remove()
 
-	// From here on a signal ends the waiting, or goes to the command. It never ends gkctl between the two.
+	// From here on, a signal either ends the wait or is passed to the command. It never kills gkctl in between.
 	o.signals = make(chan os.Signal, 64)
 	signal.Notify(o.signals, child.Forwarded()...)
 	defer signal.Stop(o.signals)
@@ -199,7 +199,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 		}
 		r := &running{runOptions: o, command: command, file: file, permit: run.Permit()}
 		return r.under(run, interrupted)
-	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // gkctl prints what matters; cron would mail the rest
+	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // cron would mail its messages
 }
 
 func (o *runOptions) check() error {
@@ -226,7 +226,7 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// name sets the caller in the status.
+// name stores the caller's identity in the status.
 func (o *runOptions) name() error {
 	id, err := o.Identity(&o.f.Global)
 	if err != nil {
@@ -236,14 +236,14 @@ func (o *runOptions) name() error {
 	return nil
 }
 
-// narrate prints what happens, but only with --verbose.
+// narrate reports progress if --verbose is set.
 func (o *runOptions) narrate(format string, args ...any) {
 	if o.verbose {
 		o.f.Say("gkctl: "+format, args...)
 	}
 }
 
-// choice is a flag with one of several words. The first word is the default.
+// choice is a flag that accepts one of several words. The first word is the current value.
 type choice struct{ words []string }
 
 func newChoice(words ...string) choice { return choice{words} }
@@ -255,7 +255,7 @@ func (c *choice) String() string {
 	return c.words[0]
 }
 
-// Set puts the chosen word first.
+// Set moves the chosen word to the front.
 func (c *choice) Set(s string) error {
 	i := slices.Index(c.words, s)
 	if i < 0 {
@@ -265,7 +265,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// Type names the value in help.
+// Type returns the placeholder for the value in help texts.
 func (c *choice) Type() string { return strings.Join(c.words, "|") }
 
 func (c *choice) is(word string) bool { return c.String() == word }

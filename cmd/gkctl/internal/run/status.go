@@ -20,14 +20,14 @@ import (
 // The outcomes of a run in the status file. Scripts rely on them.
 const (
 	outcomeRan         = "ran"         // the command ran to its end
-	outcomeLost        = "lost"        // the permit was lost, or had to be given up, while the command ran: it was stopped
-	outcomeDenied      = "denied"      // no permit
-	outcomeClaimed     = "claimed"     // another holder has, or had, the firing
+	outcomeLost        = "lost"        // the command was stopped because the permit was lost or had to be given up
+	outcomeDenied      = "denied"      // no permit was granted
+	outcomeClaimed     = "claimed"     // another holder has claimed or run the firing
 	outcomeUnreachable = "unreachable" // no server answered
 	outcomeNotStarted  = "not_started" // the command was not started for another reason
 )
 
-// runStatus is the status file of run. As everywhere in gkctl's JSON, tokens are strings.
+// runStatus is the content of run's status file. As in all JSON output of gkctl, tokens are strings.
 type runStatus struct {
 	Semaphore string `json:"semaphore"`
 	Group     string `json:"group,omitempty"`
@@ -35,16 +35,16 @@ type runStatus struct {
 	Outcome   string `json:"outcome"`
 	// ExitCode is gkctl's exit code.
 	ExitCode int `json:"exit_code"`
-	// Reason is one word: the reason for the denial, or why the command was stopped.
+	// Reason is a constant: the reason for the denial, or why the command was stopped.
 	Reason string `json:"reason,omitempty"`
-	// Message is for a person.
+	// Message is a text for people.
 	Message string       `json:"message,omitempty"`
 	Token   string       `json:"token,omitempty"`
 	Firing  *held.Firing `json:"firing,omitempty"`
-	// Winner has, or had, the firing.
+	// Winner is the holder that has claimed or run the firing.
 	Winner  *winnerStatus  `json:"winner,omitempty"`
 	Command *commandStatus `json:"command,omitempty"`
-	// Released: the permit was released. Otherwise its slot is free when the permit expires.
+	// Released reports whether the permit was released. If not, its slot becomes free when the permit expires.
 	Released bool       `json:"released"`
 	Started  time.Time  `json:"started_at"`
 	Acquired *time.Time `json:"acquired_at,omitempty"`
@@ -58,10 +58,10 @@ type winnerStatus struct {
 	Token    string `json:"token"`
 }
 
-// commandStatus is how the command ended.
+// commandStatus describes how the command ended.
 type commandStatus struct {
 	PID int `json:"pid"`
-	// ExitCode is 128 + n when signal n ended the command.
+	// ExitCode is 128+n if signal n killed the command.
 	ExitCode int       `json:"exit_code"`
 	Signal   string    `json:"signal,omitempty"`
 	Started  time.Time `json:"started_at"`
@@ -90,10 +90,10 @@ func (s *runStatus) denied(d *client.DeniedError) {
 	}
 }
 
-// statusFile is where the status is written; nil for nowhere. Its folder is tested before anything runs.
+// statusFile is the file for the status, or nil for none. newStatusFile checks before the run that it can be written.
 type statusFile struct {
 	path string
-	temp string // the file that will replace it; empty for a file that is not regular, which is written in place
+	temp string // the file that will replace path; empty if path is not a regular file and is written in place
 }
 
 func newStatusFile(path string) (*statusFile, error) {
@@ -113,7 +113,7 @@ func newStatusFile(path string) (*statusFile, error) {
 	return &statusFile{path: path, temp: f.Name()}, f.Close()
 }
 
-// write writes how the run ended with err, and returns err.
+// write writes the status of a run that returned err, and returns err.
 func (f *statusFile) write(s *runStatus, err error) error {
 	if f == nil {
 		return err
@@ -140,13 +140,13 @@ func (f *statusFile) put(s *runStatus) error {
 	if err != nil {
 		return err
 	}
-	flags := os.O_WRONLY | syscall.O_NONBLOCK // a pipe may never have a reader
+	flags := os.O_WRONLY | syscall.O_NONBLOCK // a pipe may have no reader
 	info, err := os.Stat(f.path)
 	switch {
 	case err != nil || !info.Mode().IsRegular():
-	case strings.HasPrefix(f.path, "/dev/"), strings.HasPrefix(f.path, "/proc/"): // our own output, such as /dev/stdout, which the command shares
+	case strings.HasPrefix(f.path, "/dev/"), strings.HasPrefix(f.path, "/proc/"): // such as /dev/stdout, shared with the command
 		flags |= os.O_APPEND
-	default: // a link, which stays a link
+	default: // a symbolic link, which must stay one
 		flags |= os.O_TRUNC
 	}
 	file, err := os.OpenFile(f.path, flags, 0)
@@ -157,7 +157,7 @@ func (f *statusFile) put(s *runStatus) error {
 	return errors.Join(err, file.Close())
 }
 
-// withCode keeps the exit code and the hint of an error after other errors were joined to it.
+// withCode adds the exit code and the hint of err to an error that joins err with others.
 func withCode(joined, err error) error {
 	if err == nil || joined == nil || joined.Error() == err.Error() {
 		return err

@@ -14,22 +14,22 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// tokenDone is the result for one permit in -o json.
+// tokenDone is the result for one permit in JSON output.
 type tokenDone struct {
 	Token uint64 `json:"token,string"`
-	// Semaphore is empty when the servers do not say it.
+	// Semaphore is empty if the response does not contain it.
 	Semaphore string `json:"semaphore,omitempty"`
-	// Action is revoked, cleared or released. It is empty after a refusal; then Error says why.
+	// Action is revoked, cleared or released. It is empty if the servers refused; then Error has the reason.
 	Action   string `json:"action,omitempty"`
 	Revision uint64 `json:"revision,string,omitempty"`
 	Error    string `json:"error,omitempty"`
 
-	// text is the line for a person.
+	// text is the line for the table.
 	text string
 }
 
-// tokenCommand completes a command that processes several tokens, and continues after a failure. first may refuse
-// before anything is done, unless it is nil.
+// tokenCommand completes a command that processes several tokens and continues after a failure. If first is not nil, it
+// is called before anything is done and may return an error.
 func tokenCommand(
 	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
 ) *cobra.Command {
@@ -60,7 +60,7 @@ func tokenCommand(
 	return cmd
 }
 
-// actionIf returns the action if there is no error.
+// actionIf returns the action if err is nil.
 func actionIf(err error, action string) string {
 	if err != nil {
 		return ""
@@ -68,7 +68,7 @@ func actionIf(err error, action string) string {
 	return action
 }
 
-// completeTokens completes the tokens of permits, and shows their holders.
+// completeTokens completes the tokens of permits, with their holders as descriptions.
 func completeTokens(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: conn.CompletionPage})
@@ -163,7 +163,7 @@ permanently. It asks for confirmation; in a script, pass --yes.`,
 	return cmd
 }
 
-// check refuses contradictory flags, and asks for confirmation of --unsafe-now.
+// check rejects contradictory flags, and asks for confirmation of --unsafe-now.
 func (o *revokeOptions) check(ctx context.Context) error {
 	if _, err := o.drain.Read(); err != nil {
 		return err

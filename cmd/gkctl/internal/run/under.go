@@ -22,11 +22,11 @@ type running struct {
 	file    *held.File
 	permit  *client.Permit
 	proc    *held.Process
-	ended   bool  // set by forward when the command got a signal that ends processes; read after it has ended
+	ended   bool  // forward has passed on a signal that terminates processes; read after forward has returned
 	failed  error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
 }
 
-// under runs the command, and returns when its group is gone and the permit is released.
+// under runs the command. It returns when no process of the command's group is left and the permit is released.
 func (r *running) under(run *client.Run, i *interruption) error {
 	acquired := time.Now()
 	r.status.Token, r.status.Acquired = strconv.FormatUint(r.permit.Token(), 10), &acquired
@@ -37,10 +37,10 @@ func (r *running) under(run *client.Run, i *interruption) error {
 		}
 		return r.start(ctx)
 	})
-	if s := i.by(); s != nil { // it arrived before the command started
+	if s := i.by(); s != nil { // the signal arrived before the command started
 		err = &ui.CodeError{Code: held.ExitCode(s)}
 	}
-	_ = run.End(r.failed) // err says how the command ended, and the hook reports the release
+	_ = run.End(r.failed) // err has the outcome, and the Finished hook reports the release
 	return err
 }
 
@@ -54,7 +54,7 @@ func (r *running) notRun(ctx context.Context, err error) error {
 	return err
 }
 
-// start starts the command, and returns when it has ended.
+// start starts the command, and waits until it has ended.
 func (r *running) start(ctx context.Context) (err error) {
 	spec := held.Spec{
 		Command: r.command, Permit: r.permit, Context: r.permit.Context(), KillAfter: r.killAfter, File: r.file, Weight: r.weight,
@@ -87,13 +87,13 @@ func (r *running) start(ctx context.Context) (err error) {
 	}
 	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.By(state))
 	if r.ended {
-		r.failed = client.ErrCutShort // a reboot hands over the firing, as a crash does
+		r.failed = client.ErrCutShort // after a reboot the firing may be run by another host, as after a crash
 	}
 	return &ui.CodeError{Code: state.Code}
 }
 
-// wait returns when the command has ended, and forwards signals meanwhile. The error is why the command had to stop
-// before that.
+// wait waits until the command has exited, and forwards signals to it. It returns the reason why the command had to
+// stop before that, or nil.
 func (r *running) wait() error {
 	stop := make(chan struct{})
 	var signalling sync.WaitGroup
@@ -104,15 +104,15 @@ func (r *running) wait() error {
 	return stopped
 }
 
-// forward passes signals on to the group.
+// forward passes signals on to the command's group.
 func (r *running) forward(stop <-chan struct{}) {
 	for {
 		select {
 		case s := <-r.signals:
-			// A group that was stopped for longer than its permit lasts must not continue, not even for a moment.
+			// A group that was stopped beyond the end of its permit must not be continued, not even for a moment.
 			r.ended = r.ended || held.Ends(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
-				_ = r.proc.Signal(n) // it may have ended, which Wait notices
+				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices
 			}
 		case <-stop:
 			return
@@ -120,14 +120,14 @@ func (r *running) forward(stop <-chan struct{}) {
 	}
 }
 
-// stopped is the error of a command that was stopped because of its permit.
+// stopped returns the error for a command that was stopped because of its permit.
 func (r *running) stopped(cause error, state child.State) error {
 	word, text := held.StopReason(cause)
 	how := "ended after SIGTERM" + with(state)
 	switch {
 	case r.proc.Killed():
 		how = "had to be killed" + with(state)
-	case state.Signal == syscall.SIGTERM: // the exit code would only repeat it
+	case state.Signal == syscall.SIGTERM: // its exit code adds no information
 		how = "ended by SIGTERM"
 	}
 	r.status.Outcome, r.status.Reason = outcomeLost, word
@@ -135,7 +135,7 @@ func (r *running) stopped(cause error, state child.State) error {
 		Hint: "`gkctl explain " + r.semaphore + "` shows the current state."}
 }
 
-// released reports the outcome of the release.
+// released records and reports the outcome of the release.
 func (o *runOptions) released(r client.Report) {
 	o.status.Released = r.Release == nil
 	if r.Release != nil {

@@ -46,8 +46,8 @@ The duration counts from the start of gkctl, not from its end.`,
 	return cmd
 }
 
-// unknownDuration is sent for a permit whose duration gkctl does not know. It is longer than any duration, so it never
-// shortens one.
+// unknownDuration is sent as the duration of a permit, because gkctl does not know the actual one. It is longer than
+// any duration, so it never shortens the permit.
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {

@@ -1,2 +1,3 @@
-// Package see has the commands that show the state of a cluster: get, holders, waiters, explain, history and watch.
+// Package see implements the commands that show the state of a cluster: gkctl get, holders, waiters, explain, history
+// and watch.
 package see

@@ -27,7 +27,7 @@ type explainOptions struct {
 	labels string
 	weight uint32
 	firing string
-	// weighed: --weight was given.
+	// weighed reports whether --weight was given.
 	weighed bool
 }
 
@@ -92,18 +92,18 @@ func (o *explainOptions) run(ctx context.Context) error {
 	})
 }
 
-// one reports whether the arguments are a single name, not a glob.
+// one reports whether the arguments are a single name and not a glob.
 func (o *explainOptions) one() bool {
 	return len(o.names) == 1 && !lookup.IsGlob(o.names[0]) && o.labels == ""
 }
 
-// caller reports whether the flags name a caller.
+// caller reports whether a flag identifies a caller.
 func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "" || o.HolderID != "" }
 
 // chosen returns the names of the semaphores to explain.
 func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {
 	if o.one() {
-		return o.names, nil // explain reports a missing definition
+		return o.names, nil // explained returns the error for a missing definition
 	}
 	records, err := lookup.Chosen(ctx, c, o.names, o.labels)
 	if err != nil {
@@ -112,14 +112,14 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
 
-// answer explains each question.
+// answer asks the servers each question, and prints the answers.
 func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
 	var items []json.RawMessage
 	for i, q := range questions {
 		r, err := explained(ctx, c, q.req)
 		if err != nil {
 			if o.output.Is(ui.Table) {
-				o.printBothLists(r) // tasks outlive a definition
+				o.printBothLists(r) // there may be tasks without a definition
 			}
 			return err
 		}
@@ -151,7 +151,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 	return o.f.PrintObject(o.output, ui.Items(items))
 }
 
-// explained asks the servers about one semaphore. A missing definition is an error.
+// explained asks the servers to explain a request. It returns an error if there is no definition.
 func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
@@ -164,7 +164,7 @@ func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainR
 	return r, err
 }
 
-// print prints each step of the decision, the holders that take the slots, and any other obstacles.
+// print prints the steps of the decision, the holders that take the slots, and other obstacles.
 func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
 	fmt.Fprintf(o.f.Out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
 	width := 0
@@ -178,7 +178,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		}
 		fmt.Fprintf(o.f.Out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), words.Cell(s.GetText()))
 	}
-	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else the last step says it
+	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // otherwise it is the last step
 		fmt.Fprintln(o.f.Out, r.GetSummary())
 	}
 	for _, p := range r.GetHolders() {
@@ -187,7 +187,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 	if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
 		fmt.Fprintf(o.f.Out, "... and %d more\n", more)
 	}
-	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
+	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // otherwise in the summary
 		fmt.Fprintf(o.f.Out, "Nothing is granted until %s: the cluster was recovered, and earlier holders may still rely on their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 	}
@@ -225,7 +225,7 @@ func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 	}
 }
 
-// takenText says who takes a slot, and when it may be free.
+// takenText says which holder takes a slot, and when the slot may become free.
 func takenText(p *gatekeeperv1.Permit) string {
 	if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 		return words.HeldText(p)
@@ -246,15 +246,15 @@ func takenText(p *gatekeeperv1.Permit) string {
 // question is a request to explain.
 type question struct {
 	req *gatekeeperv1.ExplainRequest
-	// denied is what the servers remember about its caller. It is nil when they remember nothing, or when the flags
-	// name the caller.
+	// denied is the servers' record of the caller's denials. It is nil if there is none, or if the flags identify the
+	// caller.
 	denied *gatekeeperv1.DeniedCaller
 	// before holds the lines to print before the answer.
 	before []string
 }
 
-// questions returns a request for every caller that was denied. For a semaphore without one it returns a request of the
-// most likely caller: the one that the flags name, the one that had a permit last, or this host.
+// questions returns a question for every caller that was denied. For a semaphore without denied callers it returns a
+// question for the most likely caller: the caller that the flags identify, the last holder, or this host.
 func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) ([]question, error) {
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
@@ -283,7 +283,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first := &out[0]
 		text, last, err := lastHolder(ctx, c, names[0])
 		if errors.Is(err, client.ErrUnavailable) {
-			return nil, err // it says that there is no leader; the next call would only time out
+			return nil, err // there is no leader, and the next call would only time out
 		}
 		before := lookup.MisspelledLines(r)
 		if text != "" {
@@ -302,7 +302,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	return out, nil
 }
 
-// ofDenied repeats a caller's request. --weight and --firing take precedence.
+// ofDenied returns a question that repeats a denied caller's request. --weight and --firing take precedence.
 func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
 	req := &gatekeeperv1.ExplainRequest{
 		Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring(), Worker: d.GetWorker(),
@@ -316,12 +316,11 @@ func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeepe
 	return question{req: req, denied: d, before: []string{words.Cell(d.GetText())}}
 }
 
-// lastHolder says who has a permit, or had the last one that the journal remembers. caller is nil when that is unknown.
-// It is only a note: text is empty when the servers cannot say.
+// lastHolder describes the current holder, or the last one that the journal remembers. caller is nil if there is none.
 func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity, err error) {
 	of := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
-		return &gatekeeperv1.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer()} // another acquisition
+		return &gatekeeperv1.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer()} // no holder id: a new acquisition
 	}
 	names := []string{name}
 	held, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names, PageSize: 1})
@@ -332,7 +331,8 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), of(p), nil
 	}
-	// One page holds everything that the journal keeps of a semaphore: its runs may be behind as many edits.
+	// One page holds everything that the journal keeps of a semaphore. The ends of its permits may come after that many
+	// edits.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
 		return "", nil, err
@@ -346,7 +346,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	return "No permit is held, and the journal remembers none.", nil, nil
 }
 
-// item returns an answer as one of several.
+// item returns an answer as an item of a list.
 func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
 	more := struct {
 		Semaphore string     `json:"semaphore"`

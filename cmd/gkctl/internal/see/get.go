@@ -30,13 +30,13 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 }
 
-// maxDeniedLines is how many denied callers get and history name.
+// maxDeniedLines is the maximum number of denied callers that get and history list.
 const maxDeniedLines = 10
 
-// sayDenied prints, below a listing, the callers that are denied until somebody acts.
+// sayDenied prints, below a listing, the callers that are denied until somebody intervenes.
 func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
-		return // among all semaphores there may be many: standbys are denied by design
+		return // there may be many in all semaphores, because standbys are denied by design
 	}
 	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
@@ -125,8 +125,8 @@ func (o *getOptions) run(ctx context.Context) error {
 	})
 }
 
-// read reads the requested definitions. With a filter, a name that does not match is just an empty answer, but a name
-// without a definition is an error.
+// read returns the requested definitions. With a filter, a name that does not match only makes the result smaller, but
+// a name without a definition is an error.
 func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv1.DefinitionRecord, error) {
 	if o.group == "" && o.search == "" && len(o.states) == 0 {
 		return lookup.Definitions(ctx, c, o.globs, o.labels)
@@ -138,12 +138,12 @@ func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv
 	return records, err
 }
 
-// drains are the holders of a semaphore that must stop but may continue for a while, and the slots that are held for an
-// operator.
+// drains describes the holders of a semaphore that must stop but may continue for a while, and the slots that are held
+// for an operator.
 type drains struct {
 	holders int
 	longest time.Duration
-	held    []uint64 // tokens
+	held    []uint64 // the tokens of the permits held for an operator
 }
 
 func (d drains) heldText() string {
@@ -160,9 +160,8 @@ func (d drains) text() string {
 	return fmt.Sprintf("%s continue for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
-// draining finds out how long stopping holders may continue, and which slots are held for an operator, for definitions
-// whose state says that there are some. It is only called where a person looks closely: for a few names, or with -o
-// wide.
+// draining determines how long stopping holders may continue, and which slots are held for an operator, for definitions
+// whose state says that there are some. It only does so where the user wants details: for a few names, or with -o wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
 	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
 		return nil, nil
@@ -210,7 +209,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) ui.Row {
 	}
 }
 
-// definitionState says what prevents grants apart from a lack of permits, and which values end at a time.
+// definitionState describes what prevents grants apart from a lack of permits, and which values are temporary.
 func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	var states []string
 	if r.GetDisabled() != "" {
@@ -249,12 +248,12 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	return strings.Join(states, "; ")
 }
 
-// missed is the MISSED column: which work a semaphore missed.
+// missed returns the MISSED column, which describes the expected work that did not happen.
 func missed(s *gatekeeperv1.Missed) string {
 	if s == nil {
 		return ""
 	}
-	if s.GetText() != "" { // the text says it all
+	if s.GetText() != "" { // this text is complete
 		return "for " + words.Ago(s.GetSince()) + ": " + s.GetText()
 	}
 	text := words.Word(s.GetKind(), "MISSED_KIND_") + " for " + words.Ago(s.GetSince())
@@ -266,7 +265,7 @@ func missed(s *gatekeeperv1.Missed) string {
 
 const statePrefix = "DEFINITION_STATE_"
 
-// statesFlag is --state: states of definitions, one of which must apply.
+// statesFlag is the value of --state: a definition must have one of these states.
 type statesFlag []gatekeeperv1.DefinitionState
 
 func (f *statesFlag) register(cmd *cobra.Command) {
@@ -274,7 +273,7 @@ func (f *statesFlag) register(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 }
 
-// stateWords lists the states in the order of their numbers.
+// stateWords returns the names of all states, sorted.
 func stateWords() []string {
 	var out []string
 	for n := range gatekeeperv1.DefinitionState_name {
@@ -286,7 +285,7 @@ func stateWords() []string {
 	return out
 }
 
-// String, Set and Type implement pflag.Value.
+// String implements pflag.Value.
 func (f *statesFlag) String() string {
 	return strings.Join(words.Mapped(*f, func(s gatekeeperv1.DefinitionState) string { return words.Word(s, statePrefix) }), ",")
 }
@@ -302,5 +301,5 @@ func (f *statesFlag) Set(s string) error {
 	return nil
 }
 
-// Type names the value in help.
+// Type returns the placeholder for the value in help texts.
 func (f *statesFlag) Type() string { return "STATE,..." }

@@ -123,8 +123,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// read reads the entries of the requested number of changes, and what the journal has forgotten about the requested
-// change.
+// read returns the entries of the requested number of changes. missing describes what the journal has forgotten about
+// the change given with --change.
 func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) (
 	entries []*gatekeeperv1.HistoryEntry, missing *gatekeeperv1.MissingEntries, err error,
 ) {
@@ -154,8 +154,8 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 	}
 }
 
-// by reports whether an author matches --author: an exact name, a name without its host, or a glob. Without --author,
-// all match.
+// by reports whether an author matches --author, which is an exact name, a name without its host, or a glob. All
+// authors match if --author was not given.
 func (o *historyOptions) by(author string) bool {
 	if !o.f.Global.Changed("author") {
 		return true
@@ -166,12 +166,12 @@ func (o *historyOptions) by(author string) bool {
 	return author == want || name == want || err == nil && matches
 }
 
-// historyRows makes a row of each entry. With byChange it merges entries of a change that say the same about several
-// semaphores.
+// historyRows returns a row for each entry. If byChange is set, it merges the entries of a change that differ only in
+// their semaphores.
 func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	var rows []ui.Row
-	names := make(map[string][]string) // by the rest of their row
-	at := make(map[string]int)         // the index of that row
+	names := make(map[string][]string) // names by the other cells of the row
+	at := make(map[string]int)         // index of that row
 	for _, e := range entries {
 		r := historyRow(e)
 		said := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
@@ -188,10 +188,10 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	return rows
 }
 
-// historyName is the column of the semaphore.
+// historyName is the index of the column with the semaphore.
 const historyName = 4
 
-// changeNames returns the numbers of the entries' changes, each once.
+// changeNames returns the numbers of the entries' changes, without duplicates.
 func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
 	return slices.Compact(words.Mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
 }
@@ -206,13 +206,13 @@ func historyRow(e *gatekeeperv1.HistoryEntry) ui.Row {
 	}
 }
 
-// historyText says what an entry changed.
+// historyText describes what an entry changed.
 func historyText(e *gatekeeperv1.HistoryEntry) string {
 	var parts []string
 	if e.GetBefore() != nil && e.GetAfter() != nil && !words.SameRule(e.GetBefore(), e.GetAfter()) {
 		parts = append(parts, words.FieldChanges(e.GetBefore(), e.GetAfter())...)
 	}
-	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // its end no longer applies
+	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // the pause's end no longer applies
 	if e.GetUntil() != nil && !resumed {
 		parts = append(parts, "until "+words.When(e.GetUntil()))
 	}

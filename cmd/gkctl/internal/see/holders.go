@@ -22,7 +22,7 @@ type holdersOptions struct {
 	labels string
 	group  string
 	at     string
-	past   bool // --at was given, even if empty
+	past   bool // whether --at was given, even if empty
 }
 
 func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) error) *cobra.Command {
@@ -93,16 +93,16 @@ func permitRow(p *gatekeeperv1.Permit) ui.Row {
 	}
 }
 
-// heldAt lists the permits held at a time in -o json.
+// heldAt is the JSON output of --at: the permits held at that time.
 type heldAt struct {
 	Items []ui.Message `json:"items"`
 	At    string       `json:"at"`
-	// HistoryBegins is the time since which the journal of all chosen semaphores is complete. It is absent if the
-	// journal has everything.
+	// HistoryBegins is the time from which the journal is complete for all chosen semaphores. It is absent if the
+	// journal has never forgotten an entry of them.
 	HistoryBegins string `json:"history_begins,omitempty"`
 }
 
-// runAt shows who held permits at a time.
+// runAt prints the permits that were held at a time.
 func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 	at, err := ui.ParseTime("--at", o.at, now, ui.Back)
 	if err != nil {
@@ -137,7 +137,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 	})
 }
 
-// pastHolders reads all pages, and where the journal begins.
+// pastHolders reads all pages. begins is the time at which the journal begins.
 func pastHolders(
 	ctx context.Context, c *client.Client, req *gatekeeperv1.ListHoldersRequest,
 ) (permits []*gatekeeperv1.Permit, begins *timestamppb.Timestamp, err error) {

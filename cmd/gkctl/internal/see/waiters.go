@@ -47,7 +47,7 @@ why tasks wait.`,
 	return cmd
 }
 
-// bothLists is the result in -o json: waiting callers and workers, and waiting tasks.
+// bothLists is the JSON output: waiting callers and workers, and waiting tasks.
 type bothLists struct {
 	Items []ui.Message `json:"items"`
 	Tasks []ui.Message `json:"tasks"`
@@ -102,7 +102,7 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 	})
 }
 
-// waiting is a waiting caller, or the waiting or idle slots of a worker in the place of the first one.
+// waiting is a waiting caller, or all waiting or all idle slots of a worker, with the first slot as the Waiter.
 type waiting struct {
 	*gatekeeperv1.Waiter
 	slots int
@@ -131,7 +131,7 @@ func folded(waiters []*gatekeeperv1.Waiter) []*waiting {
 	return out
 }
 
-// workerID returns the holder id of a worker. The id of a slot adds a random part to it.
+// workerID returns the holder id of a worker: the holder id of its slot without the random suffix.
 func workerID(w *gatekeeperv1.Waiter) string {
 	id := w.GetIdentity().GetHolderId()
 	if i := strings.LastIndexByte(id, '/'); w.GetWorker() && i >= 0 {
@@ -140,7 +140,7 @@ func workerID(w *gatekeeperv1.Waiter) string {
 	return id
 }
 
-// who names a caller by its acquirer, and a worker with the number of its slots.
+// who returns the name of the acquirer, and for a worker also the number of its slots.
 func (w *waiting) who() string {
 	who := w.GetIdentity().GetAcquirer()
 	if w.GetWorker() {
@@ -149,7 +149,7 @@ func (w *waiting) who() string {
 	return who
 }
 
-// place is the place of a worker's first slot.
+// place returns the place in the queue, for a worker that of its first slot.
 func (w *waiting) place() string {
 	if w.GetPlace() == 0 {
 		return "idle"

@@ -73,21 +73,20 @@ func (o *watchOptions) run(ctx context.Context) error {
 				}
 			}
 		}
-		return nil // interrupted, as intended
+		return nil // interrupted, which is not an error
 	})
 }
 
-// sayAhead says how far the cluster is from the first revision if that lies in the future: nothing is printed until
-// then.
+// sayAhead prints a note if the first revision lies in the future, because the watch prints nothing until then.
 func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
 	}
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
-	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}) // the shortest answer that has the leader's revision
+	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}) // a short response with the leader's revision
 	if err != nil || o.from <= r.GetRevision()+1 {
-		return // only a note; the watch reports the error
+		return // the watch reports the error
 	}
 	o.f.Say("gkctl: revision %d is in the future; the cluster is at %d. Nothing is shown until then. --from %d shows the next event.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
@@ -128,7 +127,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	return err
 }
 
-// eventEnd says how the holder of a cooling slot ended. For other events the kind says it.
+// eventEnd returns how the holder of a cooling slot ended. For other events, the kind says that.
 func eventEnd(e *gatekeeperv1.Event) string {
 	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {
 		return ""
@@ -136,7 +135,7 @@ func eventEnd(e *gatekeeperv1.Event) string {
 	return words.Word(e.GetEnded(), "PERMIT_END_")
 }
 
-// eventDetail says what an event is about, apart from a permit.
+// eventDetail describes the subject of an event, apart from a permit.
 func eventDetail(e *gatekeeperv1.Event) string {
 	if c := e.GetCordon(); c != nil {
 		text := words.CordonText(c)
@@ -158,8 +157,8 @@ func eventDetail(e *gatekeeperv1.Event) string {
 	return ""
 }
 
-// pointOut says which names have no definition, and which one was probably meant. It is only a note, because a watch
-// may be started early. It ignores errors of the servers.
+// pointOut prints a note for each name without a definition, which suggests the most similar name. This is not an
+// error, because a watch may be started before the definition is created. It ignores errors of the servers.
 func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()

@@ -1,2 +1,2 @@
-// Package snapshot has the commands that save and inspect backups.
+// Package snapshot implements the commands that save and inspect backups.
 package snapshot

@@ -71,7 +71,7 @@ func (o *saveOptions) run(ctx context.Context) error {
 	if o.file == "-" {
 		return o.fetch(ctx, o.f.Out)
 	}
-	if err := o.free(); err != nil { // before the cluster does unnecessary work
+	if err := o.free(); err != nil { // checked first, to spare the cluster unnecessary work
 		return err
 	}
 	temp, err := os.CreateTemp(filepath.Dir(o.file), ".backup-*") // with mode 0600
@@ -79,8 +79,8 @@ func (o *saveOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		_ = temp.Close()           // twice, if all went well
-		_ = os.Remove(temp.Name()) // it has another name, if all went well
+		_ = temp.Close()           // already closed after success
+		_ = os.Remove(temp.Name()) // already renamed after success
 	}()
 	if err := o.fetch(ctx, temp); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (o *saveOptions) run(ctx context.Context) error {
 	return show(o.f, o.output, o.file, saved)
 }
 
-// fetch writes the backup. It gives up on a server that sends nothing for --timeout.
+// fetch writes the backup to w. It gives up if a server sends nothing for --timeout.
 func (o *saveOptions) fetch(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -126,7 +126,7 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// free refuses an existing file, unless --force was given.
+// free returns an error if the file exists, unless --force was given.
 func (o *saveOptions) free() error {
 	if o.force {
 		return nil
@@ -144,7 +144,7 @@ func (o *saveOptions) taken() error {
 	return ui.WithHint(fmt.Errorf("%s already exists: no backup was saved", o.file), "--force replaces it.")
 }
 
-// name gives the finished file its name durably, so that it survives a crash of the machine.
+// name gives the finished file its final name, durably even if the machine crashes.
 func (o *saveOptions) name(temp string) error {
 	if o.force {
 		if err := os.Rename(temp, o.file); err != nil {
@@ -152,7 +152,7 @@ func (o *saveOptions) name(temp string) error {
 		}
 	} else if err := os.Link(temp, o.file); errors.Is(err, fs.ErrExist) {
 		return o.taken()
-	} else if err != nil { // a file system without hard links
+	} else if err != nil { // the file system has no hard links
 		if err := o.free(); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ contact servers, and shows neither payloads nor hashes of tokens.`,
 	return cmd
 }
 
-// classified adds the exit code to the error of a file.
+// classified adds the exit code to an error from reading a backup.
 func classified(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err
@@ -197,7 +197,7 @@ func classified(err error) error {
 	return &ui.CodeError{Code: ui.ExitBadInput, Err: err}
 }
 
-// show prints what is in a backup.
+// show prints a summary of a backup.
 func show(f *conn.Factory, output ui.Output, file string, b *backup.Backup) error {
 	s := b.Summary()
 	if !output.Is(ui.Table) {

@@ -1,7 +1,7 @@
-// Command gkctl shows and changes the state of a Gatekeeper cluster: definitions, permits, queues, members. It uses
-// package client.
+// Command gkctl shows and changes the state of a Gatekeeper cluster, such as definitions, permits, queues and members.
+// It uses package client.
 //
-// Each package below internal has some of the commands:
+// Each of these packages below internal implements some of the commands:
 //
 //	see      get, holders, waiters, explain, history, watch
 //	edit     apply, set, edit, delete, undo, preview, diff
@@ -16,13 +16,14 @@
 //	auth     auth whoami, can-i, roles, list, bind and unbind; auth token create, list and revoke
 //	audit    audit verify
 //	bench    bench
-//	root     help, completion, version, and the command line as a whole
+//	root     help, completion, version, and the root command
 //
-// A command has an options struct, which its flags fill, and a run method. newX takes that method as an argument, so
-// that a test can look at the options instead. These packages do not import each other. They share change (preview,
-// confirmation, undo), conn (connections to servers), lookup (names and globs), ui (streams, formats, errors, exit
-// codes) and words (API messages for people), each of which imports only those after it. held runs a command while a
-// permit is held, with package child. Script tests of whole commands are in testdata/script.
+// A command has an options struct that its flags fill, and a run method. The constructor newX takes that method as an
+// argument, so that a test can inspect the options instead of running the command. These packages do not import each
+// other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and globs), ui
+// (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only imports
+// those named after it. Package held runs a command while a permit is held, with the help of package child. Script
+// tests of whole commands are in testdata/script.
 package main
 
 import (
@@ -37,6 +38,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal kills the process
 	os.Exit(root.Execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 }

@@ -24,12 +24,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moveWorld is a cluster with two tasks in prod, and a gkctl whose batches of edits the test intercepts.
+// moveWorld is a cluster with two tasks in group prod. The test intercepts the edits that gkctl sends.
 type moveWorld struct {
 	t         *testing.T
 	servers   map[string]*gatekeeper.Server
 	endpoints []string
-	// onEdit replaces each batch of edits that gkctl sends. send sends it.
+	// onEdit is called instead of sending a batch of edits. send sends it.
 	onEdit func(ctx context.Context, send func() error) error
 }
 
@@ -71,7 +71,7 @@ func newMoveWorld(t *testing.T, count int) *moveWorld {
 	return w
 }
 
-// stop closes a server, once.
+// stop closes a server, unless it is already closed.
 func (w *moveWorld) stop(id string) {
 	s := w.servers[id]
 	delete(w.servers, id)
@@ -85,7 +85,7 @@ func (w *moveWorld) stop(id string) {
 	}
 }
 
-// stopLeader closes the server that leads.
+// stopLeader closes the leader.
 func (w *moveWorld) stopLeader() {
 	status, err := w.client().Cluster().GetStatus(w.t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *moveWorld) client() *client.Client {
 	return c
 }
 
-// run runs gkctl, and returns its exit code and output.
+// run runs gkctl and returns its exit code and output.
 func (w *moveWorld) run(args ...string) (int, string) {
 	var out bytes.Buffer
 	hand := grpc.WithUnaryInterceptor(func(
@@ -125,7 +125,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
-// bobEditsFirst lets bob edit b just before gkctl sends its next batch.
+// bobEditsFirst makes bob edit b just before gkctl sends its next batch.
 func (w *moveWorld) bobEditsFirst() {
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
@@ -136,7 +136,7 @@ func (w *moveWorld) bobEditsFirst() {
 	}
 }
 
-// groups returns the group patterns of both tasks, and how many changes led to them.
+// groups returns the group patterns of both tasks, and the number of changes that replaced definitions.
 func (w *moveWorld) groups() (patterns string, changes int) {
 	w.t.Helper()
 	c := w.client()
@@ -160,9 +160,9 @@ func (w *moveWorld) groups() (patterns string, changes int) {
 	return strings.Join(all, " "), len(seen)
 }
 
-func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
+func TestMove_LeaderStopsDuringTheEdit_IsMadeOnce(t *testing.T) {
 	t.Parallel()
-	for name, edited := range map[string]bool{"before the edit": false, "after the edit, before its answer": true} {
+	for name, edited := range map[string]bool{"before the edit": false, "after the edit, before the response": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newMoveWorld(t, 3)
 			var first atomic.Bool
@@ -181,7 +181,7 @@ func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
 			code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "40s")
 			patterns, changes := w.groups()
 			if code != ui.ExitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nno permits were held\nundo with: gkctl undo ") {
-				t.Errorf("exit code %d, groups %q by %d changes\n%s", code, patterns, changes, out)
+				t.Errorf("exit code %d, groups %q after %d changes\n%s", code, patterns, changes, out)
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 		return status.Error(codes.Internal, "twice")
 	}
 	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != ui.ExitOK || !strings.Contains(out, "Nothing to move") {
-		t.Errorf("again: exit code %d\n%s", code, out)
+		t.Errorf("second run: exit code %d\n%s", code, out)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	}
 }
 
-// A permit that is granted between the plan and the move is followed too.
+// A permit granted between the plan and the move must be followed too.
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -261,7 +261,8 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 	}
 }
 
-// A holder that does not stop keeps its slot until its deadline. It is named, and the waiter gets the slot after it.
+// A holder that does not stop keeps its slot until its deadline. The output names the holder, and then the waiter gets
+// the slot.
 func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -275,7 +276,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	}
 	waited := make(chan error, 1)
 	go func() {
-		<-p.Context().Done() // the move was made, and the holder notified
+		<-p.Context().Done() // the move was made, and the holder was notified
 		ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
 		defer cancel()
 		next, err := w.client().Semaphore("c").Acquire(ctx, client.WithGroup("dr"), client.WithAcquirer("next"))
@@ -295,7 +296,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 	}
 }
 
-// Each edit carries the version that was shown, so that only the confirmed change happens.
+// Each edit carries the version that was shown, so that exactly the confirmed change is made or nothing.
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
@@ -305,6 +306,6 @@ func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {
-		t.Errorf("only part of it was done:\n%s", out)
+		t.Errorf("the change was made in part:\n%s", out)
 	}
 }

@@ -17,13 +17,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// olderServer behaves like a server that ignores unknown fields. It has one cordon and no definitions.
+// olderServer behaves like a server that ignores fields that it does not know. It has one cordon and no definitions.
 type olderServer struct {
 	t     *testing.T
-	ended []string // ids of the cordons that it was asked to end
+	ended []string // the ids of the cordons that it removed
 }
 
-// run runs gkctl, and returns its exit code and output.
+// run runs gkctl and returns its exit code and output.
 func (s *olderServer) run(args ...string) (int, string) {
 	answers := grpc.WithUnaryInterceptor(func(
 		_ context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption,
@@ -34,9 +34,9 @@ func (s *olderServer) run(args ...string) (int, string) {
 			proto.Merge(reply.(proto.Message), &gatekeeperv1.ListCordonsResponse{Cordons: []*gatekeeperv1.CordonRecord{cordon}})
 		case *gatekeeperv1.UncordonRequest:
 			s.ended = append(s.ended, req.GetId())
-		case *gatekeeperv1.ListDefinitionsRequest: // finds nothing
+		case *gatekeeperv1.ListDefinitionsRequest: // an empty response
 		default:
-			s.t.Errorf("unexpected call of %s", method)
+			s.t.Errorf("unexpected call to %s", method)
 		}
 		return nil
 	})
@@ -63,7 +63,7 @@ func TestUncordonDryRun_OlderServer_EndsNothing(t *testing.T) {
 		}
 	}
 	if len(s.ended) > 0 {
-		t.Errorf("a dry run ended the cordons %q", s.ended)
+		t.Errorf("a dry run removed the cordons %q", s.ended)
 	}
 }
 

@@ -13,19 +13,19 @@ import (
 	"github.com/creack/pty"
 )
 
-// screen is a terminal with an interactive shell, and a person who answers prompts.
+// screen is a terminal with an interactive shell. The test acts as the user.
 type screen struct {
 	*runTest
 	tty *os.File
 
 	mu   sync.Mutex // guards text and seen
 	text strings.Builder
-	seen int // end of what await has already matched
+	seen int // the end of the text that await has already matched
 }
 
 const prompt = "at your service> "
 
-// newScreen starts a shell that ends with the test.
+// newScreen starts a shell, which is killed at the end of the test.
 func newScreen(r *runTest, shell string, args ...string) *screen {
 	r.Helper()
 	cmd := exec.Command(shell, args...)
@@ -53,7 +53,7 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 	return s
 }
 
-// Write receives what the terminal shows.
+// Write receives the output of the terminal.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *screen) typed(keys string) {
 	}
 }
 
-// await waits until the words are shown, after those that were already matched.
+// await waits until words appear after the text that was already matched.
 func (s *screen) await(words string) {
 	s.Helper()
 	s.until("on the screen: "+words, func() bool {
@@ -87,7 +87,7 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// eachShell runs a test with the system's sh, and with bash if available: they continue jobs in different ways.
+// eachShell runs a test with the system's sh, and with bash if available. The two continue jobs in different ways.
 func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	for name, args := range map[string][]string{"sh": {"-i"}, "bash": {"--norc", "--noprofile", "-i"}} {
 		path, err := exec.LookPath(name)
@@ -100,9 +100,11 @@ func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	}
 }
 
-// The question is split in two, so that the echo of the typed command does not match it.
+// conversation is a command that reads from the terminal. The question is split in two, so that the echo of the typed
+// command does not match it.
 //
-// One answer comes before anything else: what is typed right after a command was started may still go to the shell.
+// converse waits for one answer first, because input that is typed right after a command was started may still go to
+// the shell.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
 func (s *screen) converse() {
@@ -113,7 +115,7 @@ func (s *screen) converse() {
 	s.await("heard <zero>")
 }
 
-// untilStopped waits until the shell reports its job as stopped.
+// untilStopped waits until the shell reports that its job is stopped.
 func (s *screen) untilStopped() {
 	s.Helper()
 	s.until("a stopped job", func() bool {
@@ -129,7 +131,7 @@ func (s *screen) untilStopped() {
 	})
 }
 
-func TestRunTerminal_CtrlZAndFg_StopsAndGoesOnWithTheTerminal(t *testing.T) {
+func TestRunTerminal_CtrlZAndFg_StopsAndContinuesWithTheTerminal(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
@@ -150,7 +152,7 @@ func TestRunTerminal_CtrlZAndFg_StopsAndGoesOnWithTheTerminal(t *testing.T) {
 	})
 }
 
-func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) {
+func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilFg(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
@@ -158,7 +160,7 @@ func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) 
 		s.await(prompt)
 		s.typed("bg\n")
 		s.await(prompt)
-		s.untilStopped() // it reads in the background
+		s.untilStopped() // because it reads in the background
 		s.typed("fg\n")
 		s.typed("again\n")
 		s.await("heard <again>")
@@ -167,7 +169,7 @@ func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) 
 	})
 }
 
-func TestRunTerminal_CtrlC_EndsItAndGivesThePermitBack(t *testing.T) {
+func TestRunTerminal_CtrlC_StopsTheCommandAndReleasesThePermit(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()

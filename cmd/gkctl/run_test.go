@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// runTest is a server, a folder, and a gkctl process that runs there.
+// runTest is a server, and a directory in which gkctl processes run.
 type runTest struct {
 	*testing.T
 	dir    string
@@ -93,7 +93,7 @@ func (r *runTest) number(name string) int {
 	return n
 }
 
-// written returns when a file was last written, in nanoseconds.
+// written returns the time of the last write to a file, in nanoseconds.
 func (r *runTest) written(name string) int64 {
 	r.Helper()
 	info, err := os.Stat(filepath.Join(r.dir, name))
@@ -109,13 +109,13 @@ func (r *runTest) gkctl(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts gkctl run, and ends it with the test.
+// start starts gkctl run, which is killed at the end of the test.
 func (r *runTest) start(args ...string) *exec.Cmd {
 	r.Helper()
 	return r.startCommand("run", args...)
 }
 
-// startCommand starts a gkctl command for the semaphore, and ends it with the test.
+// startCommand starts a gkctl command on the semaphore, which is killed at the end of the test.
 func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
 	r.Helper()
 	cmd := r.gkctl(append([]string{name, "job"}, args...)...)
@@ -132,7 +132,7 @@ func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// until waits for a condition; the test's own timeout bounds it.
+// until waits for a condition, for at most a minute.
 func (r *runTest) until(what string, f func() bool) {
 	r.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -143,7 +143,7 @@ func (r *runTest) until(what string, f func() bool) {
 		select {
 		case <-tick.C:
 		case <-end.C:
-			r.Fatalf("never: %s\n%s", what, r.stderr.String())
+			r.Fatalf("timed out waiting for: %s\n%s", what, r.stderr.String())
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (r *runTest) untilFile(name string) {
 	})
 }
 
-// alive reports whether a process runs. A zombie does not.
+// alive reports whether a process is running. A zombie is not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) {
@@ -179,7 +179,7 @@ func code(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// stubborn ignores SIGTERM except for recording it, keeps writing the time, and keeps a copy of the permit file.
+// stubborn is a script that only records SIGTERM, writes the time repeatedly, and keeps a copy of the permit file.
 const stubborn = `#!/bin/sh
 trap ': > termed' TERM
 sh -c 'trap "" TERM; echo $$ > grandchild; while :; do date +%s%N > alive.new; mv alive.new alive; done' &
@@ -200,8 +200,8 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts tests the guarantee of run: no process of the command runs after
-// the permit's deadline.
+// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts tests the guarantee of gkctl run: no process of the command runs
+// after the permit's deadline.
 func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -217,23 +217,23 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
-	if termed >= deadline { // it came before SIGKILL, because it was written
+	if termed >= deadline { // SIGTERM came before SIGKILL, because the command recorded it
 		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(termed-deadline))
 	}
 	for _, name := range []string{"command", "grandchild"} {
 		if alive(r.number(name)) {
-			t.Errorf("the %s survives", name)
+			t.Errorf("the %s is still running", name)
 		}
 	}
 	if st := r.read("st.json"); !strings.Contains(st, `"reason": "NO_ANSWER"`) || !strings.Contains(st, `"released": false`) {
-		t.Error(st)
+		t.Errorf("status file: %s", st)
 	}
 	if !strings.Contains(r.stderr.String(), "had to be killed") {
-		t.Error(r.stderr.String())
+		t.Errorf("standard error does not say that the command had to be killed: %s", r.stderr.String())
 	}
 }
 
-// A suspended wrapper cannot stop anything: its guard does.
+// A suspended wrapper cannot stop the command, so the guard must.
 func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
@@ -256,7 +256,7 @@ func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 	}
 }
 
-func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
+func TestRun_WrapperIsKilled_NoProcessSurvives(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)
@@ -264,7 +264,7 @@ func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
 	r.wantNobodyLeft(cmd)
 }
 
-// wantNobodyLeft kills a gkctl that runs the stubborn command, and waits until no process of it is left.
+// wantNobodyLeft kills a gkctl that runs the stubborn script, and waits until no process of the script is left.
 func (r *runTest) wantNobodyLeft(cmd *exec.Cmd) {
 	r.Helper()
 	r.untilFile("permit")
@@ -281,11 +281,11 @@ func (r *runTest) wantNobodyLeft(cmd *exec.Cmd) {
 	})
 }
 
-// The kernel ends the command itself when both gkctl and its guard are killed.
+// The kernel must kill the command if both gkctl and its guard are killed.
 func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
-		return // the guard can only be found on Linux; FreeBSD uses the same call
+		return // the test can find the guard only on Linux; FreeBSD uses the same call
 	}
 	r := newRunTest(t, "{name: job}")
 	cmd := r.start("--", "sh", "-c", "echo $$ > command; exec sleep 1000")
@@ -300,7 +300,7 @@ func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 		}
 	}
 	if guards != 1 {
-		t.Fatalf("%d guards, want 1", guards)
+		t.Fatalf("found %d guards, want 1", guards)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 	for _, file := range stats {
 		stat, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // the process has exited
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
@@ -354,7 +354,7 @@ while :; do sleep 0.01; done
 		signal syscall.Signal
 	}{
 		{"HUP", syscall.SIGHUP},
-		// A shell's background processes permanently ignore SIGINT and SIGQUIT: those two are checked only in the
+		// A shell's background processes permanently ignore SIGINT and SIGQUIT, so these are only checked in the
 		// parent.
 		{"INT", syscall.SIGINT},
 		{"QUIT", syscall.SIGQUIT},
@@ -373,11 +373,11 @@ while :; do sleep 0.01; done
 		}
 	}
 	if got := code(cmd); got != 5 {
-		t.Errorf("exit code %d, want the command's 5\n%s", got, r.stderr.String())
+		t.Errorf("exit code %d, want 5 from the command\n%s", got, r.stderr.String())
 	}
 }
 
-// A planned reboot ends commands with SIGTERM. The run is not done then, unless the command exits with 0.
+// A planned reboot kills commands with SIGTERM. The firing is not done then, unless the command exits with 0.
 func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -391,26 +391,26 @@ while :; do sleep 0.01; done
 `, exits))
 				firing := []string{"--firing", "nightly@2026-01-31T02:00:00Z", "--"}
 				cmd := r.start(append(firing, "./export")...)
-				r.until("it runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
+				r.until("the command runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
 				if err := cmd.Process.Signal(s); err != nil {
 					t.Fatal(err)
 				}
 				if got := code(cmd); got != exits {
-					t.Errorf("exit code %d, want the command's %d\n%s", got, exits, r.stderr.String())
+					t.Errorf("exit code %d, want %d from the command\n%s", got, exits, r.stderr.String())
 				}
 				if got := code(r.start(append(firing, "touch", "again")...)); got != 0 {
-					t.Errorf("exit code %d\n%s", got, r.stderr.String())
+					t.Errorf("second run: exit code %d, want 0\n%s", got, r.stderr.String())
 				}
 				_, err := os.Stat(filepath.Join(r.dir, "again"))
 				if ran := err == nil; ran != (exits != 0) {
-					t.Errorf("the firing runs again: %v", ran)
+					t.Errorf("the firing ran again: got %v, want %v", ran, exits != 0)
 				}
 			})
 		}
 	}
 }
 
-func TestRun_SignalWhileWaiting_EndsItAndLeavesTheQueue(t *testing.T) {
+func TestRun_SignalWhileWaiting_ExitsAndLeavesTheQueue(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	if out, err := r.gkctl("acquire", "job", "-q").CombinedOutput(); err != nil {
@@ -421,14 +421,14 @@ func TestRun_SignalWhileWaiting_EndsItAndLeavesTheQueue(t *testing.T) {
 		out, err := r.gkctl("waiters", "-o", "name").Output()
 		return err == nil && len(out) > 0
 	}
-	r.until("it waits", waiters)
+	r.until("gkctl waits in the queue", waiters)
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	if got := code(cmd); got != 128+int(syscall.SIGHUP) {
-		t.Errorf("exit code %d\n%s", got, r.stderr.String())
+		t.Errorf("exit code %d, want %d\n%s", got, 128+int(syscall.SIGHUP), r.stderr.String())
 	}
-	r.until("no caller waits", func() bool { return !waiters() })
+	r.until("the queue is empty", func() bool { return !waiters() })
 	if _, err := os.Stat(filepath.Join(r.dir, "ran")); err == nil {
 		t.Error("the command ran")
 	}
@@ -441,9 +441,9 @@ func TestRun_PermitFile_FollowsTheRefreshes(t *testing.T) {
 	cmd := r.start("--kill-after", "100ms", "--", "./stubborn")
 	r.untilFile("permit")
 	first := r.permit()
-	r.until("the deadline moves out", func() bool { return r.permit().SafeUntil.After(*first.SafeUntil) })
+	r.until("the deadline moves", func() bool { return r.permit().SafeUntil.After(*first.SafeUntil) })
 	if now := r.permit(); now.Token != first.Token || now.State != "held" {
-		t.Errorf("%+v", now)
+		t.Errorf("permit file has %+v, want token %s and state held", now, first.Token)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

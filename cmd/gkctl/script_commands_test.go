@@ -25,10 +25,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// awaitFor bounds the loops of scripts. It is long because test machines are busy.
+// awaitFor limits the waits of scripts. It is long because test machines are busy.
 const awaitFor = 60 * time.Second
 
-// await repeats a program until it succeeds and its output matches, for a minute at most: await PATTERN PROGRAM
+// await repeats a program until it succeeds and its output matches, for at most a minute: await PATTERN PROGRAM
 // ARGUMENT...
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -52,8 +52,8 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// settled waits until a server serves and its newest feature level is in force, which is the first revision of the
-// cluster.
+// settled waits until a server serves and the cluster has its newest feature level, which is the cluster's first
+// revision.
 func settled(ctx context.Context, s *gatekeeper.Server) error {
 	if err := s.Ready(ctx); err != nil {
 		return err
@@ -114,12 +114,12 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// secure starts a server with the certificates that the script has created in a folder, and uses it from then on:
-// secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it accepts the
-// tokens of jwt.
+// secure starts a server with the certificates that the script has created in a directory, and makes the script use it:
+// secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it accepts the
+// tokens that the command jwt writes.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: secure ID FOLDER [--insecure] [--bearer-tokens] [--oidc]")
+		ts.Fatalf("usage: secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]")
 	}
 	id, file := args[0], func(name string) string { return filepath.Join(ts.MkAbs(args[1]), name) }
 	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
@@ -144,10 +144,10 @@ func secure(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", s.APIAddress())
 }
 
-// expire replaces a client's certificate by an expired one: expire FOLDER NAME
+// expire replaces a client's certificate with an expired one: expire DIRECTORY NAME
 func expire(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: expire FOLDER NAME")
+		ts.Fatalf("usage: expire DIRECTORY NAME")
 	}
 	files := func(name string) authority.Files {
 		path := filepath.Join(ts.MkAbs(args[0]), name)
@@ -160,13 +160,13 @@ func expire(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(pair.Write(files("client-" + args[1])))
 }
 
-// The issuer of the scripts' JWTs.
+// The issuer and the audience of the scripts' JWTs.
 const issuer, audience = "https://kubernetes.default.svc.cluster.local", "gatekeeper"
 
 var issuerKey = sync.OnceValue(func() *oidctest.Key { return oidctest.NewRSAKey("k1") })
 
 // writeJWT writes the JWT of a service account, with additional claims: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]. A
-// value with a comma is a list.
+// value that contains a comma becomes a list.
 func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]")
@@ -182,7 +182,8 @@ func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(issuerKey().Sign(claims)), 0o600))
 }
 
-// openAll opens the servers of a new cluster, which wait for each other, each in a folder below dir.
+// openAll opens the servers of a new cluster at the same time, because they wait for each other. Each has a data
+// directory below dir.
 func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
 	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))
 	var opening sync.WaitGroup
@@ -199,7 +200,7 @@ func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.L
 	return servers, errors.Join(errs...)
 }
 
-// shutServers closes servers that serve has started: shut ID...
+// shutServers closes servers of the script: shut ID...
 func shutServers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: shut ID...")

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs every script of testdata/script against a separate server.
+// TestScript runs each script in testdata/script against a separate server.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -97,7 +97,7 @@ func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 		code = e.ExitCode()
 	}
 	if strconv.Itoa(code) != args[0] {
-		ts.Fatalf("gkctl ended with %d, want %s", code, args[0])
+		ts.Fatalf("gkctl exited with %d, want %s", code, args[0])
 	}
 }
 
@@ -112,7 +112,7 @@ func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }
 
-// writeAudit writes an audit log with COUNT lines of a server that starts and stops: audited COUNT FILE
+// writeAudit writes the audit log of a server that starts and stops, with COUNT lines: audited COUNT FILE
 func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -124,7 +124,7 @@ func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(log.Close())
 }
 
-// keep stores the last command's output in a variable, without the final newline: keep NAME
+// keep stores the output of the last command in a variable, without trailing newlines: keep NAME
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	out := ts.ReadFile("stdout")
 	for len(out) > 0 && out[len(out)-1] == '\n' {

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// writes is an io.Writer that calls f with each write.
+// writes is an io.Writer that calls f for each write.
 type writes func(string)
 
 func (f writes) Write(p []byte) (int, error) {
@@ -24,7 +24,7 @@ func (f writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
+func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
@@ -41,11 +41,11 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(said, "revision 1000000 is in the future; the cluster is at ") || out.Len() > 0 {
-		t.Errorf("%q %q", said, &out)
+		t.Errorf("standard error %q, standard output %q", said, &out)
 	}
 }
 
-// overtaken is a server that no longer has the first events that a watcher wants.
+// overtaken is a server that no longer has the first events that a watcher requests.
 type overtaken struct {
 	gatekeeperv1.UnimplementedWatchServiceServer
 }
@@ -64,7 +64,7 @@ func (overtaken) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreaming
 	return nil
 }
 
-func TestWatch_MissedEvents_SaysSo(t *testing.T) {
+func TestWatch_MissedEvents_PrintsANote(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

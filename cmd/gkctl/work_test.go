@@ -18,8 +18,8 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts tests the guarantee of work: when another worker can get
-// the task, no process of the command is left.
+// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts tests the guarantee of gkctl work: no process of the
+// command is left when another worker can get the task.
 func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -44,14 +44,14 @@ func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := code(cmd); got != 0 {
-		t.Errorf("exit code %d\n%s", got, r.stderr.String())
+		t.Errorf("exit code %d, want 0\n%s", got, r.stderr.String())
 	}
 	if !strings.Contains(r.stderr.String(), "task 0 of job j was returned: ended by SIGKILL") {
-		t.Error(r.stderr.String())
+		t.Errorf("standard error does not report the returned task: %s", r.stderr.String())
 	}
 }
 
-func TestWork_IsKilled_NobodySurvives(t *testing.T) {
+func TestWork_IsKilled_NoProcessSurvives(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)
@@ -64,7 +64,7 @@ func TestWork_IsKilled_NobodySurvives(t *testing.T) {
 func TestWork_OrphanHasEnded_IsNotKeptAsAZombie(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
-		return // elsewhere init adopts it
+		return // on other systems, init adopts the orphan
 	}
 	r := newRunTest(t, "{name: job}")
 	r.write("leaver", `#!/bin/sh
@@ -80,9 +80,9 @@ test -e orphan && kill $! || echo $! > orphan
 		t.Fatal(err)
 	}
 	jobs := 0
-	r.until("the orphan is waited for", func() bool {
+	r.until("gkctl reaps the orphan", func() bool {
 		jobs++
-		r.submit(fmt.Sprint("more-", jobs)) // the worker reaps orphans when a command has ended
+		r.submit(fmt.Sprint("more-", jobs)) // the worker reaps orphans after each command
 		_, err := os.Stat("/proc/" + strconv.Itoa(orphan))
 		return err != nil
 	})

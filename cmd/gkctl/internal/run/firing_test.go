@@ -32,12 +32,12 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 	} {
 		got, err := runFiring(c.flag, "", "job", at(c.started))
 		if err != nil || got.String() != c.want {
-			t.Errorf("--firing %s started at %s: %s, %v; want %s", c.flag, c.started, got, err, c.want)
+			t.Errorf("--firing %s, started at %s: got %s, %v; want %s", c.flag, c.started, got, err, c.want)
 		}
 	}
 	for _, flag := range []string{"@auto", "auto:", "auto:x", "auto:500ms", "auto:-1h", "auto:1500ms", "auto:7m", "auto:25h", "name@tomorrow"} {
 		if got, err := runFiring(flag, "", "job", at("2026-06-01T02:00:00Z")); !ui.Is[*ui.UsageError](err) {
-			t.Errorf("--firing %s: %s, %v; want a usage error", flag, got, err)
+			t.Errorf("--firing %s: got %s, %v; want a usage error", flag, got, err)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 		}
 		got, err := runFiring(c.flag, c.zone, "job", started)
 		if err != nil || got.String() != c.want {
-			t.Errorf("--firing %q --tz %q started at %s: %s, %v; want %s", c.flag, c.zone, c.started, got, err, c.want)
+			t.Errorf("--firing %q --tz %q, started at %s: got %s, %v; want %s", c.flag, c.zone, c.started, got, err, c.want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestRunFiring_ThatCannotBeRight_IsRefused(t *testing.T) {
 		{"auto:48h", "", "give a schedule instead"},
 	} {
 		if got, err := runFiring(c.flag, c.zone, "job", started); !ui.Is[*ui.UsageError](err) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("--firing %q --tz %q: %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)
+			t.Errorf("--firing %q --tz %q: got %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestGet_States_AreReadFromEachFlag(t *testing.T) {
 		gatekeeperv1.DefinitionState_DEFINITION_STATE_PAUSED,
 	}
 	if !slices.Equal(got.states, want) || got.group != "prod" || !slices.Equal(got.globs, []string{"nightly-*"}) {
-		t.Errorf("states %v, group %q, names %q", got.states, got.group, got.globs)
+		t.Errorf("got states %v, group %q, names %q", got.states, got.group, got.globs)
 	}
 }
 

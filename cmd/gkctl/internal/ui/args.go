@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The groups of commands in help.
+// The command groups of the help text.
 const (
 	GroupSee     = "see"
 	GroupChange  = "change"
@@ -23,7 +23,7 @@ const (
 	GroupCluster = "cluster"
 )
 
-// NoArgs refuses every argument.
+// NoArgs is a cobra.PositionalArgs that rejects all arguments.
 func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unexpected argument %q", args[0])
@@ -31,13 +31,13 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// Exactly returns a check for exactly n arguments. what says what to give.
+// Exactly returns a cobra.PositionalArgs that requires n arguments. what describes them in the error.
 func Exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
 
-// AtMost returns a check for at most n arguments. what says what to give.
+// AtMost returns a cobra.PositionalArgs that accepts up to n arguments. what describes them in the error.
 func AtMost(n int, what string) cobra.PositionalArgs { return between(0, n, what) }
 
-// AtLeastOne returns a check for one argument or more. what says what to give.
+// AtLeastOne returns a cobra.PositionalArgs that requires one or more arguments. what describes them in the error.
 func AtLeastOne(what string) cobra.PositionalArgs { return between(1, math.MaxInt, what) }
 
 func between(least, most int, what string) cobra.PositionalArgs {
@@ -49,7 +49,7 @@ func between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// Tokens parses arguments that are tokens.
+// Tokens parses arguments as tokens.
 func Tokens(args []string) ([]uint64, error) {
 	out := make([]uint64, len(args))
 	for i, arg := range args {
@@ -62,7 +62,7 @@ func Tokens(args []string) ([]uint64, error) {
 	return out, nil
 }
 
-// FiringArg parses an argument that is a firing.
+// FiringArg parses an argument as a firing.
 func FiringArg(arg string) (*gatekeeperv1.Firing, error) {
 	name, due, err := ParseFiring(arg)
 	if err != nil {
@@ -90,7 +90,7 @@ func ParseFiring(s string) (name string, due time.Time, err error) {
 	return name, due.UTC(), nil
 }
 
-// HelpOfGroup runs a command that only has subcommands.
+// HelpOfGroup is the RunE of a command that only has subcommands.
 func HelpOfGroup(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unknown command %q%s", args[0], Suggestion(cmd, args[0]))
@@ -98,7 +98,8 @@ func HelpOfGroup(cmd *cobra.Command, args []string) error {
 	return cmd.Help()
 }
 
-// Suggestion returns the command that was probably meant by a word; empty when none is close.
+// Suggestion returns a text that suggests the most similar subcommands for a word, or an empty string if none is
+// similar.
 func Suggestion(cmd *cobra.Command, word string) string {
 	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(word); len(s) > 0 {
@@ -107,7 +108,7 @@ func Suggestion(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// direction says whether a time of day is the next or the last one.
+// direction says whether a time of day means the next or the last one.
 type direction int
 
 const (
@@ -115,8 +116,9 @@ const (
 	Back
 )
 
-// ParseTime parses an instant: RFC 3339, a local date and time, or a local time of day, which is the next or the last
-// one by direction. Looking back, it also parses a duration, which counts back from now.
+// ParseTime parses a point in time: RFC 3339, a local date with an optional time, or a local time of day, which means
+// the next or the last one depending on the direction. With Back it also parses a duration, which is subtracted from
+// now.
 func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -131,7 +133,7 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 		if err != nil {
 			continue
 		}
-		// Count days by the calendar: some have 23 hours, some 25.
+		// Add days by the calendar, because some days have 23 or 25 hours.
 		on := func(day int) time.Time {
 			return time.Date(now.Year(), now.Month(), day, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
 		}
@@ -156,12 +158,12 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	return time.Time{}, Usagef("%s %q is not a time: give 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)
 }
 
-// RegisterSelector registers -l. Repeated selectors are joined into labels.
+// RegisterSelector adds -l. Several selectors are joined with commas into labels.
 func RegisterSelector(cmd *cobra.Command, labels *string, usage string) {
 	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the choice")
 }
 
-// String, Set and Type implement pflag.Value.
+// String implements pflag.Value.
 func (f selectorFlag) String() string {
 	if f.labels == nil {
 		return ""
@@ -169,8 +171,8 @@ func (f selectorFlag) String() string {
 	return *f.labels
 }
 
-// Set adds a selector. An empty one is refused: it would choose everything, and a script passes it when its variable is
-// not set.
+// Set adds a selector. It rejects an empty one, which would select everything: a script with an unset variable passes
+// one.
 func (f selectorFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("must not be empty: leave it out, or give labels such as team=data")
@@ -185,11 +187,10 @@ func (f selectorFlag) Set(s string) error {
 	return nil
 }
 
-// Type names the value in help.
+// Type returns the placeholder for the value in help texts.
 func (f selectorFlag) Type() string { return "LABELS" }
 
-// SelectorValue returns a label's value as a selector takes it. It is quoted if it contains characters of the selector
-// syntax.
+// SelectorValue returns a label's value in selector syntax. It quotes the value if necessary.
 func SelectorValue(value string) string {
 	if !strings.ContainsAny(value, `=,!()"`) && strings.TrimSpace(value) == value {
 		return value
@@ -197,7 +198,8 @@ func SelectorValue(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// unclosed names what a selector leaves open. Joined with the next one, such a selector could get another meaning.
+// unclosed returns what a selector leaves open, or an empty string. Joining such a selector with the next one could
+// change its meaning.
 func unclosed(s string) string {
 	quoted, depth := false, 0
 	for i := 0; i < len(s); i++ {
@@ -221,5 +223,5 @@ func unclosed(s string) string {
 	return ""
 }
 
-// selectorFlag is -l. A repeated -l narrows the choice: all of its selectors must hold.
+// selectorFlag is the value of -l. If -l is repeated, all selectors must match.
 type selectorFlag struct{ labels *string }

@@ -9,11 +9,11 @@ func TestFiring_ReadsNameAndTime(t *testing.T) {
 	t.Parallel()
 	name, due, err := ParseFiring("mail@home@2026-01-31T03:00:00+01:00")
 	if err != nil || name != "mail@home" || !due.Equal(time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)) {
-		t.Errorf("%q %s %v", name, due, err)
+		t.Errorf("ParseFiring() = %q, %s, %v", name, due, err)
 	}
 	for _, bad := range []string{"", "@2026-01-31T02:00:00Z", "x@soon"} {
 		if _, _, err := ParseFiring(bad); !Is[*UsageError](err) {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("ParseFiring(%q): got %v, want a usage error", bad, err)
 		}
 	}
 }
@@ -43,12 +43,12 @@ func TestParseTime_TimesOfDay_AreTheNextOrTheLast(t *testing.T) {
 	} {
 		got, err := ParseTime("--x", c.text, noon, c.to)
 		if err != nil || got.Format(time.RFC3339) != c.want {
-			t.Errorf("%s: %s %v, want %s", c.text, got.Format(time.RFC3339), err, c.want)
+			t.Errorf("ParseTime(%q) = %s, %v, want %s", c.text, got.Format(time.RFC3339), err, c.want)
 		}
 	}
 	for text, to := range map[string]direction{"": Ahead, "soon": Back, "25:00": Ahead, "2h": Ahead, "-2h": Back} {
 		if got, err := ParseTime("--x", text, noon, to); !Is[*UsageError](err) {
-			t.Errorf("%q: %s %v", text, got, err)
+			t.Errorf("ParseTime(%q) = %s, %v, want a usage error", text, got, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 )
 
-// Exit codes, as sysexits.h names them. Scripts rely on them.
+// Exit codes, named as in sysexits.h. Scripts rely on them.
 const (
 	ExitOK          = 0
 	ExitFailure     = 1
@@ -24,24 +24,24 @@ const (
 	ExitNotAllowed  = 77  // EX_NOPERM
 	ExitNoSuch      = 78  // EX_CONFIG
 	ExitNotExec     = 126 // as in a shell: the command cannot be executed (run and work)
-	ExitNotFound    = 127 // as in a shell: there is no such command (run and work)
+	ExitNotFound    = 127 // as in a shell: the command was not found (run and work)
 	ExitInterrupted = 130
 )
 
-// UsageError is a bad flag, argument or context.
+// UsageError reports a bad flag, argument or context.
 type UsageError struct{ err error }
 
 func (e *UsageError) Error() string { return e.err.Error() }
 func (e *UsageError) Unwrap() error { return e.err }
 
-// Usagef returns a UsageError with that text.
+// Usagef returns a UsageError with the formatted text.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
-// CodeError ends gkctl with a code. With a nil Err it prints nothing.
+// CodeError makes gkctl exit with a code. If Err is nil, gkctl prints no message.
 type CodeError struct {
 	Code int
 	Err  error
-	// Hint says what to do next; optional.
+	// Hint is the next step for the user. It is optional.
 	Hint string
 }
 
@@ -54,12 +54,12 @@ func (e *CodeError) Error() string {
 
 func (e *CodeError) Unwrap() error { return e.Err }
 
-// WithHint adds to an error what to do next. gkctl exits with 1.
+// WithHint adds a hint to an error, which makes gkctl exit with 1.
 func WithHint(err error, format string, args ...any) error {
 	return &CodeError{Code: ExitFailure, Err: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// Report prints an error in one line, with its hint, and returns the exit code.
+// Report prints an error and its hint to standard error, and returns the exit code.
 func (s *IO) Report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return ExitOK
@@ -74,12 +74,12 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// HintNothingChosen follows the error of a change that matches no definition.
+// HintNothingChosen is the hint for a change that matches no definition.
 const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."
 
-// Classify returns the exit code for an error, and what to do next.
+// Classify returns the exit code and the hint for an error.
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
-	switch { // these are the same for every command
+	switch { // these errors have the same code for every command
 	case Is[*client.UnauthenticatedError](err):
 		return ExitNotAllowed, "Set credentials with --tls-cert and --tls-key, --bearer-token-file, their variables, or a context."
 	case Is[*client.ForbiddenError](err):
@@ -137,18 +137,18 @@ func throttled(err error) bool {
 	return ok && e.Throttled()
 }
 
-// Sentence returns an error's text, with Go's words for an expired context replaced.
+// Sentence returns the text of an error. It replaces the text of context.DeadlineExceeded.
 func Sentence(err error) string {
 	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
 }
 
-// Is reports whether the chain of err has an error of type T.
+// Is reports whether the chain of err contains an error of type T.
 func Is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }
 
-// UnconfirmedError refuses a change that nobody confirmed.
+// UnconfirmedError is returned for a change that was not confirmed.
 type UnconfirmedError struct{ err error }
 
 func (e *UnconfirmedError) Error() string { return e.err.Error() }

@@ -9,12 +9,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// A wrong certificate must not lead to the hint that no server runs.
+// A rejected certificate must not lead to the hint that no server is running.
 func TestClassify_Certificate_HintIsAboutCertificates(t *testing.T) {
 	t.Parallel()
 	refused := &client.CertificateError{Endpoint: "gk1:7420", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
 	err := &client.UnavailableError{Tried: []client.Attempt{{Endpoint: refused.Endpoint, Err: refused}}}
 	if code, hint := Classify(nil, err); code != ExitUnreachable || !strings.Contains(hint, "--tls-ca") {
-		t.Errorf("code %d, %q", code, hint)
+		t.Errorf("Classify() = %d, %q, want %d and a hint about --tls-ca", code, hint, ExitUnreachable)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ReplaceFile writes an object as JSON to temp and renames it to path, so that no reader sees half of it.
+// ReplaceFile writes an object as JSON to temp and renames it to path, so that no reader sees a partial file.
 func ReplaceFile(temp, path string, object any) error {
 	b, err := Indented(object)
 	if err == nil {
@@ -16,12 +16,12 @@ func ReplaceFile(temp, path string, object any) error {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // the error says what failed
+		_ = os.Remove(temp) // err is more important
 	}
 	return err
 }
 
-// Indented returns an object as JSON for a file.
+// Indented returns an object as indented JSON.
 func Indented(object any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -21,11 +21,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// IO holds the streams of a command.
+// IO contains the streams of a command.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// InTTY and ErrTTY report whether a person types the input, and sees the messages.
+	// InTTY and ErrTTY report whether In and Err are terminals.
 	InTTY, ErrTTY bool
 }
 
@@ -34,16 +34,17 @@ func New(in, out, err *os.File) *IO {
 	return &IO{In: in, Out: out, Err: err, InTTY: isTerminal(in), ErrTTY: isTerminal(err)}
 }
 
-// isTerminal reports whether f is a terminal. It says so for /dev/null too, which does no harm.
+// isTerminal reports whether f is a character device, usually a terminal. It returns true for /dev/null too, which does
+// no harm.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Say writes a line for a person to standard error.
+// Say writes a line for the user to standard error.
 func (s *IO) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 
-// Progress shows on a terminal that a long step runs. done adds how long it took.
+// Progress prints to a terminal that a long step has started. done appends the time that it took.
 func (s *IO) Progress(format string, args ...any) (done func()) {
 	if !s.ErrTTY {
 		return func() {}
@@ -64,8 +65,8 @@ func (s *IO) PrintNames(names []string) error {
 	return nil
 }
 
-// Confirm asks for confirmation on a terminal, and refuses without one. about describes the change; not says what a
-// "no" leads to.
+// Confirm asks for confirmation on a terminal. Without a terminal, or if the answer is not yes, it returns an
+// *UnconfirmedError. about describes the change, and not is the text of the error after a no.
 func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}
@@ -73,7 +74,7 @@ func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	fmt.Fprintf(s.Err, "%s\n%s [y/N] ", about, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(s.In).ReadString('\n') // no answer is no
+		line, _ := bufio.NewReader(s.In).ReadString('\n') // end of file means no
 		answer <- line
 	}()
 	select {
@@ -82,13 +83,13 @@ func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 			return nil
 		}
 		return &UnconfirmedError{&CodeError{Code: ExitFailure, Err: fmt.Errorf("%s", not)}}
-	case <-ctx.Done(): // interrupted while the terminal waits
+	case <-ctx.Done(): // interrupted while waiting for an answer
 		fmt.Fprintln(s.Err)
 		return ctx.Err()
 	}
 }
 
-// The formats of -o.
+// The output formats.
 const (
 	Table = "table"
 	Wide  = "wide"
@@ -97,14 +98,14 @@ const (
 	Name  = "name"
 )
 
-// Output is the flag -o.
+// Output is the value of -o.
 type Output struct {
 	format    string
 	noHeaders bool
 	Formats   []string
 }
 
-// Register adds -o with a command's formats. The first one is the default.
+// Register adds -o with the formats of a command. The first one is the default.
 func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
@@ -131,26 +132,27 @@ func (o *Output) Set(s string) error {
 	return nil
 }
 
-// Type names the value in help.
+// Type returns the placeholder for the value in help texts.
 func (o *Output) Type() string { return "FORMAT" }
 
-// Is reports whether this format was chosen.
+// Is reports whether format is the format in effect.
 func (o *Output) Is(format string) bool { return o.String() == format }
 
-// Row is a line of a table.
+// Row is a row of a table.
 type Row struct {
-	Name  string // for -o name
+	Name  string // the output in the format name
 	Cells []string
-	More  []string // for -o wide
+	More  []string // the additional cells in the format wide
 }
 
-// Listing is something to print in any format.
+// Listing is a list that can be printed in any format.
 type Listing struct {
 	Headers, More []string
 	Rows          []Row
-	// Object is printed as json and yaml: a proto.Message, Items, or anything that encoding/json takes.
+	// Object is printed in the formats json and yaml. It is a proto.Message, Items, or anything that encoding/json
+	// accepts.
 	Object any
-	// Empty is the message for a person when there are no rows.
+	// Empty is the message for the user if there are no rows.
 	Empty string
 }
 
@@ -161,30 +163,30 @@ func Items[T any](list []T) any {
 	}{list}
 }
 
-// Message is an API message as part of one of gkctl's objects. With the tag omitzero, a nil message is left out.
+// Message is an API message inside an object of gkctl. With the tag omitzero, a nil message is omitted.
 type Message struct{ proto.Message }
 
-// MarshalJSON is the JSON of the message.
+// MarshalJSON returns the message as MessageJSON does.
 func (m Message) MarshalJSON() ([]byte, error) { return MessageJSON(m.Message) }
 
-// Messages wraps a list of messages. An empty list stays a list.
+// Messages wraps a list of messages. An empty list becomes [] and not null.
 func Messages[M proto.Message](list []M) []Message {
 	return words.Mapped(list, func(m M) Message { return Message{m} })
 }
 
-// MessageJSON returns protobuf's JSON with the API's field names. 64-bit numbers are strings, as always in protobuf's
-// JSON.
+// MessageJSON returns protobuf's JSON with the API's field names. As always in protobuf's JSON, 64-bit numbers are
+// strings.
 func MessageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = json.Compact(&b, data) // protojson varies its white space from build to build
+	err = json.Compact(&b, data) // the white space of protojson differs between builds
 	return b.Bytes(), err
 }
 
-// Joined returns one JSON object with the fields of a message and those that gkctl adds.
+// Joined returns a JSON object with the fields of a message and the fields of more.
 func Joined(m proto.Message, more any) (json.RawMessage, error) {
 	data, err := MessageJSON(m)
 	if err != nil {
@@ -203,7 +205,7 @@ func Joined(m proto.Message, more any) (json.RawMessage, error) {
 	return added, nil
 }
 
-// ToJSON returns an object on one line.
+// ToJSON returns an object as JSON on one line.
 func ToJSON(object any) ([]byte, error) {
 	if m, ok := object.(proto.Message); ok {
 		return MessageJSON(m)
@@ -215,7 +217,7 @@ func ToJSON(object any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// toYAML converts JSON to block YAML in the same order.
+// toYAML converts JSON to block YAML and keeps the order of fields.
 func toYAML(data []byte) ([]byte, error) {
 	var n yaml.Node
 	if err := yaml.Unmarshal(data, &n); err != nil {
@@ -231,7 +233,7 @@ func toYAML(data []byte) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// plain removes JSON's braces and quotes. The encoder quotes where it is needed.
+// plain removes the flow style and the quotes of JSON. The encoder adds quotes where they are needed.
 func plain(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode || len(n.Content) > 0 {
 		n.Style = 0
@@ -272,7 +274,7 @@ func (s *IO) Print(o Output, l Listing) error {
 	return w.Flush()
 }
 
-// PrintAs prints an object in a format that is not a table: the object itself, or only names.
+// PrintAs prints an object, or in the format name only names. It does not print tables.
 func (s *IO) PrintAs(o Output, object any, names []string) error {
 	if o.Is(Name) {
 		return s.PrintNames(names)

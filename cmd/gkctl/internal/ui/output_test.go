@@ -10,18 +10,18 @@ func TestYAML_OfJSON_QuotesOnlyWhatNeedsIt(t *testing.T) {
 	out, err := toYAML([]byte(`{"items":[{"token":"12","name":"a b","on":true,"n":3,"none":[]}]}`))
 	const want = "items:\n  - token: \"12\"\n    name: a b\n    on: true\n    n: 3\n    none: []\n"
 	if err != nil || string(out) != want {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("toYAML() = %v\n%s\nwant\n%s", err, out, want)
 	}
 }
 
-func TestProgress_IsForTerminals(t *testing.T) {
+func TestProgress_PrintsToTerminalsOnly(t *testing.T) {
 	t.Parallel()
 	for _, tty := range []bool{true, false} {
 		var b bytes.Buffer
 		a := &IO{Err: &b, ErrTTY: tty}
 		a.Progress("sending %d changes", 1000)()
 		if (b.Len() > 0) != tty {
-			t.Errorf("terminal %v: %q", tty, &b)
+			t.Errorf("with ErrTTY = %v, Progress wrote %q", tty, &b)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestBindingChange_ListsAdditionsAndRemovals(t *testing.T) {
 		"removed binding ops: -cert:ann, -viewer":                                                {ops, nil},
 	} {
 		if got := BindingChange(c.before, c.after); got != want {
-			t.Errorf("got %q, want %q", got, want)
+			t.Errorf("BindingChange() = %q, want %q", got, want)
 		}
 	}
 }

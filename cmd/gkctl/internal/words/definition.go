@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Defaults of absent fields. They are part of the API, and a test compares them with the servers'.
+// Defaults of absent fields. They are part of the API, and a test compares them with those of the servers.
 const (
 	defaultPattern         = ".*"
 	defaultPermits         = 1
@@ -26,8 +26,8 @@ const (
 	defaultMisfireWindow   = time.Hour
 )
 
-// Complete returns a definition as the servers store and return it: every default is filled in, and durations without
-// an effect are absent. Two definitions that complete to equal ones mean the same.
+// Complete returns a definition as the servers return it: with all defaults, and without durations that have no effect.
+// Two definitions are equivalent if their complete forms are equal.
 func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	d = proto.CloneOf(d)
 	orDefault(&d.GroupPattern, defaultPattern)
@@ -40,7 +40,7 @@ func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	if d.FiringRetention == nil {
 		d.FiringRetention = durationpb.New(defaultFiringRetention)
 	}
-	if d.FiringMaxAhead == nil { // 0 is not the default: it means that there is no bound
+	if d.FiringMaxAhead == nil { // the default is not 0, which means no limit
 		d.FiringMaxAhead = durationpb.New(defaultFiringMaxAhead)
 	}
 	for _, p := range []**durationpb.Duration{&d.MaxHold, &d.MinHold, &d.LossDelay, &d.ExpectEvery} {
@@ -72,10 +72,10 @@ func orDefault[T any](field **T, otherwise T) {
 	}
 }
 
-// SameRule reports whether two definitions mean the same.
+// SameRule reports whether two definitions are equivalent.
 func SameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(Complete(a), Complete(b)) }
 
-// FieldChanges lists the fields in which two definitions differ.
+// FieldChanges lists the fields in which two definitions differ, with both values.
 func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 	from, to := fields(before), fields(after)
 	var lines []string
@@ -93,8 +93,8 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 	return lines
 }
 
-// fields returns a definition's fields as in a file, each on one line. It leaves out fields that this version does not
-// know.
+// fields returns the fields of a definition as in a definitions file, each on one line. It omits fields that this
+// version does not know.
 func fields(d *gatekeeperv1.Definition) map[string]string {
 	out := make(map[string]string)
 	d = Complete(d)

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// gkctl decides whether a file equals what is stored, so its defaults must be the servers'.
+// gkctl decides whether a file differs from the stored definition, so it must use the same defaults as the servers.
 func TestComplete_Defaults_AreTheServers(t *testing.T) {
 	t.Parallel()
 	d := Complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
@@ -28,11 +28,11 @@ func TestComplete_Defaults_AreTheServers(t *testing.T) {
 		"max_hold":         d.MaxHold == nil,
 	} {
 		if !same {
-			t.Errorf("%s: %v", field, d)
+			t.Errorf("%s differs from the servers' default: %v", field, d)
 		}
 	}
 	if !SameRule(d, &gatekeeperv1.Definition{Name: "x"}) || SameRule(d, &gatekeeperv1.Definition{Name: "y"}) {
-		t.Error("a definition differs from itself")
+		t.Error("SameRule() is false for equivalent definitions, or true for different ones")
 	}
 }
 
@@ -43,11 +43,11 @@ func TestFieldChanges_FieldOfANewerServer_TheOthersAreShown(t *testing.T) {
 	after := proto.CloneOf(before)
 	after.Permits = new(uint32(3))
 	if got, want := FieldChanges(before, after), []string{"permits: 1 -> 3"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("FieldChanges() = %q, want %q", got, want)
 	}
 	after = proto.CloneOf(before)
 	after.ProtoReflect().SetUnknown(nil)
 	if got, want := FieldChanges(before, after), []string{"fields that this version of gkctl does not know"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("FieldChanges() = %q, want %q", got, want)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Word returns an enumeration's value in lower case, without the prefix: STOP_CAUSE_HELD_TOO_LONG becomes "held too
-// long".
+// Word returns the name of an enumeration's value in lower case, without the prefix: STOP_CAUSE_HELD_TOO_LONG becomes
+// "held too long". It returns an empty string for an unspecified value.
 func Word(value fmt.Stringer, prefix string) string {
 	w := strings.TrimPrefix(value.String(), prefix)
 	if w == "UNSPECIFIED" {
@@ -27,7 +27,7 @@ func Word(value fmt.Stringer, prefix string) string {
 	return strings.ToLower(strings.ReplaceAll(w, "_", " "))
 }
 
-// Duration formats a duration; the text is empty for nil.
+// Duration formats a duration. It returns an empty string for nil and 0.
 func Duration(d *durationpb.Duration) string {
 	if d.AsDuration() == 0 {
 		return ""
@@ -35,7 +35,7 @@ func Duration(d *durationpb.Duration) string {
 	return deffile.FormatDuration(d.AsDuration())
 }
 
-// Brief formats a duration for people.
+// Brief formats a duration for people, rounded.
 func Brief(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -50,7 +50,7 @@ func Brief(d time.Duration) string {
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }
 
-// Elapsed formats how long something took. It keeps fractions of short times.
+// Elapsed formats the time that something took. Short times keep their fractions.
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
 		return deffile.FormatDuration(d.Round(time.Millisecond))
@@ -58,7 +58,7 @@ func Elapsed(d time.Duration) string {
 	return Brief(d)
 }
 
-// Ago says how long ago t was, by the local clock. It is for people only.
+// Ago formats the time since t by the local clock. It is only for people, because the local clock may be off.
 func Ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -66,7 +66,7 @@ func Ago(t *timestamppb.Timestamp) string {
 	return Brief(time.Since(t.AsTime()))
 }
 
-// When formats a local date and time; the text is empty for nil.
+// When formats a time as local date and time. It returns an empty string for nil.
 func When(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -77,7 +77,7 @@ func When(t *timestamppb.Timestamp) string {
 // Number formats a number for a table.
 func Number[N uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
 
-// Progress says how far a task is; the text is empty if the worker reported nothing.
+// Progress formats the progress of a task. It returns an empty string if the worker has reported none.
 func Progress(p *gatekeeperv1.Progress) string {
 	if p == nil {
 		return ""
@@ -95,7 +95,7 @@ func Pairs(m map[string]string) string {
 	return strings.Join(Mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
 }
 
-// Plural returns a number with its noun.
+// Plural returns a number followed by its noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -103,7 +103,7 @@ func Plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Mapped returns f of each element.
+// Mapped returns a slice with the result of f for each element.
 func Mapped[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, v := range in {
@@ -112,7 +112,7 @@ func Mapped[A, B any](in []A, f func(A) B) []B {
 	return out
 }
 
-// SomeNames lists the first names and counts the others.
+// SomeNames returns the first names and the number of the others.
 func SomeNames(names []string) string {
 	const shown = 3
 	text := strings.Join(names[:min(shown, len(names))], ", ")
@@ -122,8 +122,7 @@ func SomeNames(names []string) string {
 	return text
 }
 
-// Cell makes text safe for a table: empty text becomes a dash, and no character breaks a line or moves a terminal's
-// cursor.
+// Cell makes text safe for a table and a terminal: empty text becomes a dash, and control characters become spaces.
 func Cell(s string) string {
 	if s == "" {
 		return "-"
@@ -139,7 +138,7 @@ func Cell(s string) string {
 // Seconds formats a duration as protobuf's JSON does.
 func Seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
-// ShellWord quotes text so that a shell reads it as one word.
+// ShellWord quotes text, if necessary, so that a shell reads it as one word.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
@@ -150,23 +149,23 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// HeldText says that a permit's slot is held for an operator, and how to free it.
+// HeldText says that a permit's slot is held for an operator, and how to free the slot.
 func HeldText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator until gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
 }
 
-// HolderText names the holder of a permit.
+// HolderText formats the holder of a permit, with the token at the end.
 func HolderText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s in %s (token %d)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), p.GetToken())
 }
 
-// PermitText names a permit by its token and its holder.
+// PermitText formats the token of a permit, followed by the holder.
 func PermitText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 }
 
-// PermitState says which state a permit is in, and whether its holder must stop.
+// PermitState formats the state of a permit, and whether its holder must stop.
 func PermitState(p *gatekeeperv1.Permit) string {
 	s := Word(p.GetState(), "PERMIT_STATE_")
 	if p.GetDrainLeft() != nil {
@@ -181,7 +180,7 @@ func PermitState(p *gatekeeperv1.Permit) string {
 	return s
 }
 
-// Holder is the holder of a permit in -o json.
+// Holder is the holder of a permit in JSON output.
 type Holder struct {
 	Token    uint64 `json:"token,string"`
 	Group    string `json:"group"`
@@ -198,7 +197,7 @@ func HolderOf(p *gatekeeperv1.Permit) Holder {
 // ProtoSeconds formats a duration as protobuf's JSON does, with milliseconds.
 func ProtoSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s" }
 
-// Firing formats a firing as flags take it.
+// Firing formats a firing as the flags accept it.
 func Firing(f *gatekeeperv1.Firing) string {
 	if f == nil {
 		return ""
@@ -209,7 +208,7 @@ func Firing(f *gatekeeperv1.Firing) string {
 	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339Nano)
 }
 
-// DueText formats the time of a firing for people: in UTC, without fractions of a second.
+// DueText formats the due time of a firing for people: in UTC, without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
 // MarkMoved reports whether a change moved the time up to which firings count as forgotten.
@@ -217,7 +216,7 @@ func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
 	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
 
-// ForgottenText says in one line how a change affected the remembered firings.
+// ForgottenText describes in one line how a change affected the remembered firings.
 func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	var text string
 	if names := Mapped(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return Firing(f.GetFiring()) }); len(names) > 0 {
@@ -250,7 +249,7 @@ func PauseText(p *gatekeeperv1.Pause) string {
 	return strings.Join(parts, ", ")
 }
 
-// CordonText says which callers a cordon matches, and until when.
+// CordonText says which callers a cordon matches, and until when it lasts.
 func CordonText(c *gatekeeperv1.CordonRecord) string {
 	parts := []string{strconv.Quote(c.GetId())}
 	if c.GetGroupPattern() != "" {
@@ -265,7 +264,7 @@ func CordonText(c *gatekeeperv1.CordonRecord) string {
 	return strings.Join(parts, ", ")
 }
 
-// ChangesText lists changes by number.
+// ChangesText lists changes by their numbers.
 func ChangesText(changes []uint64) string {
 	const most = 5
 	if len(changes) == 1 {

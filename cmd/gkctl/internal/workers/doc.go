@@ -1,2 +1,3 @@
-// Package workers has the commands of workers: work, which turns any program into a worker, and work list.
+// Package workers implements the commands for workers: gkctl work, which turns any program into a worker, and gkctl
+// work list.
 package workers

@@ -49,7 +49,8 @@ end), or lost (its permit has expired; another worker gets the task after the sl
 	return cmd
 }
 
-// known returns an error if there is no such semaphore. Otherwise a mistyped name would look like one without workers.
+// known returns an error if there is no such semaphore. Without it, a mistyped name would look like a semaphore without
+// workers.
 func known(ctx context.Context, c *client.Client, semaphore string) error {
 	if semaphore == "" {
 		return nil
@@ -84,7 +85,7 @@ func listing(workers []*gatekeeperv1.Worker) ui.Listing {
 	return l
 }
 
-// taskState is the state for a task that the worker holds. A lost worker keeps it for a while.
+// taskState returns the state to show for a task of a worker. A lost worker keeps its task for a while.
 func taskState(w *gatekeeperv1.Worker, t *gatekeeperv1.HeldTask) string {
 	left := words.Brief(t.GetExpiresIn().AsDuration())
 	switch {

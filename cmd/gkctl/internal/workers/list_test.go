@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A task whose worker has died stays in the list until another worker can get it.
+// A task of a dead worker stays in the list until another worker can get it.
 func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[string]struct {
@@ -47,7 +47,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 					}
 					return strings.Join(lines, "\n")
 				}
-				// A worker without a library, so that its permit is not kept alive.
+				// The worker uses the API directly, so that nothing keeps its permit alive.
 				ctx, die := context.WithCancel(t.Context())
 				defer die()
 				stream, err := srv.Dial(t, "w").Work().Work(ctx)
@@ -62,17 +62,17 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, want := shown(), "w | working | 0 | j | 0"; got != want {
-					t.Errorf("%q, want %q", got, want)
+					t.Errorf("while the worker works: got %q, want %q", got, want)
 				}
 				die()
 				synctest.Wait()
 				if got := shown(); !strings.HasPrefix(got, "w | away: held for ") || !strings.HasSuffix(got, "s | 0 | j | 0") {
-					t.Errorf("after its stream ended: %q", got)
+					t.Errorf("after its stream ended: got %q, want the task as held for a while", got)
 				}
 				srv.Advance(t, 30*time.Second)
 				synctest.Wait()
 				if got := shown(); (got == "") != (c.later == "") || !strings.HasPrefix(got, "w | "+c.later) && c.later != "" {
-					t.Errorf("after its permit expired: %q, want %q", got, c.later)
+					t.Errorf("after its permit expired: got %q, want %q", got, c.later)
 				}
 			})
 		})

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pipes are the standard files of a command.
+// pipes connects the standard files of a command.
 type pipes struct {
 	in, out, err pipe
 	copying      sync.WaitGroup
@@ -18,7 +18,7 @@ type pipes struct {
 
 type pipe struct{ r, w *os.File }
 
-// strayLimit is how long to read, after the command has ended, from processes that have left its group.
+// strayLimit is how long to keep reading after the command has exited, from processes that have left its group.
 const strayLimit = time.Second
 
 func newPipes() (*pipes, error) {
@@ -33,35 +33,37 @@ func newPipes() (*pipes, error) {
 	return p, nil
 }
 
-// theirs returns the command's ends.
+// theirs returns the command's ends of the pipes.
 func (p *pipes) theirs() []*os.File { return []*os.File{p.in.r, p.out.w, p.err.w} }
 
-// begin feeds the command, and reads its output. Call it after the start of the command, which then has its ends.
+// begin starts to write the command's input and to read its output. It must be called after the command was started,
+// because it closes the command's ends of the pipes.
 func (p *pipes) begin(input []byte, output, errors io.Writer) {
 	for _, f := range p.theirs() {
-		_ = f.Close() // the command has a copy
+		_ = f.Close() // the command has its own copy
 	}
 	p.copying.Go(func() {
-		_, _ = p.in.w.Write(input) // a command need not read its input
-		_ = p.in.w.Close()         // ends the input
+		_, _ = p.in.w.Write(input) // the command may not read all of its input
+		_ = p.in.w.Close()         // makes the command read end of file
 	})
-	p.copying.Go(func() { _, _ = io.Copy(output, p.out.r) }) // until the pipe ends, or close ends it
+	p.copying.Go(func() { _, _ = io.Copy(output, p.out.r) }) // until end of file, or until close sets a deadline
 	p.copying.Go(func() { _, _ = io.Copy(errors, p.err.r) })
 }
 
-// close returns when everything that the command wrote was read.
+// close waits until all output of the command was read, and closes the pipes.
 func (p *pipes) close() {
-	_ = p.in.w.Close() // there is no reader any more
+	_ = p.in.w.Close() // nobody reads the input any more
 	for _, f := range []*os.File{p.out.r, p.err.r} {
-		_ = f.SetReadDeadline(time.Now().Add(strayLimit)) // a pipe has deadlines
+		_ = f.SetReadDeadline(time.Now().Add(strayLimit)) // pipes support deadlines
 	}
 	p.copying.Wait()
 	for _, each := range []pipe{p.in, p.out, p.err} {
-		_, _ = each.r.Close(), each.w.Close() // some are already closed
+		_, _ = each.r.Close(), each.w.Close() // some are closed already
 	}
 }
 
-// result keeps the first bytes of a command's output, and counts the rest. The command is not stopped.
+// result keeps the first most bytes of a command's output, and counts all of them. It does not stop a command that
+// writes more.
 type result struct {
 	most int
 	kept []byte
@@ -74,7 +76,7 @@ func (r *result) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bytes returns the output, or an error if it was too large.
+// bytes returns the output, or an error if it exceeds the limit.
 func (r *result) bytes() ([]byte, error) {
 	if r.size > r.most {
 		return nil, fmt.Errorf("the output has %d bytes, but max_result of the job is %d", r.size, r.most)
@@ -82,17 +84,17 @@ func (r *result) bytes() ([]byte, error) {
 	return r.kept, nil
 }
 
-// longestLine is how many bytes of a line are kept: more than a failure can hold.
+// longestLine is the maximum number of bytes kept of a line. The text of a failure is shorter.
 const longestLine = 512
 
-// tail passes on the output of a command, and keeps the last line that is not empty.
+// tail copies the output of a command, and keeps the last line that is not empty.
 type tail struct {
 	to         io.Writer
 	line, last []byte
 }
 
 func (t *tail) Write(p []byte) (int, error) {
-	_, _ = t.to.Write(p) // the command continues without it
+	_, _ = t.to.Write(p) // an error must not stop the command
 	for line := range bytes.Lines(p) {
 		t.line = append(t.line, line[:min(len(line), longestLine-len(t.line))]...)
 		if line[len(line)-1] == '\n' {
@@ -109,7 +111,7 @@ func (t *tail) end() {
 	t.line = t.line[:0]
 }
 
-// String is the last line.
+// String returns the last line.
 func (t *tail) String() string {
 	t.end()
 	return strings.ToValidUTF8(string(t.last), "?")

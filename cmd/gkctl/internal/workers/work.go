@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// maxParallel is how many tasks the servers let a worker have.
+// maxParallel is the maximum number of tasks that the servers give to a worker.
 const maxParallel = 1000
 
 // Commands returns the commands of this package.
@@ -87,7 +87,7 @@ GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 || o.semaphore != "" {
-				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
+				return nil, cobra.ShellCompDirectiveDefault // completes the command and its files
 			}
 			return f.CompleteNames(cmd, args, begun)
 		},
@@ -116,7 +116,7 @@ GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 	return cmd
 }
 
-// run checks everything that needs no server, then contacts the servers, then works.
+// run makes all checks that need no server, then contacts the servers, then takes tasks.
 func (o *workOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (o *workOptions) check() error {
 	return nil
 }
 
-// narrate prints what happens, but only with --verbose.
+// narrate reports progress if --verbose is set.
 func (o *workOptions) narrate(format string, args ...any) {
 	if o.verbose {
 		o.f.Say("gkctl: "+format, args...)

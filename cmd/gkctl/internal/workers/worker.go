@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	// returnDelay is how long a task is held before it is returned without counting the attempt, because it is handed
-	// out again at once.
+	// returnDelay is how long a task is held before it is returned without counting the attempt. A returned task is
+	// handed out again immediately.
 	returnDelay = time.Second
-	// signalGap bounds the time between a signal to a command and the same signal to gkctl, when both must end.
+	// signalGap is the maximum time between a signal to a command and the same signal to gkctl, if both must exit.
 	signalGap = time.Second
 )
 
-// worker is a running worker.
+// worker is the state of a running gkctl work.
 type worker struct {
 	*workOptions
 	command  held.Command
@@ -39,7 +39,8 @@ type worker struct {
 	by       os.Signal       // the second signal; read after stopping has ended
 }
 
-// listen handles signals, so that they do not end gkctl, until end is called. A third signal ends it again.
+// listen handles signals until end is called, so that they do not kill gkctl. After the second signal, signals have
+// their default effect again.
 func (w *worker) listen() (end func()) {
 	var drain, stop context.CancelFunc
 	w.draining, drain = context.WithCancel(context.Background())
@@ -59,7 +60,7 @@ func (w *worker) listen() (end func()) {
 					}
 					w.f.Say("gkctl: %s: no more tasks are taken, and running ones %s", name(s), running)
 					drain()
-				case s != syscall.SIGHUP: // a terminal that closes sends several
+				case s != syscall.SIGHUP: // a closing terminal sends several of them
 					w.f.Say("gkctl: %s: commands are stopped, and their tasks returned", name(s))
 					w.by = s
 					signal.Stop(signals)
@@ -86,7 +87,7 @@ func name(s os.Signal) string {
 	return s.String()
 }
 
-// admitted checks at the start for errors that would not go away with time.
+// admitted checks for errors that would not go away with time.
 func (w *worker) admitted(c *client.Client) error {
 	ctx, cancel := w.f.Bounded(w.draining)
 	defer cancel()
@@ -113,7 +114,7 @@ func (w *worker) work(c *client.Client) error {
 		Handle:   w.handle,
 		Denied:   w.denied,
 		Ended:    w.ended,
-		Logger:   slog.New(slog.DiscardHandler), // ended prints it
+		Logger:   slog.New(slog.DiscardHandler), // ended prints the same events
 	})
 	switch {
 	case w.stopping.Err() != nil:
@@ -148,19 +149,19 @@ func taskName(t *work.Task) string {
 	return fmt.Sprintf("task %d of job %s", t.Index(), words.Cell(t.Job()))
 }
 
-// returned is why a task is returned.
+// returned is the error of a task that is returned.
 type returned struct{ error }
 
-// Is makes it match client.ErrCutShort.
+// Is makes returned match client.ErrCutShort.
 func (returned) Is(target error) bool { return target == client.ErrCutShort }
 
-// handle executes a task with a command.
+// handle executes a task with the command.
 func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	ctx, stop := context.WithCancelCause(task)
 	defer stop(nil)
 	defer context.AfterFunc(w.stopping, func() { stop(work.ErrWorkerStops) })()
 	run, err := w.start(ctx, t)
-	if err != nil { // the host's fault, not the task's
+	if err != nil { // the cause is this host and not the task
 		w.delay(ctx)
 		return nil, returned{err}
 	}
@@ -172,7 +173,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	}
 	err = errors.New(exitText(state, run.errors.String()))
 	switch {
-	case stopped != nil && task.Err() == nil: // work.Run does not know about it
+	case stopped != nil && task.Err() == nil: // work.Run does not know why
 		_, text := held.StopReason(stopped)
 		return nil, returned{fmt.Errorf("%s: %w", text, err)}
 	case stopped != nil:
@@ -187,7 +188,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	return result, err
 }
 
-// exitText says how a command ended, with the last line of its standard error.
+// exitText describes how a command ended, including the last line of its standard error.
 func exitText(s child.State, last string) string {
 	text := fmt.Sprintf("exit code %d", s.Code)
 	if s.Signal != 0 {
@@ -199,7 +200,7 @@ func exitText(s child.State, last string) string {
 	return text
 }
 
-// delay waits before a task is returned.
+// delay waits for returnDelay before a task is returned, unless the task or the worker must stop.
 func (w *worker) delay(ctx context.Context) {
 	timer := time.NewTimer(returnDelay)
 	defer timer.Stop()
@@ -210,9 +211,9 @@ func (w *worker) delay(ctx context.Context) {
 	}
 }
 
-// interrupted reports whether a signal ended a command because this worker must end. A service manager may signal every
-// process of the service (systemd does, without KillMode=mixed), and so does a host that shuts down. The command may
-// get the signal first.
+// interrupted reports whether a signal killed a command because this worker must exit too. A service manager may send
+// the signal to all processes of the service (systemd does, without KillMode=mixed), and so does a host that shuts
+// down. The command may get it before gkctl does.
 func (w *worker) interrupted(s child.State) bool {
 	if !held.Ends(syscall.Signal(s.Code - 128)) {
 		return false
@@ -226,7 +227,7 @@ func (w *worker) interrupted(s child.State) bool {
 	return w.draining.Err() != nil
 }
 
-// running is the command of a task.
+// running is the running command of a task.
 type running struct {
 	process *held.Process
 	file    *held.File
@@ -260,7 +261,7 @@ func (w *worker) start(ctx context.Context, t *work.Task) (r *running, err error
 	return r, nil
 }
 
-// close collects the rest of the command's output. None of its processes is running any more.
+// close reads the rest of the command's output. All of the command's processes must have exited.
 func (r *running) close() {
 	r.pipes.close()
 	r.file.Remove()

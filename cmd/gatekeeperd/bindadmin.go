@@ -9,32 +9,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const bindAdminLong = `Makes a subject an administrator of the cluster. It is the way back in if all administrators have lost their credentials: the owner of
-a member's data folder can always run it. Stop one server, run this command on its folder as root or as the user of the server, and start the
-server again as before.
+const bindAdminLong = `Makes a subject an administrator of the cluster. Use it if all administrators have lost their credentials: the owner of a member's data
+directory can always run it. Stop one server, run this command on its data directory as root or as the server's user, and start the server again.
 
   gatekeeperd bind-admin --data-dir /var/lib/gatekeeper --subject cert:ann
 
-The request stays in the folder until the server has started and a majority of the cluster has carried it out. A server that starts more than a
-day later refuses it. The binding "admin", or the one of --binding, gets the subject and the role admin. If another binding already has the
-subject, that one gets the role. The journal and the server's log record this, and name the member. No roles are removed: use gkctl auth unbind
-and gkctl auth token revoke for credentials that are lost or stolen.
+The request stays in the directory until the server has started and a majority of the cluster has carried it out. A server that starts more than a
+day later rejects it. The binding "admin", or the one given with --binding, gets the subject and the role admin. If another binding already has
+the subject, that binding gets the role. The journal and the server's log record this, and name the member. No roles are removed: use gkctl auth
+unbind and gkctl auth token revoke for credentials that were lost or stolen.
 
-One server of a cluster is enough; it need not be the leader. A certificate with that name must come from an authority of --tls-ca. Environment
-variables and configuration files are not read.`
+Run it on one server only, which need not be the leader. A certificate for cert:NAME must be issued by a CA in --tls-ca. Environment variables and
+configuration files are not read.`
 
 const bindAdminExitCodes = `Exit codes:
   0    done: start the server
   64   bad flag
-  73   the folder is damaged or cannot be written
-  75   a server runs on the folder
-  78   there is no such folder, it is not the data folder of a server, or its cluster was recovered without it`
+  73   the directory is damaged or cannot be written
+  75   a server is using the directory
+  78   the directory does not exist or is not the data directory of a server, or its cluster was recovered without it`
 
 func newBindAdmin(env environment) *cobra.Command {
 	var cfg gatekeeper.BindAdminConfig
 	cmd := &cobra.Command{
-		Use:   "bind-admin --data-dir FOLDER --subject SUBJECT",
-		Short: "Make a subject an administrator, for the owner of a data folder",
+		Use:   "bind-admin --data-dir DIR --subject SUBJECT",
+		Short: "Make a subject an administrator, as the owner of a data directory",
 		Long:  bindAdminLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +47,7 @@ func newBindAdmin(env environment) *cobra.Command {
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + bindAdminExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&cfg.DataDir, "data-dir", "", "data folder of a stopped server")
+	f.StringVar(&cfg.DataDir, "data-dir", "", "data directory of a stopped server")
 	f.StringVar(&cfg.Subject, "subject", "", "the new administrator: cert:NAME (a name in a client certificate), a SPIFFE id, or oidc:CLAIM=VALUE")
 	f.StringVar(&cfg.Binding, "binding", "admin", "binding that gets the subject, unless another binding has it")
 	f.StringVar(&cfg.Author, "author", env.author(), "author, for the journal")

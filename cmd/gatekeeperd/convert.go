@@ -10,40 +10,39 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const convertLong = `Converts a data folder of an earlier build to the format of this build. Stop its server first.
+const convertLong = `Converts a data directory of an earlier build to the format of this build. Stop its server first.
 
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
-It writes the new files next to the old ones, reads them back and compares their contents. Only then does it replace the old files, which stay
-in the folder with names that end in .old. Remove them when the server works. If the machine crashes during the conversion, run the command
-again.
+It writes the new files next to the old ones, reads them back and compares their contents. Only then does it rename the old files to names that end
+in .old. Remove them when the server works. If the machine crashes during the conversion, run the command again.
 
-It does not change the log store: a folder keeps its log in bolt or in wal for its whole life. To change it for a single server, create a new
-folder with a new id:
+It does not change the log store: a data directory keeps its log in either bolt or wal permanently. To change the log store of a single server,
+create a new data directory with a new id:
 
   gatekeeperd recover --from OLD --data-dir NEW --id NEWID --log-store wal
 
-In a cluster, let a new server join with a new id, --log-store and an empty folder, and then remove the old member.
+In a cluster, let a new server join with a new id, --log-store and an empty directory, and then remove the old member.
 
 Environment variables and configuration files are not read.`
 
 const convertExitCodes = `Exit codes:
-  0    done, or the folder already has the format of this build
+  0    done, or the directory already has the format of this build
   64   bad flag
-  73   the folder is damaged or cannot be written
-  75   a server runs on the folder
-  78   there is no such folder, or it is not the data folder of a server`
+  73   the directory is damaged or cannot be written
+  75   a server is using the directory
+  78   the directory does not exist, or is not the data directory of a server`
 
 func newConvert() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "convert --data-dir FOLDER",
-		Short: "Convert a data folder of an earlier build to the format of this one",
+		Use:   "convert --data-dir DIR",
+		Short: "Convert a data directory of an earlier build to the format of this one",
 		Long:  convertLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("give --data-dir, the folder to convert")
+				return usage("give --data-dir, the directory to convert")
 			}
 			kept, err := gatekeeper.ConvertDataDir(dir)
 			if err != nil {
@@ -53,7 +52,7 @@ func newConvert() *cobra.Command {
 		},
 	}
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + convertExitCodes + "\n")
-	cmd.Flags().StringVar(&dir, "data-dir", "", "data folder of a stopped server")
+	cmd.Flags().StringVar(&dir, "data-dir", "", "data directory of a stopped server")
 	return cmd
 }
 
@@ -61,7 +60,7 @@ func reportConverted(out io.Writer, dir string, kept []string) (err error) {
 	if len(kept) == 0 {
 		_, err = fmt.Fprintf(out, "%s already has the format of this build: nothing to convert.\n", dir)
 	} else {
-		_, err = fmt.Fprintf(out, "Converted: %s. The old files are still there as %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
+		_, err = fmt.Fprintf(out, "Converted: %s. The old files were renamed to %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
 	}
 	return err
 }

@@ -53,13 +53,13 @@ join: 10.0.0.1:7420,10.0.0.2:7420
 		"file over default":            {o.clusterName, "of-file"},
 		"default":                      {o.logFormat, "text"},
 		"empty variable over default":  {o.adminAddress, ""},
-		"data folder of the user":      {o.dataDir, "/home/u/.local/state/gatekeeper"},
+		"data directory of the user":   {o.dataDir, "/home/u/.local/state/gatekeeper"},
 		"duration of the file":         {o.dumpInterval.String(), time.Minute.String()},
 		"list of the file":             {strings.Join(o.members, " "), "gk1=10.0.0.1:7421 gk2=10.0.0.2:7421"},
 		"list with commas":             {strings.Join(o.join, " "), "10.0.0.1:7420 10.0.0.2:7420"},
 	} {
 		if got[0] != got[1] {
-			t.Errorf("%s: %q, want %q", what, got[0], got[1])
+			t.Errorf("%s: got %q, want %q", what, got[0], got[1])
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 				t.Fatalf("load = %v, want ... %s ...", err, test.want)
 			}
 			if exitCode(err) != exitUsage {
-				t.Errorf("exit code %d, want %d", exitCode(err), exitUsage)
+				t.Errorf("exitCode(%v) = %d, want %d", err, exitCode(err), exitUsage)
 			}
 		})
 	}

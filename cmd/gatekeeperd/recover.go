@@ -15,31 +15,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const recoverLong = `Creates the data folder of a new single-server cluster from what is left of a cluster that has permanently lost its majority. Other servers
-then join the new one as they join any cluster.
+const recoverLong = `Creates the data directory of a new single-server cluster from what is left of a cluster that has permanently lost its majority. Other
+servers then join the new cluster as they join any other.
 
   gatekeeperd recover --from /var/lib/gatekeeper --data-dir /var/lib/gatekeeper-2 --id gk4
 
-Pass every folder that is left: --from can be repeated. The folder with the newest entry is used, and none is written to. Definitions, pauses,
-cordons and the journal are kept. Permits are carried over only if the folders of a majority of the last voters were read. Otherwise the old
-cluster may have granted permits that none of these folders has, and the new one grants nothing until the longest of them has certainly ended.
-Definitions can be edited meanwhile.
+Pass every directory that is left, by repeating --from. The directory with the newest entry is used, and none is written to. Definitions, pauses,
+cordons and the journal are kept. Permits are carried over only if the directories of a majority of the last voters were read. Otherwise the old
+cluster may have granted permits that none of these directories contains, and the new cluster grants nothing until the longest of them has
+certainly ended. Definitions can be edited meanwhile.
 
 No server of the old cluster may run, now or later: a majority of them would continue as the old cluster, and grant permits too. Old servers
-that reach the new one stop automatically; they can join with new ids and empty folders. If a majority can still be started, start it
-instead: then nothing is lost.
+that reach the new one stop automatically. They can join it with new ids and empty directories. If a majority can still be started, start it
+instead, because then nothing is lost.
 
-Never recover twice from the same folders: that creates two clusters, and both grant. recover cannot prevent it, because it does not write to
-the old folders. It refuses a folder only if its server was started again and heard from the new cluster; --again accepts such a folder too.
+Never recover twice from the same directories: that creates two clusters, and both grant. recover cannot prevent it, because it does not write to
+the old directories. It refuses a directory only if its server was started again and heard from the new cluster; --again accepts such a directory too.
 
-Environment variables and configuration files are not read, because they are those of the old server.`
+Environment variables and configuration files are not read, because they belong to the old server.`
 
 const recoverExitCodes = `Exit codes:
   0    done
   64   bad flag
-  73   none of the folders can be recovered from, or the new folder is not empty
-  75   a server runs on one of the folders
-  78   a folder is not a data folder, or belongs to another cluster than the others, or its server stopped because
+  73   none of the directories can be recovered from, or the new directory is not empty
+  75   a server is using one of the directories
+  78   a directory is not a data directory, or belongs to another cluster than the others, or its server stopped because
        it heard that its cluster was recovered (see --again)`
 
 type recoverOptions struct {
@@ -60,7 +60,7 @@ type recoverOptions struct {
 func newRecover(env environment) *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
-		Use:   "recover --from FOLDER [--from FOLDER...] --data-dir NEW --id NEWID",
+		Use:   "recover --from DIR [--from DIR...] --data-dir NEW --id NEWID",
 		Short: "Create a new cluster from what is left of one that has permanently lost its majority",
 		Long:  recoverLong,
 		Args:  noArguments,
@@ -72,13 +72,13 @@ func newRecover(env environment) *cobra.Command {
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + recoverExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.from, "from", nil, "data folder of a stopped server of the old cluster; may be repeated")
-	f.StringVar(&o.dataDir, "data-dir", "", "data folder to create; it must be empty or not exist")
+	f.StringArrayVar(&o.from, "from", nil, "data directory of a stopped server of the old cluster; may be repeated")
+	f.StringVar(&o.dataDir, "data-dir", "", "data directory to create; it must be empty or not exist")
 	f.StringVar(&o.id, "id", "", "name of the new server; it must never have been used in the old cluster")
-	f.StringVar(&o.logStore, "log-store", "", "how the new folder stores its log: bolt or wal (default: like the folder that is used)")
-	f.BoolVar(&o.backup, "backup", false, "the folders are older copies: permits are not carried over, however many folders there are")
-	f.BoolVar(&o.again, "again", false, "also accept a folder whose server heard that its cluster was recovered; confirms that the recovered cluster is permanently gone")
-	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; a larger value is always safe")
+	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: like the directory that is used)")
+	f.BoolVar(&o.backup, "backup", false, "the directories are older copies: permits are not carried over, however many directories there are")
+	f.BoolVar(&o.again, "again", false, "also accept a directory whose server heard that its cluster was recovered; confirms that the recovered cluster will never run again")
+	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if that may be newer than the directories; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.author, "author", env.author(), "author, for the journal")
@@ -121,7 +121,7 @@ func (o *recoverOptions) run(out io.Writer) error {
 func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "FOLDER\tMEMBER\tLAST ENTRY\tUSED")
+	fmt.Fprintln(w, "DIRECTORY\tMEMBER\tLAST ENTRY\tUSED")
 	for _, f := range r.Folders {
 		switch {
 		case f.Err != nil:
@@ -138,10 +138,10 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
 		o.dataDir, r.ClusterID, o.id, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
-  1. Make sure that no old server (%s) starts again: disable their units, move their folders away.
+  1. Make sure that no old server (%s) starts again: disable their units, move their directories away.
   2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
-  3. Let others join, with new ids and empty folders:
+  3. Let others join, with new ids and empty directories:
        gatekeeperd --id NEWID --join ADDRESS --data-dir EMPTY%s
 `, strings.Join(r.Retired, ", "), o.id, o.dataDir, clusterFlag(r), clusterFlag(r))
 	_, err := io.WriteString(out, b.String())
@@ -174,7 +174,7 @@ func permits(r *gatekeeper.Recovery, unsafely bool) string {
 	}
 	switch {
 	case r.Quarantine == 0 && !r.PermitsKept:
-		s += fmt.Sprintf("\nUNSAFE: permits are granted at once; waiting %v would be safe.", r.FullQuarantine)
+		s += fmt.Sprintf("\nUNSAFE: permits are granted immediately; waiting %v would be safe.", r.FullQuarantine)
 	case r.Quarantine > 0 && r.Quarantine < r.FullQuarantine && !r.PermitsKept:
 		s += fmt.Sprintf("\nUNSAFE: nothing is granted for %v after the first start; waiting %v would be safe.", r.Quarantine, r.FullQuarantine)
 	case r.Quarantine > 0:

@@ -11,18 +11,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const restoreLong = `Creates the data folder of a new single-server cluster from a backup of gkctl snapshot save. Other servers then join the new one as they join
-any cluster.
+const restoreLong = `Creates the data directory of a new single-server cluster from a backup made with gkctl snapshot save. Other servers then join the new
+cluster as they join any other.
 
   gatekeeperd restore gatekeeper.backup --data-dir /var/lib/gatekeeper
 
-First stop every server of the old cluster, permanently. The new cluster has another seed, so servers and clients of the two refuse each other,
-and both would grant permits. If servers of the old cluster can still be started, start them instead. If some data folders are left, gatekeeperd
-recover loses less.
+First stop every server of the old cluster permanently. The new cluster has a different seed, so servers and clients of one cluster refuse those of
+the other, and both clusters would grant permits. If servers of the old cluster can still be started, start them instead. If some data directories
+are left, use gatekeeperd recover, which loses less.
 
-Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest one that the old cluster may have
-granted has certainly ended. Definitions can be edited meanwhile. New tokens are larger than all that were ever granted. Bindings and bearer
-tokens are those of the backup: revoke again those that were revoked since.
+Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
+granted has certainly ended. Definitions can be edited meanwhile. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
+are restored as they were: revoke those again that were revoked since the backup.
 
 Environment variables and configuration files are not read.`
 
@@ -31,7 +31,7 @@ const restoreExitCodes = `Exit codes:
   64   bad flag
   65   the file cannot be read, is not a backup, is damaged, or was written by a newer version; or the clock
        of this machine is behind the backup
-  73   the new folder is not empty, or cannot be created`
+  73   the new directory is not empty, or cannot be created`
 
 type restoreOptions struct {
 	cfg      gatekeeper.RestoreConfig
@@ -62,9 +62,9 @@ func newRestore(env environment) *cobra.Command {
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + restoreExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.cfg.DataDir, "data-dir", "", "data folder to create; it must be empty or not exist")
+	f.StringVar(&o.cfg.DataDir, "data-dir", "", "data directory to create; it must be empty or not exist")
 	f.StringVar(&o.cfg.ID, "id", gatekeeper.DefaultID, "name of the new server")
-	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new folder stores its log: bolt or wal")
+	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new directory stores its log: bolt or wal")
 	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
@@ -96,7 +96,7 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
        gatekeeperd --id %s --data-dir %s%s
      If all administrators have lost their credentials: gatekeeperd bind-admin --help.
   3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the bindings and tokens that were revoked since the backup.
-  4. Let others join, with empty folders:
+  4. Let others join, with empty directories:
        gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
 `, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))
 	_, err = io.WriteString(out, b.String())

@@ -24,7 +24,7 @@ run:
 
   gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
 
-Another server joins with --join. Once a data folder belongs to a cluster, --members and --join are ignored. To recover a cluster that has
+Another server joins with --join. Once a data directory belongs to a cluster, --members and --join are ignored. To recover a cluster that has
 permanently lost its majority, use gatekeeperd recover; to restore a backup, gatekeeperd restore.
 
 Each flag is also a variable (--api-address is GATEKEEPER_API_ADDRESS) and a key of the --config file (api-address). Flags take precedence over
@@ -160,7 +160,7 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	}()
 	select {
 	case <-ctx.Done():
-		log.Info("stopping; a second signal ends the process at once", slog.String("timeout", o.shutdownTimeout.String()))
+		log.Info("stopping; a second signal ends the process immediately", slog.String("timeout", o.shutdownTimeout.String()))
 	case <-server.Done():
 	}
 	o.close(context.WithoutCancel(ctx), server, log)

@@ -93,7 +93,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%v", err)
 	}
 	if got != code {
-		ts.Fatalf("%s ended with %d, want %d", args[1], got, code)
+		ts.Fatalf("%s exited with %d, want %d", args[1], got, code)
 	}
 }
 

@@ -256,7 +256,7 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "2s")
 	patterns, _ := w.groups()
-	if code != ui.ExitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder is still there after 2s: stuck in prod") || !strings.Contains(out, "undo with: gkctl undo ") {
+	if code != ui.ExitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder has not stopped after 2s: stuck in prod") || !strings.Contains(out, "undo with: gkctl undo ") {
 		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
 	}
 }

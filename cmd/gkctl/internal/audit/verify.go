@@ -39,7 +39,7 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 	cmd := &cobra.Command{
 		Use:   "verify PATH [--anchor LINE:HASH]...",
 		Short: "Check that no line of an audit log was changed, removed or moved",
-		Long: `Checks the chain of an audit log: the file at PATH, or audit.log in that folder, and the rotated files next to it. It does not contact the
+		Long: `Checks the chain of an audit log: the file at PATH, or audit.log in that directory, and the rotated files next to it. It does not contact the
 server, which may be running.
 
 The chain reveals changes within the log. But a person who can write its files can also compute a new chain, or cut off the end. --anchor reveals

@@ -67,8 +67,8 @@ already a definition below the prefix. The load slows down other users of the cl
 
 Workloads (by default ` + strings.Join(usualKinds(), ", ") + `):
 ` + kindLines() + `
-Without --rate it is a closed loop: each caller makes one call after the other. While one call hangs, its caller makes none of the calls that
-would have hung too. With --rate it is an open loop: calls are due at that rate whatever happens to earlier ones, and each latency counts from the
+Without --rate it is a closed loop: each caller makes one call after the other. While a call hangs, its caller does not make the calls that
+would have hung too. With --rate it is an open loop: calls are due at that rate regardless of earlier calls, and each latency counts from the
 time when the call was due. A call that is due while all callers are busy is late, and its latency includes the wait. A call that could not be
 started before the end of the window is missed: it is counted, its latency includes the wait so far, and gkctl reports that the rate was not kept.
 --concurrency is then the maximum number of calls in flight.

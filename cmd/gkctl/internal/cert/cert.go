@@ -29,7 +29,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		GroupID: ui.GroupCluster,
 		Use:     "cert",
 		Short:   "Create the certificates of a cluster: a small authority for trials and small teams",
-		Long: `Creates the certificates of a cluster with an authority in a folder. A cluster with TLS takes three commands:
+		Long: `Creates the certificates of a cluster with a certificate authority in a directory. A cluster with TLS takes three commands:
 
   gkctl cert init                                  the authorities, and the certificate of an operator, admin
   gkctl cert server gk1.example.com                once for each server: the certificate for clients
@@ -40,7 +40,7 @@ and one more for each application or person:
   gkctl cert client orders
 
 There are two authorities. One signs the servers and clients of the API, the other the members of the cluster, so that a client's certificate
-never opens the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep the keys where you
+is never accepted at the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep the keys where you
 create the certificates, and do not copy them to a server.
 
 The same command with --force renews a certificate. It keeps the additional names, the SPIFFE id and the acquirer of the old one unless you pass
@@ -59,7 +59,7 @@ type folder struct {
 }
 
 func (o *folder) register(cmd *cobra.Command, force string) {
-	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`FOLDER` of the authorities and the certificates")
+	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`DIR` of the authorities and the certificates")
 	cmd.Flags().BoolVar(&o.force, "force", false, force)
 	_ = cmd.MarkFlagDirname("dir") // fails only if there is no such flag
 }
@@ -93,7 +93,7 @@ func (o *folder) read(name string) (*authority.Pair, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		var missing *fs.PathError
 		errors.As(err, &missing)
-		return nil, ui.WithHint(fmt.Errorf("there is no authority in %s: %s is missing", o.dir, missing.Path), "`gkctl cert init` creates one; --dir names the folder of an existing one.")
+		return nil, ui.WithHint(fmt.Errorf("there is no authority in %s: %s is missing", o.dir, missing.Path), "`gkctl cert init` creates one; --dir names the directory of an existing one.")
 	case err != nil:
 		return nil, err
 	}
@@ -152,9 +152,9 @@ type initOptions struct {
 func newInit(f *conn.Factory, run func(*initOptions) error) *cobra.Command {
 	o := &initOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "init [--dir FOLDER] [--admin OPERATOR]",
+		Use:   "init [--dir DIR] [--admin OPERATOR]",
 		Short: "Create the two authorities of a cluster, and the certificate of its first operator",
-		Long: `Creates two authorities in a folder: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for connections between
+		Long: `Creates two authorities in a directory: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for connections between
 members. The certificate of the first operator is client-admin.crt, or the one named by --admin.
 
 With --force it replaces all of them. Servers with the new authorities no longer accept certificates of the old ones.`,

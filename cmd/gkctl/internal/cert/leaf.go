@@ -47,7 +47,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 
 func newServer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, _ := newLeaf(f, &cobra.Command{
-		Use:   "server HOST... [--dir FOLDER]",
+		Use:   "server HOST... [--dir DIR]",
 		Short: "Issue the certificate that a server shows to clients",
 		Long: `Issues the certificate that a server shows to clients, as server-HOST.crt with its key. HOSTs are the names and addresses by which clients and
 the other servers reach its API: the host of --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
@@ -60,7 +60,7 @@ the other servers reach its API: the host of --advertise-api, and that of a load
 
 func newPeer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, _ := newLeaf(f, &cobra.Command{
-		Use:   "peer ID HOST... [--dir FOLDER]",
+		Use:   "peer ID HOST... [--dir DIR]",
 		Short: "Issue the certificate that a server shows to the other members",
 		Long: `Issues the certificate that a server shows to the other members, as peer-ID.crt with its key. ID is the server's --id. HOSTs are the names and
 addresses by which the others reach its peer port: the host in --members, or that of --advertise-peer.`,
@@ -78,9 +78,9 @@ addresses by which the others reach its peer port: the host in --members, or tha
 
 func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, o := newLeaf(f, &cobra.Command{
-		Use:   "client NAME [--spiffe ID | --acquirer HOST] [--dir FOLDER]",
+		Use:   "client NAME [--spiffe ID | --acquirer HOST] [--dir DIR]",
 		Short: "Issue the certificate of an application or a person",
-		Long: `Issues the certificate of an application or a person, as client-NAME.crt with its key. It opens the API, but never the peer port.
+		Long: `Issues the certificate of an application or a person, as client-NAME.crt with its key. It is accepted by the API, but never at the peer port.
 
 --acquirer adds the name gatekeeper:acquirer:HOST, which restricts the holder to this acquirer. --spiffe adds a SPIFFE id.`,
 		Example: `  gkctl cert client orders
@@ -212,7 +212,7 @@ func (o *leafOptions) leaf() (l authority.Leaf, err error) {
 func (o *leafOptions) uris() ([]*url.URL, error) {
 	switch {
 	case o.spiffe != "" && o.acquirer != "":
-		return nil, fmt.Errorf("--spiffe and --acquirer exclude each other: a certificate with a SPIFFE id has no other URI")
+		return nil, fmt.Errorf("--spiffe and --acquirer cannot be combined: a certificate with a SPIFFE id has no other URI")
 	case o.spiffe != "":
 		u, err := authority.SPIFFE(o.spiffe)
 		return []*url.URL{u}, err

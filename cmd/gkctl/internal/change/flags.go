@@ -40,7 +40,7 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
 	switch {
 	case lasts && until:
-		return Ending{}, ui.Usagef("--for and --until exclude each other")
+		return Ending{}, ui.Usagef("--for and --until cannot be combined")
 	case lasts && f.lasts <= 0:
 		return Ending{}, ui.Usagef("--for %s must be above 0", f.lasts)
 	case lasts:

@@ -51,8 +51,8 @@ func newClusterStatus(f *conn.Factory, run func(*clusterStatusOptions, context.C
 	cmd := &cobra.Command{
 		Use:   "status [--state-hash]",
 		Short: "Show the state of each member",
-		Long: `Asks each member directly for its state. Members with the same index have the same state, which --state-hash verifies. It reads the whole
-state of each member, so it takes a while on a large cluster. Exits with 69 if a member does not answer.`,
+		Long: `Asks each member directly for its state. Members with the same index have the same state; --state-hash verifies this. It reads the
+whole state of each member, which takes a while on a large cluster. Exits with 69 if a member does not answer.`,
 		Example: `  gkctl cluster status -o wide
   gkctl cluster status --state-hash`,
 		Args: ui.NoArgs,

@@ -42,13 +42,13 @@ the earlier values again.
   journal_total           the same, for all semaphores together
   journal_lifetime        how long the journal keeps an entry
   remembered_deletions    deleted definitions whose version is remembered
-  request_lifetime        how long a request is remembered at least, while there is room
-  requests_kept           requests of each semaphore that are remembered for longer
+  request_lifetime        minimum time for which a request is remembered, if there is room
+  requests_kept           requests of each semaphore that are remembered for longer than that
   request_bytes           maximum memory for requests
   edit_bytes              maximum memory for requests that edit
   max_task_bytes          maximum size of a task's payload, and of its result
   max_job_bytes           maximum total size of a job's payloads
-  max_semaphore_work_bytes  maximum that the jobs of a semaphore store and reserve
+  max_semaphore_work_bytes  maximum size that the jobs of a semaphore store and reserve
   max_work_bytes          the same, for all semaphores together
 
 Raising max_duration permanently lengthens the time for which a recovered cluster grants nothing. Lowering another limit discards what exceeds

@@ -86,7 +86,7 @@ func (o *Global) Register(root *cobra.Command) {
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
 	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the dot; servers of another cluster are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context in the file named by GK_CONFIG (GK_CONTEXT)")
-	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file with the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file with the CA certificates that verify the servers (GK_TLS_CA)")
 	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file with your certificate (GK_TLS_CERT)")
 	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file with its key (GK_TLS_KEY)")
 	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")

@@ -25,7 +25,7 @@ type fileFlags struct {
 
 // register adds the flags. prune and labels are the help texts of --prune and -l.
 func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
-	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, a folder of such files, or - for standard input; may be repeated")
+	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, a directory of such files, or - for standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // fails only if there is no such flag
 	cmd.Flags().BoolVar(&f.prune, "prune", false, prune)
 	ui.RegisterSelector(cmd, &f.labels, labels)
@@ -86,7 +86,7 @@ func expand(path string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the folder %s has no file *.yaml, *.yml or *.json", path)}
+		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the directory %s has no file *.yaml, *.yml or *.json", path)}
 	}
 	return names, nil
 }

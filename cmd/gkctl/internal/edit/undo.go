@@ -34,11 +34,11 @@ func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *co
 		Use:     "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Undo changes",
 		Long: `Undoes changes in one step, all or none: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + ` lists
-the changes. An undo is one change, and restores what was there before. That includes a replaced pause or cordon, and for a deleted
-definition its pause and the temporary values that it had (--for). Later changes of other fields stay.
+the changes. An undo is a single change that restores the previous state. That includes a replaced pause or cordon, and for a deleted
+definition its pause and its temporary values (--for). Later changes of other fields are kept.
 
-Nothing is done if the same field was changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
-Nothing is done either if the journal has forgotten part of a change; --partial undoes what it still has.
+Nothing is undone if the same field was changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
+Nothing is undone either if the journal has forgotten part of a change; --partial undoes what it still has.
 
 It shows the effect and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl undo 1234 --dry-run

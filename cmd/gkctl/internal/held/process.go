@@ -242,7 +242,7 @@ func (p *Process) narrateStop(stop <-chan struct{}) {
 	select {
 	case <-p.Context.Done():
 		_, text := StopReason(context.Cause(p.Context))
-		p.Narrate("stopping: %s: SIGTERM now, SIGKILL after %s, or in a drain at its end", text, p.KillAfter)
+		p.Narrate("stopping: %s: SIGTERM now, SIGKILL after %s or at the end of a drain", text, p.KillAfter)
 	case <-stop:
 	}
 }

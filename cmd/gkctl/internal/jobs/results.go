@@ -29,19 +29,19 @@ func newResults(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print the results of a job in the order of its tasks",
 		Long: `Prints the results of a job in the order of its tasks, one per line. With --raw it prints them unchanged, without separators; with --dir it
-writes each into a file named after the task's index. With --wait each appears when its task and all before it have ended. It exits with 1 if
-a task has no result.`,
+writes each into a file named after the task's index. With --wait, each result appears as soon as its task and all tasks before it have ended. It
+exits with 1 if a task has no result.`,
 		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.raw && o.dir != "" {
-				return ui.Usagef("--raw and --dir exclude each other")
+				return ui.Usagef("--raw and --dir cannot be combined")
 			}
 			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { return o.run(ctx, c, args[0]) })
 		},
 	}
 	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results unchanged, without separators")
-	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file in this `FOLDER`")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file in this `DIR`")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the job is over")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd

@@ -92,8 +92,8 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	var states []string
 	cmd := &cobra.Command{
 		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job by index",
-		Long: `Shows the tasks of a job by index. WORKER has the task, or had it last. RETURNS counts how often workers returned it unfinished; ATTEMPTS
-does not count these. FAILURE is the report of the last attempt that failed or was returned. With -o wide, PERMIT says until when a task stays
+		Long: `Shows the tasks of a job by index. WORKER is the worker that has the task, or had it last. RETURNS counts how often workers returned
+it unfinished; ATTEMPTS does not include these. FAILURE is the report of the last attempt that failed or was returned. With -o wide, PERMIT says until when a task stays
 with its worker, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),

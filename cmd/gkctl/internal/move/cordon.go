@@ -38,7 +38,7 @@ func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error)
 		Use:     "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
 		Short:   "Lock a group or a host out of every semaphore, for a time",
 		Long: `Locks out every caller whose group or acquirer matches the whole pattern. Such callers get no new permits, and must stop the work that
-they hold permits for; --drain gives them time for it. With both patterns, one match is enough. With --for or --until the cordon ends
+they hold permits for; --drain gives them time to do so. With both patterns, one match is enough. With --for or --until the cordon ends
 automatically. A cordon with the same id replaces the old one. The default id is made from the patterns.
 
 It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder, or locks out every caller that asked

@@ -71,9 +71,9 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-tick.C:
 			b.show(h)
 		case <-ended:
-			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.Global.Timeout,
+			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder has not stopped", "old holders have not stopped"), o.f.Global.Timeout,
 				words.SomeNames(h.waiting())),
-				"The move was made: they end at their deadlines at the latest. `gkctl holders` shows them.")
+				"The move was made: their permits end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
 			o.f.Say("The move was made; its holders continue to change. Undo it with: gkctl undo %d", h.change)

@@ -39,16 +39,16 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 		GroupID: ui.GroupChange,
 		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Move tasks from one group to another in one step",
-		Long: `Changes the chosen definitions that let in the group --from, so that they let in --to instead. Without a choice it takes every such
-definition. Other groups that they let in stay. It shows the effect, asks for confirmation, and edits all of them in one step or none.
+		Long: `Changes the chosen definitions that let in the group --from, so that they let in --to instead. By default it chooses every such
+definition. Other groups that they let in are kept. It shows the effect, asks for confirmation, and edits all of them in one step or none.
 If one of them was changed concurrently, nothing is done. Then it follows how old holders stop and new ones get permits, until the last
-old one is gone, and names those that stopped too late. A slot is granted to a new holder only after the old one has released it, or at
+old one has stopped, and lists those that stopped too late. A slot is granted to a new holder only after the old one has released it, or at
 its deadline.
 
 --drain is how long old holders may continue; without it, their next refresh is refused. A task whose pattern is not a plain list of
-groups is named and not moved, and gkctl exits with 1. It does so too for a slot that is held for an operator (on_expiry: hold), because
+groups is listed but not moved, and gkctl exits with 1. It also exits with 1 if a slot is held for an operator (on_expiry: hold), because
 a move does not free it. --force is needed if no caller was ever seen in the new group, or if a task would let in no known caller.
---timeout also limits how long the progress is followed, if you pass it; the move stays made.`,
+If you pass --timeout, it also limits how long the progress is followed; the move is not reverted.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,

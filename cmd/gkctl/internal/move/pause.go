@@ -69,10 +69,10 @@ func newPause(f *conn.Factory, run func(*pauseOptions, context.Context) error) *
 		Use:     "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
 		Short:   "Stop granting permits for a time, and optionally stop the holders",
 		Long: `Pauses the chosen semaphores in one step: they grant no new permits. With --for or --until they resume automatically. Current holders
-continue; with --stop they must stop, and --drain gives them time for it.
+continue; with --stop they must stop, and --drain gives them time to do so.
 
-A paused semaphore gets the new pause, including its end; undo restores the old one. Only --all leaves paused semaphores as they are,
-unless --replace is given.
+If a semaphore is already paused, the new pause replaces the old one, including its end; undo restores the old one. Only --all leaves
+paused semaphores as they are, unless --replace is given.
 
 It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder or pauses more than 20 semaphores.`,
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"

@@ -159,7 +159,7 @@ func (o *moveOptions) printHandovers(h *handovers) {
 		fmt.Fprintf(o.f.Out, "%s stopped, %d of them by release, the last after %s\n", words.Plural(stopped, "old holder", "old holders"), released, words.Elapsed(last))
 	}
 	if h.left > 0 {
-		fmt.Fprintf(o.f.Out, "%s still there\n", words.Plural(h.left, "old holder is", "old holders are"))
+		fmt.Fprintf(o.f.Out, "%s not stopped\n", words.Plural(h.left, "old holder has", "old holders have"))
 	}
 	if granted > 0 {
 		fmt.Fprintf(o.f.Out, "%s granted, the last after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))

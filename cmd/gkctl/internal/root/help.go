@@ -71,7 +71,7 @@ func ownExits(command string) []exitText {
 		return []exitText{refused, bad}
 	case "move":
 		return []exitText{
-			{ui.ExitOK, "moved, and every old holder is gone; or nothing was left to move"},
+			{ui.ExitOK, "moved, and every old holder has stopped; or nothing was left to move"},
 			{ui.ExitFailure, "refused, or not everything was moved: see docs/gkctl-reference.md"},
 			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
@@ -102,7 +102,7 @@ func ownExits(command string) []exitText {
 	case "acquire":
 		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold held it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":
-		return []exitText{{ui.ExitNotAcquired, "a permit is gone, or its refresh was refused: stop the work that it protects"}}
+		return []exitText{{ui.ExitNotAcquired, "a permit has ended, or its refresh was refused: stop the work that it protects"}}
 	case "verify":
 		return []exitText{bad, {ui.ExitNotAcquired, "not valid"}}
 	case "release", "revoke", "clear":

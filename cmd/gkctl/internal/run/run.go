@@ -86,8 +86,8 @@ With cron: and auto that line only goes to a terminal, with --verbose, and to sy
 
 --firing names the run, so that hosts with the same schedule run it once. cron:SCHEDULE takes the five fields of the crontab, or @daily and the
 like. The run is the latest one that was due in the time zone --tz, which defaults to the host's; hosts in different zones must set it. auto is
-the minute in which gkctl was started, auto:5m its five minutes, auto:12h its half day in UTC. The step must divide a day. The firing gets the
-semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another one.
+the minute in which gkctl was started, auto:5m the interval of five minutes, and auto:12h the half day, all in UTC. The interval must divide a day.
+The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another one.
 
 The command's environment has GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until
 when the permit is safe (safe_until).`,
@@ -113,7 +113,7 @@ when the permit is safe (safe_until).`,
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits to take")
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
 	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most this long for a permit")
-	flags.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, for at most --timeout, unless another run of this host waits already; queue waits in any case; skip exits with 0")
+	flags.Var(&o.onDenied, "on-denied", "if the permit is denied: fail; wait in the queue for at most --timeout, unless another run of this host waits already; queue: wait in any case; skip: exit with 0")
 	flags.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
 	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long to keep trying when no server answers")
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code if no permit was acquired")
@@ -207,11 +207,11 @@ func (o *runOptions) check() error {
 	case o.limited && o.timeout < 0:
 		return ui.Usagef("--timeout must not be negative")
 	case o.nonblock && o.queues():
-		return ui.Usagef("--nonblock and --on-denied %s exclude each other: one asks once, the other waits", o.onDenied.String())
+		return ui.Usagef("--nonblock and --on-denied %s cannot be combined: one asks once, the other waits", o.onDenied.String())
 	case o.nonblock && o.waits():
-		return ui.Usagef("--nonblock and --timeout exclude each other: one asks once, the other waits")
+		return ui.Usagef("--nonblock and --timeout cannot be combined: one asks once, the other waits")
 	case o.limited && o.timeout == 0 && o.queues():
-		return ui.Usagef("--timeout 0 and --on-denied %s exclude each other: omit --timeout to wait without a limit", o.onDenied.String())
+		return ui.Usagef("--timeout 0 and --on-denied %s cannot be combined: omit --timeout to wait without a limit", o.onDenied.String())
 	case o.killAfter < 0:
 		return ui.Usagef("--kill-after must not be negative")
 	case o.weight == 0:

@@ -92,7 +92,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
 		Use:        "release TOKEN... [--not-run|--cut-short|--failed [--reason TEXT]]",
 		SuggestFor: []string{"unlock", "free"},
 		Short:      "Release permits",
-		Long:       `Gives permits back. What ran under them must have stopped. Exits with 1 when one of them had ended before, and says how.`,
+		Long:       `Releases permits. The work under them must have stopped. Exits with 1 if one of them had already ended, and says how.`,
 		Example: `  gkctl release 4711
   gkctl release 4711 --not-run
   gkctl release 4711 --failed --reason "no space left"`,
@@ -105,13 +105,13 @@ func newRelease(f *conn.Factory) *cobra.Command {
 
 func (o *releaseOptions) check(context.Context) error {
 	if o.notRun && o.cut {
-		return ui.Usagef("--not-run and --cut-short exclude each other: work that was cut short has run")
+		return ui.Usagef("--not-run and --cut-short cannot be combined: work that was cut short has run")
 	}
 	if o.f.Global.Changed("reason") && !o.failed {
 		return ui.Usagef("--reason needs --failed")
 	}
 	if o.failed && (o.notRun || o.cut) {
-		return ui.Usagef("--failed excludes --not-run and --cut-short: work that failed has run to its end")
+		return ui.Usagef("--failed cannot be combined with --not-run or --cut-short: work that failed has run to its end")
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func newRevoke(f *conn.Factory) *cobra.Command {
 		Long: `Revokes permits: their holders must stop. Refreshes are refused from now on or, with --drain, after that time. The slots stay taken until the
 holders release them, or until their permits expire.
 
---unsafe-now frees the slots at once. A holder that is alive still relies on its permit until it is notified, or until its deadline. Two holders
+--unsafe-now frees the slots immediately. A holder that is alive still relies on its permit until it is notified, or until its deadline. Two holders
 may then run at the same time, and only a fencing token keeps the older one from writing. Use it for a holder that you know to be gone
 permanently. It asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl revoke 4711 --reason "it hangs"
@@ -158,7 +158,7 @@ permanently. It asks for confirmation; in a script, pass --yes.`,
   gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
 	}, o.check, o.revoke)
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots at once, although their holders may still run")
+	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots immediately, although their holders may still run")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
@@ -170,7 +170,7 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	}
 	switch {
 	case o.unsafe && o.drain.Drain > 0:
-		return ui.Usagef("--drain and --unsafe-now exclude each other: one gives the holder time, the other does not wait")
+		return ui.Usagef("--drain and --unsafe-now cannot be combined: one gives the holder time, the other does not wait")
 	case o.unsafe && !o.yes:
 		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two holders may then run at the same time, "+
 			"and only the fencing token keeps the older one from writing",
@@ -193,7 +193,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 	how := ""
 	switch {
 	case o.unsafe:
-		how = ", and its slot freed at once; its holder may still run"
+		how = ", and its slot freed immediately; its holder may still run"
 	case drain != nil:
 		how = ", its holder may continue for " + words.Duration(drain)
 	}

@@ -28,7 +28,7 @@ func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) erro
 		GroupID: ui.GroupPermits,
 		Use:     "refresh TOKEN...",
 		Short:   "Extend permits by their duration from now on",
-		Long: `Refreshes permits once. Exits with 75 when one of them is gone or its refresh is refused: then stop the work that it protects.
+		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused: stop the work that it protects in that case.
 
 The duration counts from the start of gkctl, not from its end.`,
 		Example: `  gkctl refresh "$token" || exit
@@ -109,7 +109,7 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 		GroupID: ui.GroupPermits,
 		Use:     "verify TOKEN [--semaphore NAME]",
 		Short:   "Check whether a token is still valid",
-		Long: `Asks the servers whether the permit with this token is live. Exits with 75 if it is not, and says how it ended; with 69 if no server can say.
+		Long: `Asks the servers whether the permit with this token is live. Exits with 75 if it is not, and says how it ended; with 69 if no server can answer.
 A permit whose holder must stop is valid until it ends, and the output says that it is stopping.
 
 It is for scripts that write on behalf of another process, which sent the token along. The answer may be outdated when it arrives: the permit may

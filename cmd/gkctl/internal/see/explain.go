@@ -339,7 +339,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	}
 	for _, e := range journal.GetEntries() {
 		if e.GetPermit() != nil {
-			text = fmt.Sprintf("No permit is held. The last one was that of %s, %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
+			text = fmt.Sprintf("No permit is held. The last one was held by %s, and %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
 			return words.Cell(text), of(e.GetPermit()), nil
 		}
 	}

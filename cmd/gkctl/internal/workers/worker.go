@@ -58,7 +58,7 @@ func (w *worker) listen() (end func()) {
 					if w.grace != work.GraceUnlimited {
 						running = "are stopped after " + w.grace.String()
 					}
-					w.f.Say("gkctl: %s: no more tasks are taken, and running ones %s", name(s), running)
+					w.f.Say("gkctl: %s: no more tasks are taken; running tasks %s", name(s), running)
 					drain()
 				case s != syscall.SIGHUP: // a closing terminal sends several of them
 					w.f.Say("gkctl: %s: commands are stopped, and their tasks returned", name(s))

@@ -7,10 +7,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-func TestExitCode_OfAServerThatMayNotTakePart_IsForeign(t *testing.T) {
+func TestExitCode_ForeignOrRemovedMember_Is78(t *testing.T) {
 	for _, err := range []error{gatekeeper.ErrForeignDataDir, gatekeeper.ErrJoinRefused, gatekeeper.ErrRemoved} {
 		if got := exitCode(fmt.Errorf("%w: more", err)); got != exitForeign {
-			t.Errorf("%v: %d, want %d", err, got, exitForeign)
+			t.Errorf("exitCode(%v) = %d, want %d", err, got, exitForeign)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 	}
 }
 
-func TestLoad_VariablesOfKubernetesServices_AreNotOurs(t *testing.T) {
+func TestLoad_VariablesOfKubernetesServices_AreIgnored(t *testing.T) {
 	env := environment{variables: []string{
 		"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_SERVICE_HOST=10.0.0.2", "GATEKEEPER_SERVICE_PORT=7420", "GATEKEEPER_PORT=tcp://10.0.0.2:7420",
 		"GATEKEEPER_PORT_7420_TCP=tcp://10.0.0.2:7420", "GATEKEEPER_PORT_7420_TCP_PROTO=tcp", "GATEKEEPER_PORT_7420_TCP_PORT=7420",
@@ -168,7 +168,7 @@ func TestDefaultDataDir_ByUser(t *testing.T) {
 		"nothing":        {environment{}, ""},
 	} {
 		if got := defaultDataDir(test.env); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
 }

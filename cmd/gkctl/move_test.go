@@ -246,7 +246,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	}
 }
 
-func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
+func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
 	if _, err := w.client().Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{

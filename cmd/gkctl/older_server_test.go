@@ -51,7 +51,7 @@ func (s *olderServer) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
-func TestUncordonDryRun_OlderServer_EndsNothing(t *testing.T) {
+func TestUncordonDryRun_OlderServer_RemovesNothing(t *testing.T) {
 	s := &olderServer{t: t}
 	if code, out := s.run("uncordon", "--dry-run", "acquirer:app7"); code != ui.ExitOK || !strings.Contains(out, "would end") {
 		t.Errorf("exit code %d\n%s", code, out)

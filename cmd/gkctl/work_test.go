@@ -61,7 +61,7 @@ func TestWork_IsKilled_NoProcessSurvives(t *testing.T) {
 }
 
 // A daemon that a command leaves behind becomes a child of gkctl, which must reap it.
-func TestWork_OrphanHasEnded_IsNotKeptAsAZombie(t *testing.T) {
+func TestWork_OrphanExits_IsReaped(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
 		return // on other systems, init adopts the orphan

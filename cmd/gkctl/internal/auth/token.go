@@ -83,7 +83,7 @@ func (o *createOptions) run(ctx context.Context) error {
 			return refused(err, "gkctl auth list -o wide")
 		}
 		if err := keep(r.GetSecret()); err != nil {
-			return ui.WithHint(err, "The token was created, but is lost. Revoke it with `gkctl auth token revoke %s`.", r.GetToken().GetId())
+			return ui.WithHint(err, "The token was created, but could not be saved. Revoke it with `gkctl auth token revoke %s`.", r.GetToken().GetId())
 		}
 		return o.print(r)
 	})
@@ -133,7 +133,7 @@ func (o *createOptions) print(r *gatekeeperv1.CreateTokenResponse) error {
 		_, err := fmt.Fprintf(o.f.Out, "%s: %s\n", text, o.file)
 		return err
 	}
-	o.f.Say("%s. It is shown only this once.", text)
+	o.f.Say("%s. It is not shown again.", text)
 	_, err := fmt.Fprintln(o.f.Out, r.GetSecret())
 	return err
 }

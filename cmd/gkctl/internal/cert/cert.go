@@ -181,7 +181,7 @@ func (o *initOptions) run() error {
 		return err
 	}
 	adminFile := fileOf("client", o.admin)
-	if err := o.free("the authorities; then all of their certificates must be issued again", apiCA, peerCA, adminFile); err != nil {
+	if err := o.free("the authorities; then all of their certificates must be reissued", apiCA, peerCA, adminFile); err != nil {
 		return err
 	}
 	now := time.Now()

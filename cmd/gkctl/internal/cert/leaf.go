@@ -119,7 +119,7 @@ func (o *leafOptions) run() error {
 	now := time.Now()
 	pair, err := a.Issue(leaf, now)
 	if ui.Is[*authority.ExpiredError](err) {
-		return ui.WithHint(err, "`gkctl cert init --force` creates new authorities; then all certificates must be issued again.")
+		return ui.WithHint(err, "`gkctl cert init --force` creates new authorities; then all certificates must be reissued.")
 	}
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (f *RepeatFlag) RequestID() string {
 
 // Unknown adds a hint to an error that leaves the outcome of a change unknown. It returns other errors unchanged.
 func (f *RepeatFlag) Unknown(err error) error {
-	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which shows its number, and makes it only if it was not made.", f.RequestID()))
+	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which prints the number of the change, and makes the change only if it was not made.", f.RequestID()))
 }
 
 // UnknownOutcome adds to such an error that the outcome is unknown, and how to find it out. It returns other errors

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
+func TestEnding_InvalidFlags_AreRejected(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for _, args := range [][]string{
@@ -22,7 +22,7 @@ func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e, err := f.Read(now); !ui.Is[*ui.UsageError](err) || e.Given() {
-			t.Errorf("%v: %v", args, err)
+			t.Errorf("flags %v: got %v, want a usage error", args, err)
 		}
 	}
 }

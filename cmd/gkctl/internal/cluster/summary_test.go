@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestCertificateText_SaysWhatNeedsAction(t *testing.T) {
+func TestCertificateText_DescribesProblems(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 	for want, c := range map[string]*gatekeeperv1.Certificate{

@@ -122,7 +122,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 	case len(edits) == 0:
 		return b, nil
 	case len(edits) > maxEdits:
-		return nil, ui.Usagef("%d changes are too many for one batch, which holds %d: split them", len(edits), maxEdits)
+		return nil, ui.Usagef("%d changes are too many for one batch, which can hold %d: split them", len(edits), maxEdits)
 	}
 	b.request = &gatekeeperv1.BatchEditRequest{
 		Edits: edits, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,

@@ -71,7 +71,7 @@ func Start(s Spec) (*Process, error) {
 	c.Guard, c.Begin = []string{self, GuardCommand}, []string{self, BeginCommand}
 	c.MayContinue = s.Permit.Held
 	c.Waits = func(pids []int) {
-		s.Narrate("waiting for killed processes that have not ended%s; the permit is kept meanwhile", list(pids))
+		s.Narrate("waiting for killed processes that have not exited%s; the permit is kept until then", list(pids))
 	}
 	if c.Until, err = p.guardUntil(); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (p *Process) End() child.State {
 	state, left := p.Process.End(ctx)
 	p.Narrate("%s ended with exit code %d%s", p.Path, state.Code, By(state))
 	if left != nil {
-		p.Say("processes of group %d still run or cannot be killed, although their permit has ended", p.PID())
+		p.Say("processes of group %d are still running or cannot be killed, although their permit has ended", p.PID())
 	}
 	return state
 }

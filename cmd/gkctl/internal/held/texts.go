@@ -47,7 +47,7 @@ func TooBrief(semaphore string, duration, killAfter time.Duration) error {
 		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", most)
 	}
 	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
-		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command is dead before another may start",
+		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command has stopped before another may start",
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 

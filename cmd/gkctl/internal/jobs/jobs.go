@@ -229,8 +229,8 @@ func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, e
 func newFollow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
-		Use: "follow ID", Short: "Follow the progress of a job until it is over",
-		Long:    "Follows the progress of a job until it is over: a bar on a terminal, otherwise lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
+		Use: "follow ID", Short: "Show the progress of a job until it is over",
+		Long:    "Shows the progress of a job until it is over, as a bar on a terminal and otherwise as lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
 		Example: "  gkctl job follow nightly-thumbnails",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -86,7 +86,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 // take processes a response of the watch.
 func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
-		return ui.WithHint(t.err, "The move was made: change %d. Only its progress can no longer be followed.", h.change)
+		return ui.WithHint(t.err, "The move was made: change %d. Its progress can no longer be followed.", h.change)
 	}
 	for _, e := range t.response.GetEvents() {
 		if line := h.event(e, t.at); line != "" {
@@ -102,12 +102,12 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	var holders []*gatekeeperv1.Permit
 	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
-			return ui.WithHint(err, "The move was made: change %d. Only its progress can no longer be followed.", h.change)
+			return ui.WithHint(err, "The move was made: change %d. Its progress can no longer be followed.", h.change)
 		}
 		holders = append(holders, p)
 	}
 	h.missed(holders, t.response.GetRevision(), time.Now())
-	b.say(h, "events were missed: it is unknown how some holders ended")
+	b.say(h, "events were missed: it is unknown how some holders stopped")
 	return nil
 }
 

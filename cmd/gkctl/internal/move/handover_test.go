@@ -71,7 +71,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	}
 }
 
-func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
+func TestHandovers_EndedBetweenPlanAndMove_IsNotCounted(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	if line := h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(0)); line != "" {

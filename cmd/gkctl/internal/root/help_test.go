@@ -134,7 +134,7 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 	}
 }
 
-func TestCommands_EachSaysWhatItDoes(t *testing.T) {
+func TestCommands_EachHasShortHelpAndAGroup(t *testing.T) {
 	t.Parallel()
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {

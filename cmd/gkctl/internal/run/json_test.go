@@ -20,7 +20,7 @@ func TestJSON_OfRun_IsStable(t *testing.T) {
 	} {
 		got, err := ui.ToJSON(c.got)
 		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
+			t.Errorf("%s: got %s, %v\nwant %s", c.name, got, err, c.want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestGet_States_AreReadFromEachFlag(t *testing.T) {
 	}
 }
 
-func TestGet_UnknownState_IsRefused(t *testing.T) {
+func TestGet_UnknownState_IsRejected(t *testing.T) {
 	t.Parallel()
 	cmd := newGet(&conn.Factory{IO: &ui.IO{}}, func(*getOptions, context.Context) error {
 		t.Error("the command ran")

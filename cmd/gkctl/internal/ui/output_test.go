@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestYAML_OfJSON_QuotesOnlyWhatNeedsIt(t *testing.T) {
+func TestToYAML_QuotesOnlyWhenNeeded(t *testing.T) {
 	t.Parallel()
 	out, err := toYAML([]byte(`{"items":[{"token":"12","name":"a b","on":true,"n":3,"none":[]}]}`))
 	const want = "items:\n  - token: \"12\"\n    name: a b\n    on: true\n    n: 3\n    none: []\n"

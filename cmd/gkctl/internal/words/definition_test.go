@@ -13,7 +13,7 @@ import (
 )
 
 // gkctl decides whether a file differs from the stored definition, so it must use the same defaults as the servers.
-func TestComplete_Defaults_AreTheServers(t *testing.T) {
+func TestComplete_Defaults_MatchTheServers(t *testing.T) {
 	t.Parallel()
 	d := Complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
 	for field, same := range map[string]bool{
@@ -36,7 +36,7 @@ func TestComplete_Defaults_AreTheServers(t *testing.T) {
 	}
 }
 
-func TestFieldChanges_FieldOfANewerServer_TheOthersAreShown(t *testing.T) {
+func TestFieldChanges_UnknownFields_OtherFieldsAreListed(t *testing.T) {
 	t.Parallel()
 	before := &gatekeeperv1.Definition{Name: "x"}
 	before.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7))

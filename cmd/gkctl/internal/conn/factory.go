@@ -285,8 +285,8 @@ func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 	return reached, len(best.GetMembers())
 }
 
-// LeaderOrNewest returns the status of the member with the highest term, and of the leader among several. At least one
-// member must have answered.
+// LeaderOrNewest returns the status of the member with the highest term, preferably of the leader. At least one member
+// must have answered.
 func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

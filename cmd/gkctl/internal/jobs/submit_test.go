@@ -39,7 +39,7 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 }
 
 // After Ctrl-C, gkctl prints no error, so the command must print the id of a job that may be stored.
-func TestSubmit_Interrupted_PrintsTheID(t *testing.T) {
+func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

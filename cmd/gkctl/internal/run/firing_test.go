@@ -85,7 +85,7 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 	}
 }
 
-func TestRunFiring_InvalidFlags_AreRejected(t *testing.T) {
+func TestRunFiring_ThatCannotBeRight_IsRejected(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package contexts reads the file in which gkctl keeps how to reach clusters, so that a program reaches the cluster
-// that its operator uses.
+// Package contexts reads gkctl's context file, which says how to reach each cluster. A program that uses it connects to
+// the same cluster as its operator.
 //
 //	c, err := contexts.Dial(ctx, "prod")
 //
@@ -23,9 +23,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Dial connects to the cluster of a context: of that name, or for an empty name of GK_CONTEXT, or the present one of
-// the file. The options come after those of the context. Where a name is given, the context counts before the variables
-// of the client, GK_ENDPOINTS and so on, and else after them. Errors are those of Load and client.Dial.
+// Dial connects to the cluster of the named context. An empty name selects the context in force, as in Load. The given
+// options are applied after those of the context. If a name is given, the context takes precedence over the client's
+// environment variables (GK_ENDPOINTS and so on); otherwise the variables take precedence. The errors are those of Load
+// and client.Dial.
 func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Client, error) {
 	c, err := Load(name)
 	if err != nil {
@@ -35,9 +36,9 @@ func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Clie
 	return client.Dial(ctx, endpoints, append(of, opts...)...)
 }
 
-// Load returns the context of that name, or for an empty name the one in force: that of GK_CONTEXT, or the present one
-// of the file. Its paths are absolute. The zero Context: none is in force. It fails for a file that cannot be read, and
-// a name that it does not have.
+// Load returns the named context. An empty name selects the context in force: that of GK_CONTEXT, or else the current
+// context of the file. If none is in force, Load returns the zero Context. The paths of the result are absolute. Load
+// fails if the file cannot be read or has no context of that name.
 func Load(name string) (Context, error) {
 	path, err := Path()
 	if err != nil {
@@ -67,8 +68,8 @@ func Load(name string) (Context, error) {
 	return out, nil
 }
 
-// Setting is the value of a setting, for example "tls-ca": the context's if it was chosen by its name; else that of the
-// variable, GK_TLS_CA; else the context's.
+// Setting returns the value of a setting, for example "tls-ca". If the context was chosen by name, its value comes
+// first and the environment variable (GK_TLS_CA) second; otherwise the variable comes first.
 func Setting(name, saved string, chosen bool) string {
 	if chosen && saved != "" {
 		return saved
@@ -76,7 +77,7 @@ func Setting(name, saved string, chosen bool) string {
 	return cmp.Or(os.Getenv("GK_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))), saved)
 }
 
-// Options are those for client.Dial, by the rule of Setting.
+// Options returns the endpoints and options for client.Dial. Setting describes which value takes precedence.
 func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option) {
 	if e := Setting("endpoints", strings.Join(c.Endpoints, ","), chosen); e != "" {
 		endpoints = strings.Split(e, ",")
@@ -107,8 +108,8 @@ func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option
 	return endpoints, opts
 }
 
-// Bearer is the file of the bearer token, or the token of GK_BEARER_TOKEN, which comes after a file that a variable
-// names. If the context was chosen by its name and has a credential, no variable counts.
+// Bearer returns either the path of the bearer token's file or the token in GK_BEARER_TOKEN. GK_BEARER_TOKEN_FILE takes
+// precedence over GK_BEARER_TOKEN. If the context was chosen by name and has a credential, both variables are ignored.
 func (c *Context) Bearer(chosen bool) (file, token string) {
 	switch {
 	case chosen && (c.TokenFile != "" || c.TLS.Cert != ""):
@@ -121,13 +122,13 @@ func (c *Context) Bearer(chosen bool) (file, token string) {
 	return c.TokenFile, ""
 }
 
-// File is the file of contexts.
+// File is the content of a context file.
 type File struct {
 	Current  string    `yaml:"current-context,omitempty" json:"current_context,omitempty"`
 	Contexts []Context `yaml:"contexts" json:"items"`
 }
 
-// Context is how to reach one cluster.
+// Context describes how to reach one cluster.
 type Context struct {
 	Name      string   `yaml:"name" json:"name"`
 	Endpoints []string `yaml:"endpoints" json:"endpoints"`
@@ -135,11 +136,12 @@ type Context struct {
 	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
 	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
 	TLS       TLS      `yaml:"tls,omitempty" json:"tls,omitzero"`
-	// TokenFile has the bearer token. Its path is relative to the file of contexts, which never has the token.
+	// TokenFile is the path of the bearer token's file, relative to the context file. The token is never stored in the
+	// context file.
 	TokenFile string `yaml:"bearer-token-file,omitempty" json:"bearer_token_file,omitempty"`
 }
 
-// TLS names PEM files, relative to the file of contexts.
+// TLS holds the paths of PEM files, relative to the context file, and the server name to verify.
 type TLS struct {
 	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
 	Cert       string `yaml:"cert,omitempty" json:"cert,omitempty"`
@@ -147,7 +149,8 @@ type TLS struct {
 	ServerName string `yaml:"server-name,omitempty" json:"server_name,omitempty"`
 }
 
-// Path is where the file is: GK_CONFIG, else gatekeeper/config.yaml in the folder for settings of this user.
+// Path returns the path of the context file: GK_CONFIG, or else gatekeeper/config.yaml in the user's configuration
+// directory.
 func Path() (string, error) {
 	if p := os.Getenv("GK_CONFIG"); p != "" {
 		return p, nil
@@ -163,7 +166,7 @@ func Path() (string, error) {
 	return filepath.Join(dir, "gatekeeper", "config.yaml"), nil
 }
 
-// Read reads a file; one that is not there is empty.
+// Read reads a context file. A missing file is read as an empty one.
 func Read(path string) (*File, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,20 +182,20 @@ func Read(path string) (*File, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(f); err != nil {
-		return nil, fmt.Errorf("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it has several lines
+		return nil, fmt.Errorf("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it spans lines
 	}
 	for i, c := range f.Contexts {
 		if c.Name == "" {
-			return nil, fmt.Errorf("contexts: %s: the context with number %d has no name", path, i+1)
+			return nil, fmt.Errorf("contexts: %s: context number %d has no name", path, i+1)
 		}
 		if slices.IndexFunc(f.Contexts, func(o Context) bool { return o.Name == c.Name }) != i {
-			return nil, fmt.Errorf("contexts: %s: the context %q is there twice", path, c.Name)
+			return nil, fmt.Errorf("contexts: %s: the context %q is defined twice", path, c.Name)
 		}
 	}
 	return f, nil
 }
 
-// Write replaces the file in one step.
+// Write replaces the file atomically.
 func (f *File) Write(path string) error {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -213,13 +216,13 @@ func (f *File) Write(path string) error {
 		err = os.Rename(t.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(t.Name()) // the error says what failed
+		_ = os.Remove(t.Name()) // err already says what failed
 		return fmt.Errorf("contexts: %w", err)
 	}
 	return nil
 }
 
-// Find is the context of that name; nil when there is none.
+// Find returns the context with that name, or nil if there is none.
 func (f *File) Find(name string) *Context {
 	if i := slices.IndexFunc(f.Contexts, func(c Context) bool { return c.Name == name }); i >= 0 {
 		return &f.Contexts[i]

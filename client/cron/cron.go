@@ -9,12 +9,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Add puts a job on the timetable that runs only while it holds a permit, and whose activations are each claimed once
-// among all processes with the same timetable. The job's context ends with ctx, and when the permit is to be given up.
-// Errors are logged; client.WithHooks reports more. The error is that of the spec.
+// Add schedules a job that runs only while it holds a permit. Each activation is claimed by one of all processes with
+// the same timetable. The job's context is cancelled with ctx, and when the permit must be given up. Errors of the job
+// are logged, and client.WithHooks reports more. Add returns an error if spec cannot be parsed.
 //
-// An activation whose entry is removed before its job has asked does not run. A run by hand is runner.Run: the entry's
-// own job belongs to the activation before it.
+// An activation does not run if its entry is removed before the job has asked for a permit. To run the job by hand,
+// call runner.Run; running the entry's own job would count as its previous activation.
 func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) (cron.EntryID, error) {
 	j := &entryJob{ctx: ctx, cron: c, runner: runner, known: make(chan struct{})}
 	id, err := c.AddJob(spec, j)
@@ -23,13 +23,13 @@ func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) 
 	return id, err
 }
 
-// entryJob is a job that knows its Entry.
+// entryJob is a job that knows its cron entry.
 type entryJob struct {
-	ctx    context.Context //nolint:containedctx // robfig/cron has none to hand on
+	ctx    context.Context //nolint:containedctx // robfig/cron passes no context to Run
 	cron   *cron.Cron
 	runner *client.Runner
 
-	known chan struct{} // closed when id is known: the job may start before Add has it
+	known chan struct{} // closed when id is set; cron may start the job before Add does so
 	id    cron.EntryID
 }
 
@@ -38,16 +38,17 @@ func (j *entryJob) Run() {
 	<-j.known
 	e := j.cron.Entry(j.id)
 	if !e.Valid() || e.Prev.IsZero() {
-		return // removed since: what was due is not known any more, and without a firing it could run twice
+		return // The entry was removed: its due time is unknown, and without a firing the job could run twice.
 	}
 	if next := e.Schedule.Next(e.Prev); !next.IsZero() && next.Before(e.Next) {
-		// The host was suspended, or its clock set: cron passes over all activations but the first.
-		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // after this one, which is older
+		// The host was suspended or its clock was set. In that case cron runs only the first activation and skips the
+		// rest.
+		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // deferred, because the current activation is older
 	}
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))
 }
 
-// due is the name of an activation.
+// due returns the time that names an activation.
 func due(s cron.Schedule, at time.Time) time.Time {
 	if every, ok := s.(cron.ConstantDelaySchedule); ok && !at.IsZero() {
 		at = at.Truncate(every.Delay)
@@ -55,29 +56,30 @@ func due(s cron.Schedule, at time.Time) time.Time {
 	return at.UTC()
 }
 
-// ContextJob is a job that can be stopped.
+// ContextJob is a job that can be stopped through its context.
 type ContextJob interface {
 	RunContext(context.Context) error
 }
 
-// Func is a function as a cron.Job and a ContextJob.
+// Func adapts a function to a cron.Job and a ContextJob.
 type Func func(context.Context) error
 
-// Run runs it with a context that never ends. It is what cron calls when no JobWrapper stands before it.
+// Run calls f with a context that is never cancelled. cron calls it if the job has no JobWrapper.
 func (f Func) Run() { _ = f(context.Background()) }
 
-// RunContext runs it.
+// RunContext calls f with ctx.
 func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
-// JobWrapper makes jobs run only while they hold a permit of sem, for cron.NewChain and cron.WithChain. A ContextJob
-// gets the context that ends when the permit is to be given up, and with ctx; a plain cron.Job cannot be stopped, and
-// is reported when it goes on.
+// JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
+// of sem. A ContextJob gets a context that is cancelled with ctx, and when the permit must be given up. A plain
+// cron.Job cannot be stopped; if it keeps running after that, this is reported.
 //
-// due names the activation; see Last. Without it, or when it is zero, jobs exclude each other but no activation is
-// claimed: on clocks that differ a short job runs more than once. Then one activation of a host waits for a permit at a
-// time, as with client.WithOneWaiter. Jobs that share sem need names: client.WithFiringName.
+// due returns the due time that names the activation; see Last. If due is nil or returns the zero time, jobs exclude
+// each other, but no activation is claimed: if the clocks of two hosts differ, a short job can run more than once. In
+// that case only one activation per host waits for a permit, as with client.WithOneWaiter. Jobs that share sem need
+// names; see client.WithFiringName.
 //
-// Put cron.Recover before it: a panic goes on after the permit was released.
+// Put cron.Recover before it in the chain: a panic is passed on after the permit is released.
 func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time, opts ...client.JobOption) cron.JobWrapper {
 	if due == nil {
 		due = func() time.Time { return time.Time{} }
@@ -94,19 +96,19 @@ func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time
 	}
 }
 
-// Last returns the due time of the activation that is running, for JobWrapper: Latest at the time of the call. in is
-// the cron's location.
+// Last returns a function for JobWrapper that returns the due time of the running activation: the result of Latest at
+// the time of the call. in is the location of the cron.
 func Last(s cron.Schedule, in *time.Location) func() time.Time {
 	return func() time.Time { return Latest(s, time.Now().In(in)) }
 }
 
-// longest is how far back an activation is looked for: robfig/cron looks as far ahead.
+// longest limits how far back Latest searches. robfig/cron searches as far ahead.
 const longest = 5 * 366 * 24 * time.Hour
 
-// Latest returns the due time, in UTC, of the latest activation that is not after now; zero if there was none in the
-// last five years. A schedule without a time zone follows the location of now.
+// Latest returns the due time, in UTC, of the latest activation that is not after now, or the zero time if there was
+// none in the last five years. A schedule without a time zone uses the location of now.
 //
-// Schedules only know their next activation, so Latest walks forward from a time before now.
+// A cron.Schedule can only compute its next activation, so Latest walks forward from a time before now.
 func Latest(s cron.Schedule, now time.Time) time.Time {
 	if _, ok := s.(cron.ConstantDelaySchedule); ok {
 		return due(s, now)
@@ -114,7 +116,7 @@ func Latest(s cron.Schedule, now time.Time) time.Time {
 	for back := time.Minute; back <= longest; back *= 2 {
 		at := s.Next(now.Add(-back))
 		if at.IsZero() || at.After(now) {
-			continue // none in this stretch
+			continue // no activation in this interval
 		}
 		for next := s.Next(at); !next.IsZero() && !next.After(now); next = s.Next(at) {
 			at = next
@@ -124,9 +126,9 @@ func Latest(s cron.Schedule, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// CatchUp runs the activations of an entry that were missed, as the definition's misfire says: see
-// client.Runner.CatchUp. Call it when the timetable has started. Entries of Add also catch up when the host was
-// suspended. An entry that is not there has missed nothing.
+// CatchUp runs the missed activations of an entry according to the misfire policy of the definition; see
+// client.Runner.CatchUp. Call it after the cron has started. Entries created by Add also catch up after the host was
+// suspended. If the entry does not exist, CatchUp does nothing.
 func CatchUp(ctx context.Context, c *cron.Cron, id cron.EntryID, runner *client.Runner) error {
 	e := c.Entry(id)
 	if !e.Valid() {

@@ -1,25 +1,25 @@
-// Package cron lets jobs of github.com/robfig/cron/v3 run only while they hold a permit, and each activation once among
-// all processes that share the timetable.
+// Package cron runs jobs of github.com/robfig/cron/v3 only while they hold a permit, and runs each activation once
+// among all processes that share the timetable.
 //
 //	runner := client.NewRunner(c.Semaphore("nightly-export"), export)
 //	id, err := gkcron.Add(ctx, timetable, "30 2 * * *", runner)
 //
 // # The due time
 //
-// Two processes whose clocks differ by more than a job takes would run it twice if they only excluded each other: the
-// second one asks when the first has finished. So each activation is a firing, named by the time at which it was due by
-// the timetable, in UTC, and a firing is claimed once. The due time is what the timetable says, not what a clock says
-// when the job starts: it is the same in every process, however wrong its clock.
+// Mutual exclusion alone is not enough. If the clocks of two processes differ by more than the job takes, the second
+// process asks after the first has finished, and the job runs twice. So each activation is a firing that can be claimed
+// once. It is named by its due time in UTC, which follows from the timetable and not from the clock at the start of the
+// job. The due time is therefore the same in every process, however wrong its clock.
 //
-// robfig/cron does not hand it to a job. Add reads it from the job's Entry, whose Prev is the activation that started
-// it: cron sets it before it answers any question. JobWrapper sees no Entry; it takes a function, and Last computes the
-// last activation of a schedule before now.
+// robfig/cron does not pass the due time to a job. Add reads it from Prev of the job's Entry, which cron sets before it
+// answers any call. JobWrapper has no access to the Entry and takes a function instead. Last computes the last
+// activation of a schedule before now.
 //
-// An "@every 5m" counts from the start of each process, so due times differ. They are cut down to multiples of the
-// delay since the beginning of time in UTC: one process runs in each such interval.
+// An "@every 5m" schedule counts from the start of each process, so the due times of two processes differ. They are
+// rounded down to multiples of the delay, counted in UTC from the zero time. One process runs in each such interval.
 //
 // # Compatibility
 //
-// As package client, within major version 1. Package robfig/cron/v3 is a part of this package's API: a new major
-// version of it gets a new package here.
+// The promise is that of package client, within major version 1. Package robfig/cron/v3 is part of this package's API.
+// A new major version of it will get a new package here.
 package cron

@@ -1,5 +1,5 @@
-// Package deffile reads and writes files of semaphore definitions: what gatekeeperd --definitions loads, what gkctl
-// apply sends, and what gkctl get -o yaml prints.
+// Package deffile reads and writes files of semaphore definitions. gatekeeperd --definitions loads such files, gkctl
+// apply sends them, and gkctl get -o yaml prints them.
 //
 //	definitions:
 //	  - name: nightly-export
@@ -7,22 +7,24 @@
 //	    acquirer_pattern: app[12]
 //	    duration: 1m
 //
-// A file is YAML, and so may be JSON. Reading is strict, because a slip here silently stops or doubles somebody's
-// nightly job: an unknown key, a key or a name given twice, a value of another type, a number without a unit, a key
-// without a value, a second document: each is refused with its line and column. What YAML would read as something else
-// than what is written (a name 1e3, permits 010) is refused too. Anchors, aliases and tags are refused: a definition
-// says everything about its semaphore where it stands.
+// A file is YAML, which includes JSON. Parsing is strict, because a typo here can silently stop or duplicate somebody's
+// nightly job. Parse rejects the following, with line and column:
+//   - an unknown key, and a duplicate key or name
+//   - a value of the wrong type, a duration without a unit, and a key without a value
+//   - a value that YAML would read differently from how it is written (a name 1e3, permits 010)
+//   - anchors, aliases and tags: a definition must be complete where it is written
+//   - a second document
 //
-// An entry may end with version: 17, which is the version that was read when the file was written. It is about the
-// entry, and no part of the definition: see Entry.Version.
+// An entry may end with version: 17, the version of the definition at the time the file was written. The version
+// belongs to the entry, not to the definition; see Entry.Version.
 //
-// An absent key stays absent in the message: the server fills the defaults in. This package knows the shape of a
-// definition and none of its rules; those (ranges, patterns) are the server's to check, and Entry.Position says to
-// which line its answer belongs.
+// An absent key stays absent in the message, and the server applies the default. This package knows the structure of a
+// definition but none of its rules, such as ranges and patterns. The server checks those. Entry.Position maps a field
+// in the server's error to a line of the file.
 //
 // # Compatibility
 //
-// As package client, within major version 1. A file that a version reads, every later one reads to the same
-// definitions; new keys may come, which older versions refuse. What Marshal writes may change in its layout, and Parse
-// reads it back.
+// The promise is that of package client, within major version 1. Every later version reads a file to the same
+// definitions. New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse
+// reads all of it.
 package deffile

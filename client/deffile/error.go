@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Error is the first fault of a file.
+// Error is the first error found in a file.
 type Error struct {
 	File string
-	// Line and Column count from 1. Column is 0 when it is not known, and so is Line.
+	// Line and Column count from 1. A value of 0 means unknown.
 	Line, Column int
 	Msg          string
 }
 
-// Error says file:line:column: message, as compilers do, so that editors can jump there.
+// Error returns "file:line:column: message", the format of compilers, so that editors can jump to the place.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)

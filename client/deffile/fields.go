@@ -14,17 +14,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// versionKey is the last key of an entry: see Entry.Version.
+// versionKey is the last key of an entry; see Entry.Version.
 const versionKey = "version"
 
 const (
 	durationName = "google.protobuf.Duration"
-	// noForm refuses a field that was added to the API without a form in files.
-	noForm = "this version has no form for a value of its type"
+	// noForm rejects a field of the API whose type this package does not support.
+	noForm = "this version does not support fields of this type in a file"
 )
 
-// Keys returns the keys of a definition, in the order in which they are written. They are the API's field names. The
-// key "version" is none of them: it is about the entry.
+// Keys returns the keys of a definition in the order in which they are written. They are the field names of the API.
+// The key "version" is not among them, because it belongs to the entry.
 func Keys() []string {
 	fields := (*gatekeeperv1.Definition)(nil).ProtoReflect().Descriptor().Fields()
 	keys := make([]string, fields.Len())
@@ -34,13 +34,13 @@ func Keys() []string {
 	return keys
 }
 
-// field reads the value of one known key into the definition of an entry.
+// field reads the value of a known key into an entry.
 func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 	if err := p.plain(n); err != nil {
 		return err
 	}
 	if n.ShortTag() == "!!null" {
-		return p.at(n, "%s has no value: leave the key out to have its default", key)
+		return p.at(n, "%s has no value: omit the key to use its default", key)
 	}
 	switch key {
 	case "labels":
@@ -59,11 +59,11 @@ func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 	return err
 }
 
-// value reads the value of a field other than labels, as the type of the field demands.
+// value reads the value of a field other than labels according to the type of the field.
 func (p *parser) value(field protoreflect.FieldDescriptor, n *yaml.Node) (protoreflect.Value, error) {
 	key := field.TextName()
 	switch {
-	case field.Cardinality() == protoreflect.Repeated: // refused below
+	case field.Cardinality() == protoreflect.Repeated: // rejected below
 	case field.Kind() == protoreflect.StringKind:
 		return valueOf(p.text(key, n))
 	case field.Kind() == protoreflect.Uint32Kind:
@@ -86,14 +86,14 @@ func (p *parser) text(key string, n *yaml.Node) (string, error) {
 		return n.Value, nil
 	}
 	if n.Kind == yaml.ScalarNode {
-		return "", p.at(n, "%s must be text, and %s is %s in YAML: write %s", key, n.Value, describe(n), strconv.Quote(n.Value))
+		return "", p.at(n, "%s must be text, but YAML reads %s as %s: write %s", key, n.Value, describe(n), strconv.Quote(n.Value))
 	}
 	return "", p.at(n, "%s must be text, not %s", key, describe(n))
 }
 
 func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, p.at(n, "labels must be keys and values, not %s", describe(n))
+		return nil, p.at(n, "labels must be a mapping, not %s", describe(n))
 	}
 	labels := make(map[string]string, len(n.Content)/2)
 	err := p.mapping(n, nil, func(key, value *yaml.Node) (err error) {
@@ -106,7 +106,8 @@ func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 	return labels, err
 }
 
-// decimal leaves out what YAML reads as octal (010), hexadecimal or with underscores: few people mean it.
+// decimal excludes numbers that YAML reads as octal (010) or hexadecimal, and numbers with underscores. They are rarely
+// intended.
 var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 func (p *parser) count(key string, n *yaml.Node) (uint32, error) {
@@ -125,7 +126,7 @@ func (p *parser) version(n *yaml.Node) (uint64, error) {
 			return v, nil
 		}
 	}
-	return 0, p.at(n, "%s must be a whole number above 0, as the servers gave it, not %s: leave the key out to apply over any version", versionKey, quoted(n))
+	return 0, p.at(n, "%s must be a whole number above 0, as returned by the server, not %s: omit the key to apply over any version", versionKey, quoted(n))
 }
 
 func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
@@ -143,17 +144,17 @@ func (p *parser) duration(key string, n *yaml.Node) (time.Duration, error) {
 			return d, nil
 		}
 		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" {
-			return 0, p.at(n, "%s %s has no unit: write for example %ss or %sm", key, n.Value, n.Value, n.Value)
+			return 0, p.at(n, "%s %s has no unit: write %ss or %sm, for example", key, n.Value, n.Value, n.Value)
 		}
 	}
 	return 0, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, quoted(n))
 }
 
-// choice reads the word of a value of an enumeration.
+// choice reads an enumeration value.
 func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (protoreflect.EnumNumber, error) {
 	var words []string
 	values := field.Enum().Values()
-	for i := 1; i < values.Len(); i++ { // without the first, which says that nothing was chosen
+	for i := 1; i < values.Len(); i++ { // 0 is "unspecified"
 		word := wordOf(field, values.Get(i))
 		if n.ShortTag() == "!!str" && n.Value == word {
 			return values.Get(i).Number(), nil
@@ -163,13 +164,13 @@ func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (proto
 	return 0, p.at(n, "%s must be %s, not %s", field.TextName(), strings.Join(words, " or "), quoted(n))
 }
 
-// wordOf returns what files have for a value of an enumeration, which has the name of its field: hold for
-// ON_EXPIRY_HOLD.
+// wordOf returns the name of an enumeration value in files: the API's name without the prefix of its field. For
+// example, it returns hold for ON_EXPIRY_HOLD.
 func wordOf(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
 	return strings.ToLower(strings.TrimPrefix(string(v.Name()), strings.ToUpper(field.TextName())+"_"))
 }
 
-// quoted is the text of a scalar in quotes; of anything else, what it is.
+// quoted returns the text of a scalar in quotes. For any other node it returns the description.
 func quoted(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		return strconv.Quote(n.Value)
@@ -177,11 +178,11 @@ func quoted(n *yaml.Node) string {
 	return describe(n)
 }
 
-// describe says what a node is, for a person.
+// describe returns the kind of a node, for use in an error message.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
-		return "keys and values"
+		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
 	}

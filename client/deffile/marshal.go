@@ -17,15 +17,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Marshal writes definitions as a file that Parse reads back to the same definitions. Absent fields are left out;
-// labels are sorted. It fails for what a file cannot hold: text that is not UTF-8, and fields and enumeration values of
-// a newer API.
+// Marshal writes definitions as a file that Parse reads back to the same definitions. It omits absent fields and sorts
+// labels. It fails for anything a file cannot represent: text that is not UTF-8, and fields and enumeration values of a
+// newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
 	return marshal(definitions, nil)
 }
 
-// MarshalRecords writes definitions as Marshal does, each with its version as the last key, so that what is made of the
-// file is not applied over somebody else's change. A record without a version is written without the key.
+// MarshalRecords is like Marshal, but writes the version of each definition as its last key. With the version, an
+// edited file cannot be applied over somebody else's change. The key is omitted for a record without a version.
 func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	definitions := make([]*gatekeeperv1.Definition, len(records))
 	for i, r := range records {
@@ -34,7 +34,7 @@ func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	return marshal(definitions, records)
 }
 
-// marshal writes definitions, with the versions of their records when those are given.
+// marshal writes definitions, with the versions of records unless records is nil.
 func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i, d := range definitions {
@@ -68,8 +68,8 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	entry := &yaml.Node{Kind: yaml.MappingNode}
 	m := d.ProtoReflect()
 	if len(m.GetUnknown()) > 0 {
-		return nil, errors.New("a newer server gave it fields that this version does not know, and a file would lose them: " +
-			"use gkctl, or the client library, of the servers' version")
+		return nil, errors.New("a newer server returned fields that this version does not know and would lose: " +
+			"use a gkctl or client library of the servers' version")
 	}
 	for _, key := range Keys() {
 		field := m.Descriptor().Fields().ByTextName(key)
@@ -89,7 +89,7 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	return entry, nil
 }
 
-// value builds the node of a field other than labels. It has a case for each form that parser.value reads.
+// value builds the node of a field other than labels. It handles every type that parser.value reads.
 func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node, error) {
 	switch v := v.Interface().(type) {
 	case string:
@@ -110,10 +110,10 @@ func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node
 	return nil, fmt.Errorf("%s: %s", field.TextName(), noForm)
 }
 
-// text is a string; the encoder quotes it where YAML would read something else.
+// text returns a string node. The encoder quotes the text if YAML would read it as another type.
 func text(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s} }
 
-// plain is a number, a duration or a boolean, written without quotes.
+// plain returns a node for a number, a duration or a boolean, written without quotes.
 func plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
 func labels(m map[string]string) *yaml.Node {
@@ -124,7 +124,7 @@ func labels(m map[string]string) *yaml.Node {
 	return n
 }
 
-// FormatDuration writes a duration as people do, without the zeros that time.Duration adds: 1m, 24h, 1h30m, 90ms.
+// FormatDuration formats a duration without the trailing zero units of time.Duration.String: 1m, 24h, 1h30m, 90ms.
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

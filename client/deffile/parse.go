@@ -17,30 +17,30 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// File is a file of definitions, as it was written.
+// File is a parsed file of definitions.
 type File struct {
 	Name    string
 	Entries []Entry
 }
 
-// Entry is one definition and where it stands.
+// Entry is one definition and its place in the file.
 type Entry struct {
 	Definition *gatekeeperv1.Definition
-	// Line and Column are where the entry begins.
+	// Line and Column are the start of the entry.
 	Line, Column int
-	// Fields is where the value of each given key begins; "labels.team" is that of the label team.
+	// Fields maps each key of the entry to the position of its value. The key "labels.team" is the label team.
 	Fields map[string]Position
-	// Version is the value of the key "version": which version of the definition was read when the entry was written; 0
-	// when the entry does not say. It is no part of the definition. gkctl apply and diff refuse an entry whose version
-	// is not the current one; gatekeeperd --definitions, which only adds what is missing, ignores it.
+	// Version is the value of the key "version": the version of the definition when the entry was written, or 0 if the
+	// entry has none. It is not part of the definition. gkctl apply and diff reject an entry whose version is not the
+	// current one. gatekeeperd --definitions ignores it, because it only adds missing definitions.
 	Version uint64
 }
 
-// Position is a place in a file, counted from 1.
+// Position is a place in a file. Line and column count from 1.
 type Position struct{ Line, Column int }
 
-// Position returns where the value of a field stands. When the entry does not give that field, it is where the field
-// stands of which it is a part, as "labels" for "labels.key", or where the entry begins.
+// Position returns the position of a field's value. If the entry does not have the field, it returns the position of
+// the enclosing field, such as "labels" for "labels.key", or else the start of the entry.
 func (e *Entry) Position(field string) Position {
 	for {
 		if p, ok := e.Fields[field]; ok {
@@ -54,7 +54,7 @@ func (e *Entry) Position(field string) Position {
 	}
 }
 
-// Definitions returns the definitions of all entries, in the order of the file.
+// Definitions returns the definitions of all entries, in file order.
 func (f *File) Definitions() []*gatekeeperv1.Definition {
 	all := make([]*gatekeeperv1.Definition, len(f.Entries))
 	for i := range f.Entries {
@@ -63,14 +63,14 @@ func (f *File) Definitions() []*gatekeeperv1.Definition {
 	return all
 }
 
-// Errorf returns an error about a field of the i-th entry, at its place in the file: how a fault that the server's
-// rules find is shown to who wrote the file.
+// Errorf returns an error at the position of a field of the i-th entry. Use it to show the user where a definition
+// breaks one of the server's rules.
 func (f *File) Errorf(i int, field, format string, args ...any) *Error {
 	p := f.Entries[i].Position(field)
 	return &Error{File: f.Name, Line: p.Line, Column: p.Column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Parse reads a file; name is only used in errors. Every error is an *Error, and the first fault of the file.
+// Parse parses a file. name is only used in errors. Every error is an *Error and describes the first problem found.
 func Parse(name string, data []byte) (*File, error) {
 	p := parser{file: File{Name: name}}
 	if err := p.parse(data); err != nil {
@@ -81,7 +81,7 @@ func Parse(name string, data []byte) (*File, error) {
 
 type parser struct{ file File }
 
-// at returns an error at a node.
+// at returns an error at the position of a node.
 func (p *parser) at(n *yaml.Node, format string, args ...any) error {
 	return &Error{File: p.file.Name, Line: n.Line, Column: n.Column, Msg: fmt.Sprintf(format, args...)}
 }
@@ -95,8 +95,8 @@ func (p *parser) parse(data []byte) error {
 	documents := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := documents.Decode(&document); errors.Is(err, io.EOF) {
-		// An empty file is more likely a slip than a wish, and pruning by it would delete everything.
-		return &Error{File: p.file.Name, Msg: `the file is empty: write "definitions: []" if that is meant`}
+		// An empty file is probably a mistake, and pruning with it would delete every definition.
+		return &Error{File: p.file.Name, Msg: `the file is empty: write "definitions: []" if that is intended`}
 	} else if err != nil {
 		return p.syntax(err)
 	}
@@ -105,14 +105,14 @@ func (p *parser) parse(data []byte) error {
 		return err
 	}
 	if err := documents.Decode(&second); err == nil {
-		return p.at(&second, "a second document: put all definitions into one list")
+		return p.at(&second, "the file has a second document: put all definitions into one list")
 	} else if !errors.Is(err, io.EOF) {
 		return p.syntax(err)
 	}
 	return nil
 }
 
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+// invalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1.
 func invalidUTF8(data []byte) int {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
@@ -126,19 +126,19 @@ func invalidUTF8(data []byte) int {
 
 var syntaxLine = regexp.MustCompile(`^line (\d+): `)
 
-// syntax turns the YAML package's error, which is text only, into ours. It knows no column.
+// syntax converts an error of the YAML package, which is only text, to an *Error. The column is unknown.
 func (p *parser) syntax(err error) error {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	e := &Error{File: p.file.Name}
 	if m := syntaxLine.FindStringSubmatch(msg); m != nil {
-		e.Line, _ = strconv.Atoi(m[1]) // digits only, and 0 means unknown
+		e.Line, _ = strconv.Atoi(m[1]) // the pattern matches digits only
 		msg = msg[len(m[0]):]
 	}
 	e.Msg = "not valid YAML: " + msg
 	return e
 }
 
-// top reads the document: one key, definitions.
+// top reads the document, a mapping with the single key definitions.
 func (p *parser) top(root *yaml.Node) error {
 	if root.Kind != yaml.MappingNode {
 		return p.at(root, `expected the key "definitions" with a list, not %s`, describe(root))
@@ -186,7 +186,7 @@ func (p *parser) entry(n *yaml.Node) (Entry, error) {
 		return e, err
 	}
 	if n.Kind != yaml.MappingNode {
-		return e, p.at(n, "a definition must be keys and values, not %s", describe(n))
+		return e, p.at(n, "a definition must be a mapping, not %s", describe(n))
 	}
 	err := p.mapping(n, append(Keys(), versionKey), func(key, value *yaml.Node) error {
 		e.Fields[key.Value] = Position{value.Line, value.Column}
@@ -201,7 +201,7 @@ func (p *parser) entry(n *yaml.Node) (Entry, error) {
 	return e, nil
 }
 
-// mapping calls visit for each key of a mapping. With known keys given, others are refused.
+// mapping calls visit for each key of a mapping. Unless known is nil, keys not in it are rejected.
 func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *yaml.Node) error) error {
 	lines := make(map[string]int, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
@@ -226,7 +226,7 @@ func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *ya
 	return nil
 }
 
-// plain refuses what would make a value other than it is written where it stands.
+// plain rejects YAML features that give a node a value other than its text.
 func (p *parser) plain(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -245,5 +245,5 @@ func suggestion(unknown string, known []string) string {
 	if word := nearest.Word(unknown, known); word != "" {
 		return fmt.Sprintf("; did you mean %q?", word)
 	}
-	return ": known are " + strings.Join(known, ", ")
+	return "; the known keys are " + strings.Join(known, ", ")
 }

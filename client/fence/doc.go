@@ -1,21 +1,22 @@
-// Package fence refuses the writes of a holder whose time is over.
+// Package fence rejects the writes of a holder whose permit has ended.
 //
-// No lock service can stop a process that is paused between its check and its write, or a request that is stuck in a
-// network: it wakes, believes for another moment, and writes. What can stop it is whatever it writes to. Each permit
-// has a token that is greater than all before it; the writer sends it along, and the resource remembers the greatest
-// one that it has seen and refuses what is older. Then the last holder's late write is refused as soon as the next
-// holder has written once, or has announced itself by an empty write.
+// No lock service can stop a process that is paused between its check and its write, or a request that is delayed in
+// the network. The process wakes, believes for a moment that it still holds the permit, and writes. Only the resource
+// it writes to can stop it. Each permit has a token that is greater than all previous ones. The writer sends the token
+// with each write; the resource remembers the greatest token it has seen and rejects any older one. A late write of the
+// previous holder is therefore rejected once the next holder has written, or has announced itself with an empty write.
 //
-// Two resources are covered here, with the standard library alone: a SQL database, by SQL, where the check and the
-// write are one transaction; and an HTTP server, by Handler. Others do the same by their own conditional writes: an
-// object store by an If-Match on an object that names the token, a file system by a rename into a folder named by it.
+// The package supports two resources with the standard library alone: a SQL database, through SQL, where the check and
+// the write share a transaction; and an HTTP server, through Handler. Other resources can use their own conditional
+// writes: an object store with If-Match on an object that names the token, or a file system with a rename into a
+// directory named after it.
 //
-// A token is compared within one semaphore only. The name of the resource keeps different semaphores apart: give it the
-// semaphore's, or one of your own for whatever that semaphore guards. It works for semaphores of one permit: of several
-// holders at once all but the newest would be refused.
+// Tokens can only be compared within one semaphore. The name of the resource keeps semaphores apart: use the name of
+// the semaphore, or a name for the data that it guards. Fencing works for semaphores with one permit. If there are
+// several holders at a time, all but the newest are rejected.
 //
 // # Compatibility
 //
-// As package client, within major version 1. The table and its columns, the Header, and the status codes that Handler
-// answers are part of that: processes of different versions share them.
+// The promise is that of package client, within major version 1. It includes the table and its columns, Header, and the
+// status codes of Handler, because processes of different versions share them.
 package fence

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrNoToken: the write carries no token. A job that runs without a permit has none.
+// ErrNoToken means that the write carries no token, as in a job that runs without a permit.
 var ErrNoToken = errors.New("the write carries no fencing token")
 
-// StaleError refuses a write: a newer holder has been here.
+// StaleError rejects a write because the resource has seen the token of a newer holder.
 type StaleError struct {
 	Resource string
-	// Token is the writer's, Newest the greatest that was seen.
+	// Token is the writer's token. Newest is the greatest token that the resource has seen.
 	Token, Newest uint64
 }
 

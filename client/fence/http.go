@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// Header carries the token of a request.
+// Header is the HTTP header that carries the token of a request.
 const Header = "Gatekeeper-Token"
 
-// Handler lets requests through to next that carry a token which is not older than the newest seen. GET, HEAD and
-// OPTIONS need none. A request without a token is answered by 428 Precondition Required, one that is stale by 412
-// Precondition Failed, each with a sentence for a person.
+// Handler passes a request to next if its token is not older than the newest token seen. GET, HEAD and OPTIONS requests
+// need no token. A request without a token gets status 428 Precondition Required, and a request with a stale token gets
+// 412 Precondition Failed. The body of both is a sentence for people to read.
 //
-// A newer token shuts out the older ones at once, and waits until the requests that they have under way have ended:
-// requests of one holder run beside each other, requests of two never do. Without a Store the newest token is forgotten
-// when the process ends, and a stale one could pass until the next holder's first request. Tokens are believed: who may
-// send requests at all is for the handlers before this one.
+// A newer token rejects the older ones immediately, and waits until their running requests have ended. Requests of one
+// holder run concurrently; requests of two holders never do. Without a Store the newest token is lost when the process
+// exits, and a stale token could then pass until the next holder's first request. Handler does not authenticate tokens;
+// the handlers in front of it must decide who can send requests.
 func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 	h := &handler{next: next, resource: func(*http.Request) string { return "" }, gates: make(map[string]*gate)}
 	for _, o := range opts {
@@ -30,33 +30,34 @@ func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 // HandlerOption is an option of Handler.
 type HandlerOption func(*handler)
 
-// WithResource says what a request writes to, by the name within which tokens are compared; see the package comment.
-// The handler keeps a few words for each name that it has seen. Default: one for all.
+// WithResource sets a function that returns the name of the resource a request writes to. Tokens are compared within
+// one name; see the package comment. The handler keeps a small amount of memory for each name it has seen. By default
+// all requests write to one resource.
 func WithResource(f func(*http.Request) string) HandlerOption {
 	return func(h *handler) { h.resource = f }
 }
 
 // Store remembers the newest token of each resource.
 type Store interface {
-	// Raise stores token unless a newer one is stored. The error is a *StaleError then, or that of the storage. When it
-	// returns nil the token must not be lost.
+	// Raise stores token unless a newer one is stored, in which case it returns a *StaleError. Any other error comes
+	// from the storage. If Raise returns nil, the token must be durable.
 	Raise(ctx context.Context, resource string, token uint64) error
 }
 
-// WithStore keeps the newest tokens where they outlast the process; see SQL.Store. When a Store fails, the answer is
-// 503. It is asked once for each new token.
+// WithStore keeps the newest tokens in s, so that they survive the process; see SQL.Store. Raise is called once for
+// each new token. If it fails, the request gets status 503.
 func WithStore(s Store) HandlerOption { return func(h *handler) { h.store = s } }
 
 type handler struct {
 	next     http.Handler
 	resource func(*http.Request) string
-	store    Store // nil: none
+	store    Store // nil if tokens are kept in memory only
 
 	mu    sync.Mutex // guards gates
 	gates map[string]*gate
 }
 
-// ServeHTTP checks the token, and hands the request on.
+// ServeHTTP checks the token and passes the request to the next handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -65,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	text := r.Header.Get(Header)
 	if text == "" {
-		http.Error(w, ErrNoToken.Error()+": send it as "+Header, http.StatusPreconditionRequired)
+		http.Error(w, ErrNoToken.Error()+": send it in the header "+Header, http.StatusPreconditionRequired)
 		return
 	}
 	token, err := strconv.ParseUint(text, 10, 64)
@@ -98,20 +99,20 @@ func (h *handler) gate(resource string) *gate {
 	return g
 }
 
-// gate lets the requests of one token at a time to a resource.
+// gate admits the requests of one token at a time to a resource.
 type gate struct {
 	resource string
 
 	mu      sync.Mutex // guards everything below
-	newest  uint64     // the greatest token that was seen
-	stored  uint64     // the greatest token that the store has
+	newest  uint64     // the greatest token seen
+	stored  uint64     // the greatest token known to be in the store
 	storing bool
-	inside  uint64 // the token of the requests that are under way
-	count   int    // how many they are
+	inside  uint64 // the token of the running requests
+	count   int    // the number of running requests
 	changed chan struct{}
 }
 
-// enter waits until the requests of older tokens have ended. leave must be called when the request has ended.
+// enter waits until the running requests of older tokens have ended. The caller must call leave when its request ends.
 func (g *gate) enter(ctx context.Context, token uint64, store Store) (leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,7 +125,7 @@ func (g *gate) enter(ctx context.Context, token uint64, store Store) (leave func
 			if err := g.raise(ctx, token, store); err != nil {
 				return nil, err
 			}
-			continue // it may be stale by now
+			continue // the token may have become stale meanwhile
 		case (store == nil || g.stored >= token) && (g.count == 0 || g.inside == token):
 			g.inside = token
 			g.count++
@@ -143,7 +144,7 @@ func (g *gate) enter(ctx context.Context, token uint64, store Store) (leave func
 	}
 }
 
-// raise updates the store. The caller holds mu, which is free meanwhile.
+// raise writes the token to the store. The caller holds mu, which raise unlocks during the write.
 func (g *gate) raise(ctx context.Context, token uint64, store Store) error {
 	g.storing = true
 	g.mu.Unlock()
@@ -169,17 +170,18 @@ func (g *gate) leave() {
 	}
 }
 
-// wake has all that wait look again. The caller holds mu.
+// wake makes all waiting requests check again. The caller holds mu.
 func (g *gate) wake() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
 
-// Transport sends the token of a request's context along; base is http.DefaultTransport when it is nil. In a job:
+// Transport returns a RoundTripper that sends the token in a request's context as Header. A nil base means
+// http.DefaultTransport. In a job:
 //
 //	http.Client{Transport: fence.Transport(nil, client.TokenOf)}
 //
-// A request whose context has no token is sent without one.
+// If the context has no token, the request is sent without one.
 func Transport(base http.RoundTripper, token func(context.Context) uint64) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// Store is a Store in a table of db, for Handler.
+// Store returns a Store for Handler that keeps tokens in a table of db.
 func (f SQL) Store(db *sql.DB) Store { return sqlStore{f, db} }
 
 type sqlStore struct {
@@ -13,7 +13,7 @@ type sqlStore struct {
 	db *sql.DB
 }
 
-// Raise is a write that does nothing but announce the token.
+// Raise records the token with a write that does nothing else.
 func (s sqlStore) Raise(ctx context.Context, resource string, token uint64) error {
 	return s.Do(ctx, s.db, resource, token, func(*sql.Tx) error { return nil })
 }

@@ -1,12 +1,12 @@
-// Package weighted shows a semaphore of a Gatekeeper cluster as golang.org/x/sync/semaphore shows one of a process, for
-// programs that are written for that.
+// Package weighted gives a semaphore of a Gatekeeper cluster the API of golang.org/x/sync/semaphore, for programs that
+// are written for it.
 //
-// What it cannot show is loss: a permit of a cluster can be lost, and then the program must stop what it does under it.
-// So heed Context, or use package client itself.
+// That API cannot express the loss of a permit. A permit of a cluster can be lost, and then the program must stop the
+// work that it protects. So watch Context, or use package client directly.
 //
 // # Compatibility
 //
-// As package client, within major version 1.
+// The promise is that of package client, within major version 1.
 package weighted
 
 import (
@@ -17,22 +17,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// tryTimeout bounds TryAcquire, which has no context.
+// tryTimeout bounds TryAcquire, which takes no context.
 const tryTimeout = 5 * time.Second
 
-// releaseTimeout bounds Release, which has no context either. A permit whose release does not get through expires.
+// releaseTimeout bounds Release, which takes no context either. If a release does not get through, the permit expires.
 const releaseTimeout = 5 * time.Second
 
-// Weighted is a view of a semaphore. Its methods may be called from any goroutine.
+// Weighted is a view of a semaphore. It is safe for concurrent use.
 type Weighted struct {
 	sem    *client.Semaphore
-	ctx    context.Context //nolint:containedctx // it is what Context returns
+	ctx    context.Context //nolint:containedctx // returned by Context
 	cancel context.CancelCauseFunc
 
 	mu sync.Mutex // guards everything below
-	// held are the permits, the oldest first.
+	// held lists the permits, oldest first.
 	held []held
-	// weight is what they weigh, less what was released and is less than any of them weighs.
+	// weight is the weight that the caller holds. The permits may weigh more, because a permit is only released whole.
 	weight int64
 }
 
@@ -42,26 +42,27 @@ type held struct {
 	unfollow func() bool
 }
 
-// New returns a view of sem that holds nothing. Give sem no holder id: under one holder id only one permit can be held
-// at a time.
+// New returns a view of sem that holds nothing. sem must not have a holder ID, because one holder ID can hold only one
+// permit at a time.
 func New(sem *client.Semaphore) *Weighted {
 	w := &Weighted{sem: sem}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	return w
 }
 
-// Context ends, with its cause, as soon as any permit that was acquired through the view is to be given up. It does not
-// come back: make a new view.
+// Context returns a context that is cancelled as soon as any permit acquired through the view must be given up; its
+// cause says why. It stays cancelled, so create a new view to continue.
 func (w *Weighted) Context() context.Context { return w.ctx }
 
-// Acquire acquires a weight of n, and waits its turn until ctx ends. The error is as client.Semaphore.Acquire's; a
-// weight that is more than all permits is denied at once. An n of 0 or less acquires nothing.
+// Acquire acquires a weight of n, waiting until it is available or ctx ends. The errors are those of
+// client.Semaphore.Acquire. A weight above the total number of permits is denied immediately. If n <= 0, Acquire does
+// nothing.
 func (w *Weighted) Acquire(ctx context.Context, n int64) error {
 	return w.take(n, func(weight client.AcquireOption) (*client.Permit, error) { return w.sem.Acquire(ctx, weight) })
 }
 
-// TryAcquire acquires a weight of n if it is free now, and says whether. It is false too when no server answers within
-// a few seconds.
+// TryAcquire acquires a weight of n if it is available now, and reports whether it did. It also returns false if no
+// server answers within a few seconds.
 func (w *Weighted) TryAcquire(n int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
 	defer cancel()
@@ -84,19 +85,19 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 	return nil
 }
 
-// Release gives a weight of n back, and panics when more is released than is held. A permit is given back whole: of a
-// weight of 3 that is released in parts nothing is free before the last part, since what was granted together ends
-// together. The servers are notified until they answer, for a few seconds.
+// Release releases a weight of n. It panics if more is released than held. A permit is only released whole: if a weight
+// of 3 was acquired together and is released in parts, nothing becomes available before the last part. Release tries
+// for a few seconds to reach the servers.
 func (w *Weighted) Release(n int64) {
 	for _, p := range w.giveUp(n) {
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
-		_ = p.Release(ctx) // it expires
+		_ = p.Release(ctx) // on an error the permit expires
 		cancel()
 	}
 }
 
-// giveUp takes the permits off that are covered by what has been released: the oldest of the largest weight that fits,
-// again and again.
+// giveUp removes and returns the permits that the released weight covers. It repeatedly takes the permit of the largest
+// weight that fits, the oldest first.
 func (w *Weighted) giveUp(n int64) (permits []*client.Permit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

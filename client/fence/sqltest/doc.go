@@ -1,3 +1,3 @@
-// Package sqltest tests package fence on SQLite and PostgreSQL. It is a separate module, since no user of the client
-// needs their drivers; the test of package fence runs it.
+// Package sqltest tests package fence with SQLite and PostgreSQL. It is a separate module, because users of the client
+// do not need their drivers. A test of package fence runs it.
 package sqltest

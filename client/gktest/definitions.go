@@ -11,10 +11,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// author is who makes the edits of a test.
+// author is the author of a test's edits.
 const author = "gktest"
 
-// Define creates these definitions, or replaces those that exist, in one edit.
+// Define creates the given definitions in one edit. It replaces those that already exist.
 func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 	t.Helper()
 	s.do(t, "define", func(ctx context.Context) error {
@@ -34,8 +34,8 @@ func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 	})
 }
 
-// DefineFile is Define for a file of definitions, as gkctl apply and gatekeeperd read it: so that what runs in
-// production is tested.
+// DefineFile is like Define for a file of definitions as gkctl apply and gatekeeperd read it. Use it to test the
+// definitions that run in production.
 func (s *Server) DefineFile(t testing.TB, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -49,7 +49,7 @@ func (s *Server) DefineFile(t testing.TB, path string) {
 	s.Define(t, file.Definitions()...)
 }
 
-// Edit changes a definition as an operator does. Holders that it no longer admits must stop.
+// Edit changes a definition as an operator would. Holders that it no longer admits must stop.
 func (s *Server) Edit(t testing.TB, name string, change func(*gatekeeperv1.Definition)) {
 	t.Helper()
 	s.do(t, "edit "+name, func(ctx context.Context) error {
@@ -80,14 +80,14 @@ func (s *Server) Delete(t testing.TB, name string) {
 	})
 }
 
-// do asks something of the running server, and fails the test when it refuses.
+// do calls the running server through f, and fails the test if f returns an error.
 func (s *Server) do(t testing.TB, what string, f func(ctx context.Context) error) {
 	t.Helper()
 	s.mu.Lock()
 	stopped := s.server == nil
 	s.mu.Unlock()
 	if stopped {
-		t.Fatalf("gktest: %s: the server is stopped: Restart it first", what)
+		t.Fatalf("gktest: %s: the server is stopped: call Restart first", what)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()

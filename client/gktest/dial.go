@@ -13,12 +13,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// endpoints is the server as its own clients name it: whatever the name, they dial through their links.
+// endpoints returns the endpoints for clients created by this package. The name does not matter, because they dial
+// through their links.
 func endpoints() []string { return []string{"passthrough:///gktest"} }
 
-// Dial returns a client, which stands for one process on the host acquirer. It has its own network, on which the
-// switches act, counts by the test's time, and logs to t. It is in the group "default" whatever GK_GROUP says; options
-// are added to these. It is closed with the test.
+// Dial returns a client that represents one process on the host acquirer. It has a separate network, to which the
+// switches apply. It measures time with the test's clock and logs to t. Its group is "default", whatever GK_GROUP is.
+// opts are added to these options. The client is closed at the end of the test.
 func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *client.Client {
 	t.Helper()
 	l := newLink(s.enter)
@@ -32,7 +33,7 @@ func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *cli
 	s.mu.Unlock()
 	t.Cleanup(func() {
 		l.slowDown(0)
-		l.heal() // last words need not wait for their time to run out
+		l.heal() // so that the final calls do not have to time out
 		_ = c.Close()
 		l.kill()
 	})
@@ -42,7 +43,7 @@ func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *cli
 	return c
 }
 
-// options are those of a client on this link.
+// options returns the options of a client on this link.
 func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 	return []client.Option{
 		client.WithAcquirer(acquirer),
@@ -53,10 +54,10 @@ func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 	}
 }
 
-// ClockRate makes the clock by which a client counts its permits run that much faster than the test's: 1.01 is fast by
-// one per cent, as much as clocks may differ, see client.Clock. It is an option of Dial. A permit's SafeUntil and Held
-// follow it exactly; its context and Done are woken by timers of the test's clock, and may be late by as much as the
-// two differ in a second.
+// ClockRate returns an option for Dial that makes the client's permit clock run faster than the test's by a factor.
+// 1.01 is one per cent fast, the largest difference that clocks may have; see client.Clock. A permit's SafeUntil and
+// Held follow the clock exactly. Its context and Done depend on timers of the test's clock, and may be late by as much
+// as the clocks drift apart in a second.
 func ClockRate(rate float64) client.Option {
 	return client.WithClock(clock{start: time.Now(), rate: rate})
 }
@@ -66,7 +67,7 @@ type clock struct {
 	rate  float64
 }
 
-// Now follows time.Now, which is virtual in a bubble.
+// Now follows time.Now, which is virtual in a synctest bubble.
 func (c clock) Now() time.Duration {
 	passed := time.Since(c.start)
 	if c.rate == 1 {

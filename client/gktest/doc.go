@@ -1,8 +1,8 @@
-// Package gktest is a Gatekeeper server for tests, in the test's own process, with switches to make happen what a job
-// must survive. The rules are the real server's: it is package gatekeeper, kept in memory.
+// Package gktest provides a Gatekeeper server for tests. It runs in the test's process and has switches that simulate
+// the failures a job must survive. It is the real server, package gatekeeper, with its data in memory.
 //
-// Within a bubble of testing/synctest all of it, server, clients and jobs, runs on virtual time: an hour passes as soon
-// as nothing is left to do, and a test says exactly when things happen.
+// In a testing/synctest bubble, the server, the clients and the jobs run on virtual time. An hour passes as soon as
+// every goroutine waits, and a test controls exactly when things happen.
 //
 //	func TestExport_Revoked_Stops(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) {
@@ -13,35 +13,35 @@
 //		})
 //	}
 //
-// Outside of a bubble time is real, and the server also listens on loopback, at Endpoint, for programs that dial by
-// themselves. NewServer starts one without a test, for examples and TestMain.
+// Outside a bubble time is real. The server then also listens on loopback, at Endpoint, for programs that dial it
+// themselves. NewServer starts a server without a test, for examples and TestMain.
 //
 // # Switches
 //
-//	Expire, ExpireAll              the permit ends
-//	Revoke, TakeOver, CancelJob    its holder must stop, by the word of an operator or of another host
-//	Partition, Heal                the network of a client swallows everything; nobody notices
-//	SlowDown                       every answer to a client is late
-//	Disconnect                     connections break, and may be made again
-//	Crash                          a client is gone as with its process, its permits not released
-//	Stop, Restart                  the server is gone; it comes back with its data
-//	ClockRate                      a client's clock runs fast or slow
-//	Define, DefineFile, Edit, Delete  what an operator does to definitions
-//	Pause, PauseAndStop, Resume    a semaphore grants nothing for a while
-//	Move, Cordon, Uncordon, Drain  holders must stop, and may finish what they have begun
-//	Advance, Await                 time passes, until something is so
-//	Holders, Waiters               who holds, and who waits
-//	Tasks, Workers                 what became of a job, and who works
+//	Expire, ExpireAll              end a permit
+//	Revoke, TakeOver, CancelJob    order a holder to stop, as an operator or another host
+//	Partition, Heal                silently drop the network of a client, and restore it
+//	SlowDown                       delay every response to a client
+//	Disconnect                     break connections; clients can reconnect
+//	Crash                          end a client like the death of its process; its permits are not released
+//	Stop, Restart                  stop the server, and start it again with its data
+//	ClockRate                      make a client's clock run fast or slow
+//	Define, DefineFile, Edit, Delete  change definitions as an operator
+//	Pause, PauseAndStop, Resume    suspend the grants of a semaphore, and resume them
+//	Move, Cordon, Uncordon, Drain  order holders to stop, with time to finish
+//	Advance, Await                 let time pass, or wait for a condition
+//	Holders, Waiters               list the holders and the waiters
+//	Tasks, Workers                 list the tasks of a job, and the workers
 //
-// The switches on the network act on the clients that Dial made; given none, on all of them and on the clients that
-// dialled Endpoint.
+// The network switches apply to the given clients of Dial. Without arguments they apply to all of them, and to the
+// clients that dialled Endpoint.
 //
-// All that a server starts has ended when its test has ended; in a bubble, synctest fails the test of a job that goes
-// on. A server in memory is for tests only, as gatekeeper.Memory says.
+// Everything that a server starts has ended when its test ends. In a bubble, synctest fails a test whose job is still
+// running. A server in memory is for tests only; see gatekeeper.Memory.
 //
 // # Compatibility
 //
-// As package client, within major version 1, for the functions and methods here. Times that a test observes on virtual
-// time follow the server's rules, and these may become better in a minor version: test what a job promises, not how
-// many milliseconds a step takes.
+// For the functions and methods here, the promise is that of package client, within major version 1. The times that a
+// test observes on virtual time follow the server's rules, which a minor version may improve. Test what a job
+// guarantees, not how many milliseconds a step takes.
 package gktest

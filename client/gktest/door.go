@@ -8,7 +8,7 @@ import (
 
 var errStopped = errors.New("connection refused: the test has stopped the server")
 
-// door is a net.Listener of connections in memory.
+// door is a net.Listener for connections in memory.
 type door struct {
 	address string
 	conns   chan net.Conn
@@ -20,7 +20,7 @@ func newDoor(address string) *door {
 	return &door{address: address, conns: make(chan net.Conn), shut: make(chan struct{})}
 }
 
-// enter hands a connection over; the error says that nobody listens any more.
+// enter passes a connection to Accept. It returns an error if the door is closed.
 func (d *door) enter(c net.Conn) error {
 	select {
 	case d.conns <- c:
@@ -40,13 +40,13 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// Close lets nobody in any more.
+// Close closes the door to further connections.
 func (d *door) Close() error {
 	d.once.Do(func() { close(d.shut) })
 	return nil
 }
 
-// Addr is where the server says it listens.
+// Addr returns the address that the server advertises.
 func (d *door) Addr() net.Addr { return address(d.address) }
 
 type address string

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// link is the network between one client and the server. It carries every connection itself, so that it can keep back
-// what is sent: as on a real network, nobody notices, what was kept back arrives when the link is healed, and the end
-// of a connection too.
+// link is the network between one client and the server. It relays every connection, so that it can hold data back. As
+// on a real network, neither side notices. The data, and the end of a connection, arrive when the link is healed.
 type link struct {
-	enter func(net.Conn) error // hands the server its end of a connection
+	enter func(net.Conn) error // passes the server its end of a connection
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards everything below
 	healed  chan struct{}
-	delay   time.Duration // of what the server sends
+	delay   time.Duration // of data from the server
 	changed chan struct{} // closed when delay changes
 	wires   map[*wire]struct{}
 	dead    bool
@@ -27,12 +26,12 @@ type link struct {
 
 // wire is one connection.
 type wire struct {
-	client, server net.Conn // the link's ends towards each
+	client, server net.Conn // the link's ends of the pipes to each side
 	gone           chan struct{}
 	once           sync.Once
 }
 
-// chunk is what was sent at once. One without data is the end.
+// chunk is the data of one read. A chunk without data is the end of the connection.
 type chunk struct {
 	data      []byte
 	sent, due time.Time
@@ -40,11 +39,12 @@ type chunk struct {
 
 const (
 	chunkSize = 32 << 10
-	// window is how many chunks of a direction may be on their way; then who sends waits, as it would for its peer.
+	// window is the number of chunks in transit in one direction. Beyond it the sender blocks, as it would for its
+	// peer.
 	window = 256
 )
 
-var errDead = errors.New("no route to host: the test has ended this client")
+var errDead = errors.New("no route to host: the test has stopped this client")
 
 func newLink(enter func(net.Conn) error) *link {
 	l := &link{enter: enter, healed: make(chan struct{}), changed: make(chan struct{}), wires: make(map[*wire]struct{})}
@@ -52,7 +52,7 @@ func newLink(enter func(net.Conn) error) *link {
 	return l
 }
 
-// dial makes a connection to the server. While the link is cut it waits, as for an answer that does not come.
+// dial opens a connection to the server. While the link is partitioned it blocks, as if no answer came.
 func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	l.mu.Lock()
 	delay := l.delay
@@ -67,7 +67,7 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	return client, nil
 }
 
-// join makes client, the link's end of a connection, one with the server.
+// join connects client, the link's end of a connection, to the server.
 func (l *link) join(client net.Conn) error {
 	ours, server := net.Pipe()
 	w := &wire{client: client, server: ours, gone: make(chan struct{})}
@@ -87,7 +87,7 @@ func (l *link) join(client net.Conn) error {
 	return nil
 }
 
-// carry carries both directions of a connection until both have ended.
+// carry relays both directions of a connection until both have ended.
 func (l *link) carry(w *wire) {
 	defer l.running.Done()
 	var directions sync.WaitGroup
@@ -100,7 +100,7 @@ func (l *link) carry(w *wire) {
 	delete(l.wires, w)
 }
 
-// direction carries what comes from one end to the other, late by as much as late says when it is sent.
+// direction relays data from one end to the other. late returns the delay at the time the data is sent.
 func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) {
 	sent := make(chan chunk, window)
 	var reading sync.WaitGroup
@@ -111,14 +111,14 @@ func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) 
 			continue // the connection is broken: nothing arrives any more
 		}
 		if c.data == nil {
-			_ = to.Close() // it may have been closed already
+			_ = to.Close() // it may already be closed
 		} else {
-			_, _ = to.Write(c.data) // nobody reads it when the other end has closed, which the other direction carries back
+			_, _ = to.Write(c.data) // fails if the other end is closed, which the other direction relays
 		}
 	}
 }
 
-// read takes what is sent off the sender's hands.
+// read reads data from the sender, so that the sender does not block.
 func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration) {
 	defer close(sent)
 	put := func(data []byte) (ok bool) {
@@ -145,8 +145,8 @@ func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration)
 
 var errGone = errors.New("gone")
 
-// arrive waits until a chunk is due. What is on its way is not held up by a network that has become fast, nor is what
-// comes behind it.
+// arrive waits until a chunk is due. If the network becomes faster, neither the chunks in transit nor those after them
+// keep the old delay.
 func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) error {
 	for {
 		l.mu.Lock()
@@ -172,7 +172,7 @@ func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) 
 	}
 }
 
-// pass waits until something that is due then gets through, or gone is closed.
+// pass waits until due, and then until the link is not partitioned or gone is closed.
 func (l *link) pass(gone <-chan struct{}, due time.Time) error {
 	if wait := time.Until(due); wait > 0 {
 		timer := time.NewTimer(wait)
@@ -209,11 +209,11 @@ func (l *link) pass(gone <-chan struct{}, due time.Time) error {
 	}
 }
 
-// cut breaks the connection, for both ends at once.
+// cut breaks the connection at both ends.
 func (w *wire) cut() {
 	w.once.Do(func() {
 		close(w.gone)
-		_ = w.client.Close() // they may be closed already
+		_ = w.client.Close() // both may already be closed
 		_ = w.server.Close()
 	})
 }
@@ -240,7 +240,7 @@ func (l *link) partition() {
 		if !l.dead {
 			l.healed = make(chan struct{})
 		}
-	default: // it is cut already
+	default: // already partitioned
 	}
 }
 
@@ -261,10 +261,10 @@ func (l *link) disconnect() {
 	}
 }
 
-// serverGone closes the server's ends. The clients hear of it when what comes before has arrived.
+// serverGone closes the server's ends. The clients see it after all data sent before has arrived.
 func (l *link) serverGone() {
 	for _, w := range l.present() {
-		_ = w.server.Close() // it may be closed already
+		_ = w.server.Close() // it may already be closed
 	}
 }
 
@@ -274,12 +274,12 @@ func (l *link) present() []*wire {
 	return slices.Collect(maps.Keys(l.wires))
 }
 
-// kill breaks every connection and lets none be made any more. It returns when nothing of the link runs.
+// kill breaks every connection and prevents new ones. It returns when all goroutines of the link have ended.
 func (l *link) kill() {
 	l.mu.Lock()
 	l.dead = true
 	l.mu.Unlock()
-	l.heal() // so that dials learn of it
+	l.heal() // unblocks dials
 	l.disconnect()
 	l.running.Wait()
 }

@@ -7,17 +7,18 @@ import (
 	"testing"
 )
 
-// logTo logs into the output of a test.
+// logTo returns a logger that writes to the output of a test.
 func logTo(t testing.TB, level slog.Level) *slog.Logger {
 	o := &output{to: t.Output()}
 	t.Cleanup(o.end)
 	return slog.New(slog.NewTextHandler(o, &slog.HandlerOptions{Level: level}))
 }
 
-// output writes into the output of a test until that ends: a job that was left behind must not panic in another test.
+// output writes to the output of a test until the test ends. After that it discards the text, because a job that is
+// still running must not make another test panic.
 type output struct {
 	mu sync.Mutex // guards to
-	to io.Writer  // nil after the end
+	to io.Writer  // nil after end
 }
 
 func (o *output) Write(p []byte) (int, error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Move moves semaphores from one group to another in one edit, as gkctl move does; given no names, all that admit the
-// one group and not the other. Holders in the old group must stop, and their refreshes are granted for the drain; with
-// a drain of 0 not at all.
+// Move moves semaphores from one group to another in one edit, as gkctl move does. Without names, it moves every
+// semaphore that admits from and not to. Holders in the old group must stop. Their refreshes succeed during the drain;
+// with a drain of 0 they fail immediately.
 func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaphores ...string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {
@@ -28,7 +28,7 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 			}
 		}
 		if len(plan.GetMoves()) == 0 {
-			return fmt.Errorf("nothing that admits %s is to be moved", from)
+			return fmt.Errorf("no semaphore that admits %s can be moved", from)
 		}
 		move.DryRun, move.Expected = false, plan.GetDigest()
 		_, err = s.ops.Move(ctx, move)
@@ -36,7 +36,7 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 	})
 }
 
-// Cordon shuts a group or an acquirer out of every semaphore until Uncordon, and makes its holders stop. At least one
+// Cordon excludes a group or an acquirer from every semaphore until Uncordon, and makes its holders stop. At least one
 // pattern is required, as in {AcquirerPattern: "app1", Drain: time.Minute}.
 func (s *Server) Cordon(t testing.TB, cordon client.CordonRequest) (id string) {
 	t.Helper()

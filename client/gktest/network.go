@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Partition cuts clients off, all when none is given: calls and streams hang, connections do not break, and new ones
-// are not made. What is sent meanwhile is kept back and arrives after Heal, unless its sender has given the connection
-// up by then, as a client does after some seconds without an answer.
+// Partition cuts off the given clients, or all if none is given. Calls and streams hang, connections do not break, and
+// new ones cannot be opened. Data sent meanwhile is held back and arrives after Heal, unless its sender has closed the
+// connection by then, as a client does after some seconds without a response.
 func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -19,7 +19,7 @@ func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// Heal ends a Partition. What was kept back arrives now.
+// Heal ends a Partition. Data that was held back arrives now.
 func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -27,9 +27,9 @@ func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// SlowDown makes everything that the server says to clients, all when none is given, arrive d late from now on; 0 makes
-// them fast again, and what is on its way arrives. What clients say arrives at once: so a d longer than any patience is
-// a network that carries only one way.
+// SlowDown delays all data from the server to the given clients, or to all if none is given, by d. A d of 0 removes the
+// delay, and data in transit arrives. Data from clients is not delayed, so a d longer than every timeout simulates a
+// network that works in one direction only.
 func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -37,8 +37,8 @@ func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Clie
 	}
 }
 
-// Disconnect breaks the connections of clients, of all when none is given. Both sides see it at once, answers that were
-// under way are lost, and clients may connect again.
+// Disconnect breaks the connections of the given clients, or of all if none is given. Both sides see it immediately,
+// responses in transit are lost, and clients can reconnect.
 func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -46,15 +46,15 @@ func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// Crash ends a client as the death of its process does: its connections break, nothing is said any more, and its
-// permits are not released, so that others get them when they expire. Goroutines cannot be killed: jobs see their
-// context end with client.ErrClosed.
+// Crash ends a client like the death of its process: its connections break, it sends nothing more, and its permits are
+// not released, so they are free only after they expire. Goroutines cannot be killed; jobs see their context cancelled
+// with client.ErrClosed.
 func (s *Server) Crash(t testing.TB, c *client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, []*client.Client{c}) {
 		l.kill()
 	}
-	_ = c.Close() // it has no errors
+	_ = c.Close() // it returns no errors
 }
 
 func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
@@ -68,15 +68,15 @@ func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
 	for _, c := range clients {
 		l := s.links[c]
 		if l == nil {
-			t.Fatal("gktest: this client was not made by Dial of this server")
+			t.Fatal("gktest: this client was not created by Dial of this server")
 		}
 		links = append(links, l)
 	}
 	return links
 }
 
-// Stop ends the server, the only one and so the leader, as a crash does: connections break without a word, and new ones
-// are refused until Restart. What it had answered is kept.
+// Stop stops the server, which is the only one and thus the leader, like a crash: connections break without notice, and
+// new ones are refused until Restart. The server keeps everything it has acknowledged.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	s.changing.Lock()
@@ -86,8 +86,8 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// Restart starts the server again on what it had, after a Stop if there was none, and returns when it leads: as any new
-// leader it gives every permit its full duration again.
+// Restart starts the server again with its data. It calls Stop first if necessary, and returns when the server leads.
+// Like every new leader, the server gives every permit its full duration again.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.changing.Lock()

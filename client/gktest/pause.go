@@ -8,14 +8,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Pause pauses a semaphore as an operator does: it grants nothing until Resume. Its holders keep their permits.
+// Pause pauses a semaphore as an operator would: it grants nothing until Resume. Its holders keep their permits.
 func (s *Server) Pause(t testing.TB, semaphore, reason string) {
 	t.Helper()
 	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason})
 }
 
-// PauseAndStop is Pause, and its holders must stop. Their refreshes are granted for the drain; with a drain of 0 not at
-// all.
+// PauseAndStop is like Pause, but the holders must stop. Their refreshes succeed during the drain; with a drain of 0
+// they fail immediately.
 func (s *Server) PauseAndStop(t testing.TB, semaphore, reason string, drain time.Duration) {
 	t.Helper()
 	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason, Stop: true, Drain: drain})

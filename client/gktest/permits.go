@@ -11,16 +11,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Expire ends a permit now, as if its deadline had passed; given the token of one that is cooling, the cooling. The
-// next waiter is let in, and the holder is notified on its stream, if it has one and is not cut off. Until it hears, it
-// believes in its permit: real servers wait for that. To see a permit expire as it does in life, cut its holder off by
-// Partition and Advance beyond the duration.
+// Expire ends a permit now, as if its deadline had passed. For a permit that is cooling, it ends the cooling. The next
+// waiter is granted a permit, and the holder is notified on its stream if it has one and is not cut off. Until then the
+// holder believes that it holds the permit; real servers would wait that long. To let a permit expire as in production,
+// cut its holder off with Partition and Advance beyond the duration.
 func (s *Server) Expire(t testing.TB, token uint64) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("expire token %d", token), func(ctx context.Context) error { return s.expire(ctx, token) })
 }
 
-// ExpireAll is Expire for every live or cooling permit of a semaphore.
+// ExpireAll calls Expire for every live or cooling permit of a semaphore.
 func (s *Server) ExpireAll(t testing.TB, semaphore string) {
 	t.Helper()
 	for _, p := range s.Holders(t, semaphore) {
@@ -40,14 +40,14 @@ func (s *Server) expire(ctx context.Context, token uint64) error {
 	return server.ExpireNow(ctx, token)
 }
 
-// Revoke orders the holder of a permit to stop, as an operator does. The slot stays taken until the holder releases, or
-// the permit expires.
+// Revoke orders the holder of a permit to stop, as an operator would. The slot stays occupied until the holder releases
+// the permit or it expires.
 func (s *Server) Revoke(t testing.TB, token uint64, reason string) {
 	t.Helper()
 	s.revoke(t, "revoke", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason})
 }
 
-// Drain is Revoke with a drain: the holder must stop, and its refreshes pass for that long.
+// Drain is like Revoke with a drain: the holder must stop, but its refreshes succeed for that long.
 func (s *Server) Drain(t testing.TB, token uint64, reason string, drain time.Duration) {
 	t.Helper()
 	s.revoke(t, "drain", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason, Drain: durationpb.New(drain)})
@@ -62,8 +62,8 @@ func (s *Server) revoke(t testing.TB, what string, req *gatekeeperv1.RevokeReque
 	})
 }
 
-// Holders are the permits that take slots of a semaphore, in the order of their tokens: also those that cool or are
-// held for an operator, see their State.
+// Holders returns the permits that occupy slots of a semaphore, ordered by token. They include permits that are cooling
+// or held for an operator; see their State.
 func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
 	s.do(t, "holders of "+semaphore, func(ctx context.Context) error {
@@ -78,11 +78,11 @@ func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv
 	return permits
 }
 
-// Waiters are who waits for a permit of a semaphore, in their order.
+// Waiters returns the waiters for a permit of a semaphore, in queue order.
 func (s *Server) Waiters(t testing.TB, semaphore string) (waiters []*gatekeeperv1.Waiter) {
 	t.Helper()
 	s.do(t, "waiters for "+semaphore, func(ctx context.Context) error {
-		waiters = nil // of an attempt before
+		waiters = nil // drop the results of an earlier attempt
 		for w, err := range s.ops.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{semaphore}}) {
 			if err != nil {
 				return err

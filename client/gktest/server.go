@@ -18,38 +18,38 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// within bounds what the test asks of the server, on the test's time. It is long because machines that test are busy.
+// within bounds each call to the server, in the test's time. It is long because test machines can be busy.
 const within = 30 * time.Second
 
-// Where the server says it is, on virtual time.
+// The addresses that the server advertises on virtual time.
 const (
 	virtualAPI  = "gktest:7420"
 	virtualPeer = "gktest:7421"
 )
 
-// Server is a Gatekeeper server for tests. Its methods may be called from any goroutine; those that take a testing.TB
-// end the test when they fail, so they are called on the test's own.
+// Server is a Gatekeeper server for tests. It is safe for concurrent use, except that methods with a testing.TB end the
+// test when they fail and must be called on the test's goroutine.
 type Server struct {
 	memory  *gatekeeper.Memory
 	log     *slog.Logger
 	virtual bool
 	tcp     net.Listener // nil on virtual time
-	outside *link        // of clients that dial Endpoint
+	outside *link        // link of the clients that dial Endpoint
 	ops     *client.Client
-	opsLink *link // no switch acts on it
+	opsLink *link // not affected by switches
 	running sync.WaitGroup
 
 	changing sync.Mutex // held while the server starts or stops
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards everything below
 	server *gatekeeper.Server
-	door   *door // where connections come in; nil while the server is stopped
+	door   *door // accepts connections; nil while the server is stopped
 	links  map[*client.Client]*link
 	closed bool
 }
 
-// Start starts a server for the time of a test, with definitions of those names that say nothing else; see Define for
-// others. In a bubble of testing/synctest it runs on virtual time.
+// Start starts a server for the duration of a test. It defines semaphores with the given names and default settings;
+// see Define for other settings. In a testing/synctest bubble the server runs on virtual time.
 func Start(t testing.TB, names ...string) *Server {
 	t.Helper()
 	s, err := open(logTo(t, slog.LevelError), names)
@@ -64,8 +64,8 @@ func Start(t testing.TB, names ...string) *Server {
 	return s
 }
 
-// NewServer starts a server on loopback, without a test: for examples, and for TestMain. It panics when it cannot.
-// Close ends it.
+// NewServer starts a server on loopback without a test, for examples and TestMain. It panics if the server does not
+// start. Call Close to stop it.
 func NewServer(names ...string) *Server {
 	s, err := open(slog.New(slog.DiscardHandler), names)
 	if err != nil {
@@ -74,15 +74,15 @@ func NewServer(names ...string) *Server {
 	return s
 }
 
-// Close ends the server. One of Start is closed with its test.
+// Close stops the server. A server of Start is closed at the end of its test.
 func (s *Server) Close() {
 	if err := s.end(); err != nil {
 		panic(fmt.Sprintf("gktest: %v", err))
 	}
 }
 
-// Endpoint is where clients that the server does not know reach it, on loopback. It stays the same over Restart. On
-// virtual time there is none, and it panics: goroutines that wait for a socket stop the bubble's clock.
+// Endpoint returns the loopback address for clients that were not created by Dial. It does not change on Restart.
+// Endpoint panics on virtual time, because a goroutine that waits for a socket stops the clock of the bubble.
 func (s *Server) Endpoint() string {
 	if s.virtual {
 		panic("gktest: on virtual time a server has no endpoint: use Dial")
@@ -123,25 +123,25 @@ func (s *Server) open(names []string) (err error) {
 	return err
 }
 
-// inBubble says whether the caller runs in a bubble of testing/synctest, which nothing else shows.
+// inBubble reports whether the caller runs in a testing/synctest bubble. The package has no function for it.
 func inBubble() (yes bool) {
 	defer func() { yes = recover() == nil }()
 	synctest.Wait()
 	return true
 }
 
-// start opens the server on what it has in memory.
+// start opens the server with the data in memory.
 func (s *Server) start() error {
-	api, peers := newDoor(virtualAPI), newDoor(virtualPeer) // no peer ever comes
+	api, peers := newDoor(virtualAPI), newDoor(virtualPeer) // no peer connects
 	advertise := virtualAPI
 	if s.tcp != nil {
 		advertise = s.tcp.Addr().String()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	var profile gatekeeper.Profile // leads at once
+	var profile gatekeeper.Profile // the server leads immediately
 	if s.virtual {
-		profile = gatekeeper.ProfileDefault // an hour has fewer heartbeats to live through
+		profile = gatekeeper.ProfileDefault // fewer heartbeats per virtual hour
 	}
 	server, err := gatekeeper.Open(ctx, gatekeeper.Config{
 		Memory:    s.memory,
@@ -157,7 +157,7 @@ func (s *Server) start() error {
 	return server.Ready(ctx)
 }
 
-// stop ends the server as a crash would, as far as its clients can see: it notifies none of them.
+// stop stops the server. To its clients this looks like a crash, because they are not notified.
 func (s *Server) stop() error {
 	s.mu.Lock()
 	server, links := s.server, s.allLinks()
@@ -174,7 +174,7 @@ func (s *Server) stop() error {
 	return server.Close(ctx)
 }
 
-// end ends everything; the second time nothing.
+// end stops everything. Further calls do nothing.
 func (s *Server) end() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -186,25 +186,25 @@ func (s *Server) end() error {
 		return nil
 	}
 	if s.ops != nil {
-		_ = s.ops.Close() // it has no errors
+		_ = s.ops.Close() // it returns no errors
 	}
 	err := s.stop()
 	if s.tcp != nil {
 		err = errors.Join(err, s.tcp.Close())
 	}
-	s.running.Wait() // before the links: it makes connections through one of them
+	s.running.Wait() // before the links are killed, because accept opens connections through one of them
 	for _, l := range links {
 		l.kill()
 	}
 	return err
 }
 
-// allLinks are the links to break when the server is gone. The caller holds mu.
+// allLinks returns the links to break when the server stops. The caller holds mu.
 func (s *Server) allLinks() []*link {
 	return slices.AppendSeq([]*link{s.outside, s.opsLink}, maps.Values(s.links))
 }
 
-// enter is how a connection comes to the server.
+// enter passes a connection to the server.
 func (s *Server) enter(c net.Conn) error {
 	s.mu.Lock()
 	d := s.door
@@ -215,7 +215,7 @@ func (s *Server) enter(c net.Conn) error {
 	return d.enter(c)
 }
 
-// accept carries connections of TCP to the server, which is behind the same port however often it was restarted.
+// accept passes TCP connections to the server. The port stays the same across restarts.
 func (s *Server) accept() {
 	for {
 		conn, err := s.tcp.Accept()
@@ -223,7 +223,7 @@ func (s *Server) accept() {
 			return
 		}
 		if s.outside.join(conn) != nil {
-			_ = conn.Close() // nobody listens: the client sees its connection end
+			_ = conn.Close() // the server is stopped: end the client's connection
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestAdvance_OnRealTime_FailsTheTest(t *testing.T) {
 
 func TestAwait_ThatNeverComes_FailsTheTest(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
-		wantFatal(t, "waited in vain for: the moon", func(s testing.TB) {
+		wantFatal(t, "timed out waiting for the moon", func(s testing.TB) {
 			srv.Await(s, "the moon", func() bool { return false })
 		})
 	})

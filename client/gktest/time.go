@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// Advance lets virtual time pass, and returns when all that it makes happen has happened: every goroutine of the bubble
-// waits for something. With 0 only that. It fails outside of a bubble of testing/synctest, where time is real.
+// Advance lets virtual time pass, and returns when every goroutine of the bubble is blocked, so that all effects have
+// happened. With a d of 0 it only waits for that. It fails the test outside a testing/synctest bubble, where time is
+// real.
 func (s *Server) Advance(t testing.TB, d time.Duration) {
 	t.Helper()
 	if !s.virtual {
-		t.Fatal("gktest: Advance needs virtual time: start the server within synctest.Test of testing/synctest")
+		t.Fatal("gktest: Advance requires virtual time: start the server in synctest.Test of testing/synctest")
 	}
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// Await waits until cond holds, and fails the test if it does not within half a minute, of virtual time in a bubble.
-// what says what is waited for.
+// Await waits until cond returns true. It fails the test if that takes more than half a minute, which is virtual time
+// in a bubble. what describes the condition for the failure message.
 func (s *Server) Await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	const poll = 10 * time.Millisecond
@@ -26,7 +27,7 @@ func (s *Server) Await(t testing.TB, what string, cond func() bool) {
 	defer tick.Stop()
 	for deadline := time.Now().Add(within); !cond(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("gktest: waited in vain for: %s", what)
+			t.Fatalf("gktest: timed out waiting for %s", what)
 		}
 	}
 }

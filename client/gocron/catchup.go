@@ -11,12 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// CatchUp runs the firings of a job that were missed, as the definition's misfire says: see client.Runner.CatchUp. Call
-// it when the scheduler has started, and after the host was suspended. task is what the job runs; it is run here and
-// not by gocron, so listeners of the job are not called.
+// CatchUp runs the missed firings of a job according to the misfire policy of the definition; see
+// client.Runner.CatchUp. Call it after the scheduler has started, and after the host was suspended. task is the
+// function of the job. CatchUp calls it directly and not through gocron, so listeners of the job are not called.
 //
-// It knows the past of a CronJob and of a DurationJob. Jobs of other kinds are refused: gocron says only when they are
-// due next.
+// CatchUp supports CronJob and DurationJob. For other kinds of jobs it returns an error, because gocron only reports
+// when they are due next.
 func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.Context) error) error {
 	past, known, err := l.past(job)
 	if err != nil {
@@ -28,9 +28,9 @@ func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.
 	return l.runner(job, task).CatchUp(ctx, past)
 }
 
-// Missed returns the firings that CatchUp would run, in their order, for a program that begins runs by WithBegin.
-// DueRun.Begin begins each; give it client.DenialWait, so that hosts take turns. The definition decides, so a job whose
-// past is not known is an error only where it wants something to be run.
+// Missed returns the firings that CatchUp would run, in order, for a program that starts runs with WithBegin. Start
+// each with DueRun.Begin; pass client.DenialWait so that hosts take turns. A job with an unknown past is an error only
+// if the definition requires missed firings to run.
 func (l *Locker) Missed(ctx context.Context, job gocron.Job) ([]DueRun, error) {
 	past, known, err := l.past(job)
 	if err != nil {
@@ -58,10 +58,11 @@ func (l *Locker) runner(job gocron.Job, task func(context.Context) error) *clien
 }
 
 func noPast(job gocron.Job) error {
-	return fmt.Errorf("job %q: only a CronJob and a DurationJob say when they were due before", job.Name())
+	return fmt.Errorf("job %q: the earlier due times are known only for a CronJob or a DurationJob", job.Name())
 }
 
-// past returns a job's timetable. known is false if only gocron knows it, which says nothing of the past.
+// past returns the timetable of a job. known is false if only gocron can compute it, since gocron does not report past
+// due times.
 func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known bool, err error) {
 	next := following(job.Schedule())
 	if next == nil {
@@ -71,11 +72,12 @@ func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known boo
 	if err != nil {
 		return nil, false, fmt.Errorf("job %q: %w", job.Name(), err)
 	}
-	zone := coming.Location() // the scheduler's
+	zone := coming.Location() // the location of the scheduler
 	return func(after time.Time) time.Time { return next(after.In(zone)) }, true, nil
 }
 
-// following returns the due time of the next firing after a time; nil for a schedule of which only gocron knows it.
+// following returns a function that computes the first due time after a time. It returns nil if only gocron can compute
+// the schedule.
 func following(s gocron.JobSchedule) func(time.Time) time.Time {
 	switch s := s.(type) {
 	case gocron.DurationJobSchedule:
@@ -91,7 +93,8 @@ func following(s gocron.JobSchedule) func(time.Time) time.Time {
 	return nil
 }
 
-// twinless passes over the second of two times that the clock shows twice, as firing does.
+// twinless returns the next activation after a time. When clocks are put back, it skips the second of two activations
+// with the same local time, as firing does.
 func twinless(s cron.Schedule, after time.Time) time.Time {
 	at := s.Next(after)
 	for !at.IsZero() && !twin(s, at).Equal(at) {

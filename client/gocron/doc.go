@@ -1,5 +1,5 @@
-// Package gocron lets jobs of github.com/go-co-op/gocron/v2 run only while they hold a permit: a Locker, an Elector,
-// and tasks whose context ends when the permit is to be given up.
+// Package gocron runs jobs of github.com/go-co-op/gocron/v2 only while they hold a permit. It provides a Locker, an
+// Elector, and tasks whose context is cancelled when the permit must be given up.
 //
 //	locker := gkgocron.NewLocker(c)
 //	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
@@ -7,35 +7,35 @@
 //	locker.Follow(s)
 //	_, err = s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(export), gocron.WithName("nightly-export"))
 //
-// # What gocron hands to a Locker
+// # What gocron passes to a Locker
 //
-// Lock is called with the job's context and its name, and Unlock after the job has returned. That is enough to exclude,
-// and not enough to run a job once: with clocks that differ by more than the job takes, the second scheduler asks when
-// the first has unlocked (gocron issue 841). What names the run is the time at which it was due, the same in every
-// scheduler, however wrong its clock. gocron does not hand that on, but keeps due times in the job. So the Locker
-// follows its scheduler, reads them, and claims the firing {job name, due time in UTC} together with the permit:
-// claimed once. How it finds the one that a run belongs to, when gocron has forgotten it or continues already, is
-// explained at the type timetable.
+// gocron calls Lock with the context and the name of the job, and Unlock after the job has returned. That suffices for
+// mutual exclusion, but not to run a job only once: if the clocks of two schedulers differ by more than the job takes,
+// the second one asks after the first has unlocked (gocron issue 841). A run is identified by its due time, which is
+// the same in every scheduler, however wrong its clock. gocron does not pass it to the Locker, but keeps due times in
+// the job. So the Locker follows its scheduler, reads the due times, and claims the firing {job name, due time in UTC}
+// together with the permit. A firing can be claimed once. The type timetable explains how the Locker finds the due time
+// of a run, even if gocron has already dropped it or has moved on to the next.
 //
-// A run belongs to the latest due time that has come. A scheduler that is behind does not work off its backlog, and
-// runs that gocron has queued up (LimitModeWait) are one. A run that is on no timetable is refused unless
-// WithUnscheduled lets it run under a permit alone: that of Job.RunNow, and that of WithStartImmediately, which is due
-// at another moment in each scheduler.
+// A run belongs to the latest due time that has passed. A scheduler that is late does not work off its backlog, and
+// runs queued by gocron (LimitModeWait) count as one. A run without a due time on the timetable is refused, unless
+// WithUnscheduled lets it run under a permit alone. Examples are a run of Job.RunNow, and one of WithStartImmediately,
+// which is due at a different moment in each scheduler.
 //
-// A DurationJob, and a CronJob of "@every", count from the start of each scheduler, so due times differ. They are cut
-// down to multiples of the duration since the beginning of time in UTC: one scheduler runs in each such interval. A
-// DurationRandomJob does so by its longest. All others go by a wall clock: give every scheduler the same
-// gocron.WithLocation.
+// A DurationJob, and a CronJob of "@every", count from the start of each scheduler, so the due times of two schedulers
+// differ. They are rounded down to multiples of the duration, counted in UTC from the zero time. One scheduler runs in
+// each such interval. For a DurationRandomJob the longest duration is used. All other jobs follow a wall clock: give
+// every scheduler the same gocron.WithLocation.
 //
 // # Locker or Elector
 //
-// The Locker spreads jobs over all schedulers, and each firing runs once. With the Elector one scheduler runs
-// everything; on a change of leaders a firing that the old one has run may be run again by the new one, if their clocks
-// differ.
+// The Locker spreads jobs over all schedulers and runs each firing once. With the Elector one scheduler runs
+// everything. If leadership changes and the clocks differ, the new leader can repeat a firing that the old leader has
+// run.
 //
 // # Compatibility
 //
-// As package client, within major version 1. Package go-co-op/gocron/v2 is a part of this package's API: a new major
-// version of it gets a new package here. Which due time a run belongs to may become more exact in a minor version,
-// where gocron says more than it does today.
+// The promise is that of package client, within major version 1. Package go-co-op/gocron/v2 is part of this package's
+// API. A new major version of it will get a new package here. A minor version may determine the due time of a run more
+// precisely if gocron exposes more.
 package gocron

@@ -9,11 +9,11 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// behind is how many due times of a job are kept in sight.
+// behind is the number of due times tracked per job.
 const behind = 16
 
-// due is when the run of a job that begins now was due, in UTC; zero for one that is not on the timetable, if those may
-// run.
+// due returns the due time, in UTC, of the run of a job that starts now. It returns the zero time for a run that is not
+// on the timetable, if such runs are allowed.
 func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	now := l.now()
 	l.mu.Lock()
@@ -27,7 +27,7 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 		err error
 	}
 	got := make(chan answer, 1)
-	go func() { // a scheduler that is stopping answers when its jobs have ended, and this job is one of them
+	go func() { // A scheduler that is stopping answers only after its jobs have ended, and this job is one of them.
 		s, err := read(ctx, s, name)
 		got <- answer{s, err}
 	}()
@@ -50,8 +50,8 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	return time.Time{}, ErrUnscheduled
 }
 
-// timetable is that of the job with the context ctx: until it ends, which it does when the job is removed, replaced or
-// stopped.
+// timetable returns the timetable of the job with context ctx. It is kept until ctx ends, which happens when the job is
+// removed, replaced or stopped.
 func (l *Locker) timetable(ctx context.Context) *timetable {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,15 +68,15 @@ func (l *Locker) timetable(ctx context.Context) *timetable {
 	return t
 }
 
-// snapshot is what the scheduler says of a job.
+// snapshot is the state of a job as its scheduler reports it.
 type snapshot struct {
 	schedule gocron.JobSchedule
-	// runs begin with the due times that the scheduler keeps of the job, in any order, of runs to come and of some that
-	// have begun; then follow those after the last of them.
+	// runs starts with the due times that the scheduler keeps for the job, in any order. Some may belong to runs that
+	// have already started. The due times after the last of them follow.
 	runs []time.Time
 }
 
-// read asks the scheduler, until it answers or ctx ends.
+// read reads the state of a job from the scheduler. It retries until the scheduler answers or ctx ends.
 func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error) {
 	var job gocron.Job
 	for _, j := range s.Jobs() {
@@ -84,17 +84,17 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 			continue
 		}
 		if job != nil {
-			return snapshot{}, errors.New("two jobs of the scheduler have that name: tell them apart by gocron.WithName")
+			return snapshot{}, errors.New("two jobs of the scheduler have that name: distinguish them with gocron.WithName")
 		}
 		job = j
 	}
 	if job == nil {
-		return snapshot{}, errors.New("the scheduler that the Locker follows has no such job")
+		return snapshot{}, errors.New("the scheduler that the Locker follows has no job of that name")
 	}
 	got := snapshot{schedule: job.Schedule()}
 	n := behind
 	if _, random := got.schedule.(gocron.DurationRandomJobSchedule); random {
-		n = 1 // more would be rolled here, from the scheduler's own dice
+		n = 1 // gocron would compute more by drawing random delays
 	}
 	for {
 		runs, err := job.NextRuns(n)
@@ -102,10 +102,10 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 			got.runs = runs
 			return got, nil
 		}
-		// A job that was removed is not found, and its context has ended. Nor is one found whose scheduler is too busy
-		// to say so within a second.
+		// gocron returns ErrJobNotFound for a removed job, whose context has ended, but also if the scheduler is too
+		// busy to answer within a second. Retry in the second case.
 		if !errors.Is(err, gocron.ErrJobNotFound) || ctx.Err() != nil {
-			return got, fmt.Errorf("its due time cannot be read: %w", err)
+			return got, fmt.Errorf("cannot read its due time: %w", err)
 		}
 	}
 }

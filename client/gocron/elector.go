@@ -10,30 +10,30 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// ErrNotLeader: another scheduler leads, or none at the moment.
+// ErrNotLeader is returned while this scheduler does not lead. Another scheduler may lead, or none.
 var ErrNotLeader = errors.New("this scheduler does not lead")
 
-// Elector is a gocron.Elector: of all schedulers with an Elector of the same semaphore as many lead as it has permits,
-// normally one. It holds a permit for as long as it leads.
+// Elector is a gocron.Elector. Among the schedulers with an Elector of the same semaphore, as many lead as the
+// semaphore has permits, normally one. An Elector holds a permit while it leads.
 type Elector struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
-	err    error // why the loop has ended; read after ended
+	err    error // why the loop ended; read it only after ended is closed
 
 	mu   sync.Mutex // guards term
-	term *term      // nil: does not lead
+	term *term      // nil while this scheduler does not lead
 }
 
 var _ gocron.Elector = (*Elector)(nil)
 
-// term is one time of leading.
+// term is one period of leadership.
 type term struct {
-	ctx    context.Context //nolint:containedctx // it is the term
+	ctx    context.Context //nolint:containedctx // its end is the end of the term
 	permit *client.Permit
-	tasks  sync.WaitGroup // Add is called under the Elector's mutex, while it is the term
+	tasks  sync.WaitGroup // Add is called with the Elector's mutex held, during the term
 }
 
-// NewElector begins to stand for election. Close it to end that.
+// NewElector returns an Elector that tries to become the leader until it is closed.
 func NewElector(sem *client.Semaphore, opts ...client.JobOption) *Elector {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Elector{cancel: cancel, ended: make(chan struct{})}
@@ -45,7 +45,7 @@ func NewElector(sem *client.Semaphore, opts ...client.JobOption) *Elector {
 	return e
 }
 
-// lead is a term, from the permit to the end of the last task.
+// lead runs one term, from the grant of the permit to the end of the last task.
 func (e *Elector) lead(ctx context.Context) error {
 	t := &term{ctx: ctx, permit: client.PermitOf(ctx)}
 	e.mu.Lock()
@@ -55,16 +55,16 @@ func (e *Elector) lead(ctx context.Context) error {
 	e.mu.Lock()
 	e.term = nil
 	e.mu.Unlock()
-	t.tasks.Wait() // so that the next leader never meets them
+	t.tasks.Wait() // so that no task overlaps with the next leader's
 	return context.Cause(ctx)
 }
 
-// leads says whether a term lasts, by the clock too.
+// leads reports whether the term is still in force, which includes a check of the clock.
 func (t *term) leads() bool {
 	return t != nil && t.ctx.Err() == nil && (t.permit == nil || t.permit.Held())
 }
 
-// IsLeader returns nil when this scheduler leads, and ErrNotLeader otherwise. It asks no server.
+// IsLeader returns nil if this scheduler leads, and ErrNotLeader otherwise. It makes no call to a server.
 func (e *Elector) IsLeader(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,9 +74,9 @@ func (e *Elector) IsLeader(context.Context) error {
 	return nil
 }
 
-// Task is a task that runs while this scheduler leads: its context ends when it does no longer, with the cause, and
-// when gocron stops the job. The next leader begins when it has returned. A task of gocron's own kind is neither
-// notified nor waited for.
+// Task returns a task that runs only while this scheduler leads. Its context is cancelled, with the cause, when the
+// leadership is lost or when gocron stops the job. The next leader starts only after the task has returned. Plain
+// gocron tasks are neither cancelled nor waited for.
 func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(gocronCtx context.Context) error {
 		e.mu.Lock()
@@ -95,8 +95,8 @@ func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	})
 }
 
-// Close stops leading: tasks are notified and waited for, and the permit is released. Shut the scheduler down first. It
-// returns nil, or why the Elector had ended before.
+// Close stops leading: it cancels the tasks, waits for them, and releases the permit. Shut down the scheduler first. If
+// the Elector had already stopped, Close returns the reason.
 func (e *Elector) Close() error {
 	e.cancel()
 	<-e.ended

@@ -9,8 +9,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// firing is the due time by which all schedulers know the run that one of them has at that time; zero when it is that
-// one's own, as of gocron.WithStartImmediately.
+// firing converts a due time of this scheduler to the due time that names the run in all schedulers. It returns the
+// zero time for a run that only this scheduler has, such as one of gocron.WithStartImmediately.
 func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	if at.IsZero() {
 		return at
@@ -34,21 +34,21 @@ func firing(s gocron.JobSchedule, at time.Time) time.Time {
 			at = twin(c, at)
 		}
 	}
-	if at.Nanosecond() != 0 { // timetables are of whole seconds
+	if at.Nanosecond() != 0 { // timetables have a resolution of one second
 		return time.Time{}
 	}
 	return at
 }
 
-// unseen are due times after taken, as far as they follow from the schedule itself, for a job of which the scheduler
-// keeps none at the moment.
+// unseen returns the due times after taken that can be computed from the schedule. It is used if the scheduler has none
+// for the job at the moment.
 func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	next := func(time.Time) time.Time { return time.Time{} }
 	switch s := s.(type) {
 	case gocron.DurationJobSchedule:
 		next = func(at time.Time) time.Time { return at.Add(s.Duration) }
 	case gocron.DurationRandomJobSchedule:
-		return []time.Time{now} // it lies in the same interval, or else in a later one
+		return []time.Time{now} // in the same interval as the due time, or in a later one
 	case gocron.OneTimeJobSchedule:
 		return s.StartAt
 	case gocron.CronJobSchedule:
@@ -65,7 +65,7 @@ func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	return all
 }
 
-// parse reads a crontab as gocron does; nil for one of an implementation of the user's own.
+// parse parses a crontab as gocron does. It returns nil if the crontab needs the user's own implementation.
 func parse(crontab string) cron.Schedule {
 	fields := cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
 	s, err := cron.NewParser(fields).Parse(strings.TrimSpace(crontab))
@@ -75,8 +75,8 @@ func parse(crontab string) cron.Schedule {
 	return s
 }
 
-// twin is the first of the two times at which clocks show the time of at, on the day on which they are put back, if
-// gocron passes over the second. It does not when it was started between the two.
+// twin handles the day on which clocks are put back. If at is the second time with the same local time, and gocron
+// skips the second, twin returns the first. gocron does not skip it if it was started between the two.
 func twin(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {

@@ -14,32 +14,33 @@ import (
 )
 
 var (
-	// ErrRunning: the job runs here already. One scheduler runs a job once at a time, whatever the semaphore has free.
+	// ErrRunning is returned if the job is already running in this scheduler. A scheduler never runs a job twice at the
+	// same time, even if the semaphore has free permits.
 	ErrRunning = errors.New("the job is still running in this scheduler")
-	// ErrNotLocked: a task of Locker.Task was run without its Locker.
+	// ErrNotLocked is returned by a task of Locker.Task that runs without its Locker.
 	ErrNotLocked = errors.New("the job holds no lock: give the Locker to its scheduler, or to the job")
-	// ErrNotFollowing: the Locker knows no scheduler to read due times from.
+	// ErrNotFollowing is returned if the Locker has no scheduler from which to read due times.
 	ErrNotFollowing = errors.New("the Locker follows no scheduler: call Follow")
-	// ErrUnscheduled: the run is not on the timetable; see WithUnscheduled.
+	// ErrUnscheduled is returned for a run that is not on the timetable; see WithUnscheduled.
 	ErrUnscheduled = errors.New("the run is not on the timetable")
 )
 
-// Locker is a gocron.Locker: a lock is a permit of the semaphore that has the job's name, and claims the firing that is
-// due. Give it to one scheduler, or to some of its jobs, and have it follow that scheduler.
+// Locker is a gocron.Locker. A lock is a permit of the semaphore with the job's name, and claims the firing that is
+// due. Give a Locker to one scheduler, or to some of its jobs, and call Follow with that scheduler.
 type Locker struct {
 	client      *client.Client
 	semaphore   func(job string) *client.Semaphore
 	options     []client.JobOption
 	begin       func(context.Context, DueRun) (*client.Run, error)
 	now         func() time.Time
-	base        time.Time // when the Locker was made, by now
+	base        time.Time // when the Locker was created, by now
 	unscheduled bool
 
 	mu        sync.Mutex // guards everything below
 	scheduler gocron.Scheduler
-	// runs are what runs, by the job's context: all that gocron hands to both its Locker and its task.
+	// runs holds the running jobs by context. gocron passes nothing else to both the Locker and the task of a job.
 	runs map[context.Context]*lock
-	// timetables are those of the jobs, by their contexts too.
+	// timetables holds the timetables of the jobs, also by context.
 	timetables map[context.Context]*timetable
 }
 
@@ -48,55 +49,57 @@ var _ gocron.Locker = (*Locker)(nil)
 // Option is an option of NewLocker.
 type Option func(*Locker)
 
-// WithSemaphore says which semaphore a job takes its permits from. Default: the client's of the job's name.
+// WithSemaphore sets the function that returns the semaphore of a job. By default it is the client's semaphore with the
+// job's name.
 func WithSemaphore(f func(job string) *client.Semaphore) Option {
 	return func(l *Locker) { l.semaphore = f }
 }
 
-// WithJobOptions are options of all runs. gocron reschedules a job only when Lock has returned: waiting for a permit,
-// or for a server, holds up the job's own timetable. Firings are named by the job.
+// WithJobOptions adds options to all runs. gocron reschedules a job only after Lock has returned, so waiting for a
+// permit or for a server delays the job's own timetable. Firings are named after the job.
 //
-// Give a OneTimeJob a single time if its runs may wait. If an earlier run of several still waits when the last time is
-// over, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
+// If runs may wait, give a OneTimeJob a single time. If an earlier run still waits when the last of several times has
+// passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
-// WithBegin replaces how a run begins: f returns what DueRun.Begin returned, whatever it does before. It may call Begin
-// several times, after a denial for example, and with another context: the run's context is then derived from that one.
-// The contract of Lock is f's too.
+// WithBegin sets the function that starts a run. f must return the result of DueRun.Begin; it can do other work first.
+// It can call Begin several times, for example after a denial, and with another context: the context of the run is
+// derived from the context of the last call. f must also meet the contract of Lock.
 func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
 	return func(l *Locker) { l.begin = f }
 }
 
-// WithUnscheduled lets runs that are not on the timetable, as by Job.RunNow or gocron.WithStartImmediately, run under a
-// permit alone, without a firing. Do not use it with gocron.LimitModeWait: runs that have queued up behind a slow one
-// count as unscheduled.
+// WithUnscheduled lets runs that are not on the timetable, such as those of Job.RunNow or gocron.WithStartImmediately,
+// run under a permit alone, without a firing. Do not combine it with gocron.LimitModeWait, because runs that were
+// queued after a slow run count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
 
-// WithNow replaces the clock, for a scheduler that has its own.
+// WithNow replaces the clock. Use it if the scheduler has its own clock.
 func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now } }
 
-// DueRun is a run of a job that has come due and holds no permit yet.
+// DueRun is a run of a job that is due and does not hold a permit yet.
 type DueRun struct {
-	// Job is the job's name.
+	// Job is the name of the job.
 	Job string
-	// Due names the firing, in UTC; zero for a run that is not on the timetable.
+	// Due names the firing, in UTC. It is zero for a run that is not on the timetable.
 	Due time.Time
-	// AfterGap: due times before Due went by without a run here, for example because the host was suspended.
-	// Locker.Missed says which of them to make up for.
+	// AfterGap reports that due times before Due passed without a run here, for example because the host was suspended.
+	// Locker.Missed returns those that should still run.
 	AfterGap bool
 	locker   *Locker
 }
 
-// Begin acquires the permit and claims the firing, by the Locker's options and then opts. It is client.Runner.Begin.
+// Begin acquires the permit and claims the firing, with the options of the Locker followed by opts; see
+// client.Runner.Begin.
 func (d DueRun) Begin(ctx context.Context, opts ...client.JobOption) (*client.Run, error) {
 	l := d.locker
 	all := slices.Concat([]client.JobOption{client.WithFiringName(d.Job), client.WithOneWaiter()}, l.options, opts)
 	return client.NewRunner(l.semaphore(d.Job), nil, all...).Begin(ctx, d.Due)
 }
 
-// NewLocker returns a Locker that follows no scheduler yet.
+// NewLocker returns a Locker. Call Follow before jobs are due.
 func NewLocker(c *client.Client, opts ...Option) *Locker {
 	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock), timetables: make(map[context.Context]*timetable)}
 	l.semaphore = func(job string) *client.Semaphore { return c.Semaphore(job) }
@@ -108,15 +111,15 @@ func NewLocker(c *client.Client, opts ...Option) *Locker {
 	return l
 }
 
-// Follow gives the Locker the scheduler whose jobs it locks. Before that nothing runs.
+// Follow sets the scheduler whose jobs the Locker locks. No job runs before that.
 func (l *Locker) Follow(s gocron.Scheduler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.scheduler = s
 }
 
-// Lock acquires the permit for the run of a job that is due. The error is that of client.Runner.Run when the job does
-// not run, also when its firing has run elsewhere; or one of this package's. gocron hands it to the job's
+// Lock acquires the permit for a run of a job that is due. If the job does not run, which includes a firing that has
+// run elsewhere, the error is that of client.Runner.Run or one of this package. gocron passes it to the job's
 // AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
@@ -158,23 +161,23 @@ func (l *Locker) leave(k *lock) {
 	delete(l.runs, k.ctx)
 }
 
-// lock is one run.
+// lock is one run of a job.
 type lock struct {
 	locker *Locker
-	ctx    context.Context //nolint:containedctx // it names the job
+	ctx    context.Context //nolint:containedctx // it identifies the job
 	run    *client.Run
-	err    error // the task's; written before Unlock, on the same goroutine
+	err    error // the error of the task; written before Unlock, on the same goroutine
 }
 
-// Unlock releases the permit; gocron calls it when the job has returned. The context may have ended.
+// Unlock releases the permit. gocron calls it after the job has returned. The context may have ended.
 func (k *lock) Unlock(context.Context) error {
 	k.locker.leave(k)
 	return k.run.End(k.err)
 }
 
-// Task is a task under the Locker whose context ends when the permit is to be given up, with its cause, and when gocron
-// stops the job. A task of gocron's own kind runs under the Locker too, but is not notified of a loss, only reported
-// when it continues after one.
+// Task returns a task for use with the Locker. Its context is cancelled, with the cause, when the permit must be given
+// up or when gocron stops the job. A plain gocron task also runs under the Locker, but does not learn of a loss; it is
+// only reported if it keeps running after one.
 func (l *Locker) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		l.mu.Lock()

@@ -10,44 +10,45 @@ import (
 
 // timetable finds the due time of each run of one job.
 //
-// gocron (v2.21.2) says in no way which due time a run belongs to. It keeps a list of them in the job, in scheduler.go,
-// to which three things happen beside a run's Lock:
+// gocron (v2.21.2) does not expose the due time of a run. It keeps a list of due times in the job, in scheduler.go.
+// Apart from calls of Lock, three things affect the list:
 //
-//   - A run is rescheduled, which adds the next due time: after Lock, but with singleton and limit modes before it or
-//     meanwhile.
-//   - Once a run is locked, or refused, every due time that is over is dropped (selectExecJobsOutCompleted,
-//     updateNextScheduled). That comes after the rescheduling. So the due time of a next run that is very near may be
-//     dropped before that run asks. So may that of any run, when another one by Job.RunNow ends at that moment.
-//   - A run that a singleton or limit mode skips leaves its due time behind.
+//   - Rescheduling adds the next due time. This normally happens after Lock, but with singleton and limit modes before
+//     or during it.
+//   - After a run was locked or refused, every due time that has passed is dropped (selectExecJobsOutCompleted,
+//     updateNextScheduled). This happens after the rescheduling. So if the next run is very near, its due time may be
+//     dropped before that run calls Lock. A run of Job.RunNow that ends at that moment can also have this effect.
+//   - A run that a singleton or limit mode skips leaves its due time in the list.
 //
-// So the first of the list may be over and skipped, and the last be still to come; and the one that is asked for may be
-// missing. But nothing is dropped between two calls of Lock that was not on the list, or the next after one on the
-// list, at the first of the two. Hence a timetable remembers what it has seen, and a run belongs to the latest due time
-// that has come and that no earlier run has taken. Runs that are late, or that were queued, are thereby one run of the
-// latest; the others find nothing.
+// So the first due time of the list may be past and skipped, the last may be in the future, and the one in question may
+// be missing. But any due time dropped between two calls of Lock was either in the list at the first call, or is the
+// next one after a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to the
+// latest due time that has passed and that no earlier run has taken. If several runs are late or were queued, the first
+// takes the latest due time and the others find none.
 type timetable struct {
 	mu sync.Mutex // guards everything below
-	// ahead are due times after taken, in order.
+	// ahead lists the due times after taken, in order.
 	ahead []time.Time
 	// taken is the latest due time that a run has taken.
 	taken time.Time
-	// drift is that at the time when taken was, about which the next run's timer was set.
+	// drift is the drift of the clock when taken was set. The timer of the next run was set at about that time.
 	drift time.Duration
-	// schedule is what the scheduler said last.
+	// schedule is the schedule that the scheduler last reported.
 	schedule gocron.JobSchedule
-	// gap: due times went by without a call of Lock.
+	// gap reports that due times passed without a call of Lock.
 	gap bool
 }
 
-// rounding is how much a timer can be early although no clock was set.
+// rounding is how early a timer can fire if no clock was set.
 const rounding = time.Millisecond
 
-// take is the due time of a run that begins now; zero when the run is on no timetable. drift is that of now.
+// take returns the due time of a run that starts now, or the zero time if the run is not on the timetable. drift is the
+// current drift.
 func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.schedule = s.schedule
-	all := append(t.ahead, s.runs...) //nolint:gocritic // it becomes t.ahead
+	all := append(t.ahead, s.runs...) //nolint:gocritic // assigned to t.ahead below
 	if len(s.runs) == 0 {
 		all = append(all, unseen(s.schedule, t.taken, now)...)
 	}
@@ -57,7 +58,8 @@ func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Ti
 
 	due := t.passed(now)
 	if due == 0 && len(t.ahead) > 0 {
-		// A timer is not reset when the wall clock is set back. It fires when its due time is still ahead by as much.
+		// A timer is not reset when the wall clock is set back. When it fires, its due time is still in the future by
+		// the same amount.
 		if back := max(t.drift-drift, 0); !t.ahead[0].After(now.Add(back + rounding)) {
 			due = 1
 		}
@@ -69,7 +71,7 @@ func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Ti
 	return t.taken
 }
 
-// pass takes what has come by now for a run that does not take place: nobody is to take it later.
+// pass takes the due times that have passed for a run that does not take place, so that no later run takes them.
 func (t *timetable) pass(now time.Time, drift time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +89,7 @@ func (t *timetable) takeGap() bool {
 	return gap
 }
 
-// passed counts what is not ahead of now.
+// passed counts the due times that are not after now.
 func (t *timetable) passed(now time.Time) int {
 	n, _ := slices.BinarySearchFunc(t.ahead, now, func(at, now time.Time) int {
 		if at.After(now) {
@@ -98,7 +100,7 @@ func (t *timetable) passed(now time.Time) int {
 	return n
 }
 
-// advance takes the first n of ahead, and keeps no more than a few of the others.
+// advance takes the first n due times of ahead and limits the number of the remaining ones.
 func (t *timetable) advance(n int, drift time.Duration) {
 	before := t.taken
 	t.taken, t.drift = t.ahead[n-1], drift
@@ -108,8 +110,8 @@ func (t *timetable) advance(n int, drift time.Duration) {
 	t.ahead = slices.Clone(t.ahead[n:min(len(t.ahead), n+2*behind)])
 }
 
-// drift is by how much the wall clock has been set forward since base, by the monotonic clock; 0 for a clock that has
-// no such.
+// drift returns how far the wall clock has been set forward since base, measured by the monotonic clock. It returns 0
+// for a clock without monotonic readings.
 func drift(base, now time.Time) time.Duration {
 	return now.Round(0).Sub(base.Round(0)) - now.Sub(base)
 }

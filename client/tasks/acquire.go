@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// acquire asks for the permit, and takes over if it must. What it returns is what the Locker's Begin returned, or why
-// it gave up.
+// acquire acquires the permit, and takes over from a dead holder if necessary. It returns the result of the Locker's
+// Begin, or the reason for giving up.
 func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
 	e, policy := a.entry, client.DenialSkip
 	for attempt := 1; ; attempt++ {
@@ -33,16 +33,16 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 			if err := a.takeOver(ctx, denied, token); err != nil {
 				return nil, err
 			}
-			policy = client.DenialWait // the dead holder's slot is free when its permit has ended
+			policy = client.DenialWait // the dead holder's slot is free only after its permit has ended
 		case a.missed && policy == client.DenialSkip && (denied.Reason == client.ReasonNoFreePermit || denied.Reason == client.ReasonPaused):
-			policy = client.DenialWait // its due time will not come again, and hosts that catch up take turns
+			policy = client.DenialWait // this due time will not return, and hosts that catch up take turns
 		default:
 			return nil, err
 		}
 	}
 }
 
-// judge judges the holders that keep the task from running, until one is dead. token is that of the dead one.
+// judge judges the holders that keep the task from running, until it finds a dead one. token is that holder's token.
 func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (v Verdict, token uint64) {
 	v = Alive
 	for _, token := range suspects(d) {
@@ -57,7 +57,7 @@ func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (
 	return v, 0
 }
 
-// suspects are the tokens of the holders that a denial is about.
+// suspects returns the tokens of the holders that caused the denial.
 func suspects(d *client.DeniedError) (tokens []uint64) {
 	switch d.Reason {
 	case client.ReasonFiringClaimed:
@@ -81,21 +81,21 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	_, own := m.running[token]
 	m.mu.Unlock()
 	if own {
-		return Alive // another task of this process shares the semaphore
+		return Alive // another task of this process uses the same semaphore
 	}
 	bounded, cancel := context.WithTimeout(ctx, m.settings.timeout)
 	defer cancel()
 	record, err := m.client.Verify(bounded, semaphore, token)
 	switch {
 	case errors.As(err, new(*client.NotValidError)):
-		return Retry // it has ended since
+		return Retry // the permit has ended meanwhile
 	case err != nil:
-		m.settings.logger.Warn("gatekeeper: the holder of a denied task cannot be read", "task", e.name, "token", token, "error", err)
+		m.settings.logger.Warn("gatekeeper: cannot read the holder of a denied task", "task", e.name, "token", token, "error", err)
 		return Alive
 	case record.Permit.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:
-		return Dead // so another host judged
+		return Dead // another host judged the holder dead
 	case record.Stopping:
-		return Alive // an operator or a rule has taken care of it
+		return Alive // an operator or a rule is already stopping the holder
 	}
 	evidence.Holder = record.Permit
 	evidence.Answer, evidence.Err = m.settings.probe.Alive(bounded, record.Permit)
@@ -105,8 +105,8 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	return verdict
 }
 
-// takeOver stops a dead holder. If that has the task's firing, it waits until the firing can be claimed again or is
-// over.
+// takeOver stops a dead holder. If the holder has claimed the task's firing, takeOver waits until the firing can be
+// claimed again or has ended.
 func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uint64) error {
 	e := a.entry
 	m := e.manager
@@ -117,7 +117,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	holder, err := semaphore.TakeOver(ctx, token, fmt.Sprintf("task %s: judged dead", e.name))
 	switch {
 	case errors.As(err, new(*client.NoSuchPermitError)):
-		return nil // it has ended meanwhile
+		return nil // the permit has ended meanwhile
 	case err != nil:
 		m.settings.logger.Warn("gatekeeper: the task cannot take over from a dead holder", "task", e.name, "token", token, "error", err)
 		return fmt.Errorf("%w The takeover failed: %w", d, err)
@@ -134,7 +134,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	}
 	for claim, err := range semaphore.WatchFiring(ctx, f.GetName(), due, token) {
 		if err != nil {
-			return fmt.Errorf("%w The end of its holder cannot be awaited: %w", d, err)
+			return fmt.Errorf("%w Waiting for the end of its holder failed: %w", d, err)
 		}
 		if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
 			break
@@ -143,7 +143,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	return nil
 }
 
-// pause returns false when ctx has ended.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -9,17 +9,17 @@ import (
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
 )
 
-// attempt is one due time of a task: the acquisition of its permit, and the run if it is granted.
+// attempt handles one due time of a task: it acquires the permit and, if granted, runs the task.
 type attempt struct {
 	entry *entry
-	end   context.CancelCauseFunc // of its context
-	// missed: the due time has gone by, and is made up for. Otherwise it has just come.
+	end   context.CancelCauseFunc // cancels the attempt's context
+	// missed reports that the due time was missed earlier and is made up for now.
 	missed bool
 
 	// The Manager's mutex guards everything below.
 	state    State // Asking, TakingOver or Running
 	tookOver bool
-	granted  bool // it has a permit, and its turn
+	granted  bool // the attempt has a permit, and no other attempt of the task runs
 }
 
 type attemptKey struct{}
@@ -32,7 +32,7 @@ func (m *Manager) begin(_ context.Context, due gkgocron.DueRun) (*client.Run, er
 		e.behind = true
 	}
 	m.mu.Unlock()
-	if e == nil { // it is removed from the scheduler at this moment
+	if e == nil { // the task is being removed from the scheduler
 		return nil, fmt.Errorf("task %q: %w", due.Job, ErrNotRegistered)
 	}
 	return e.begin(due, false)
@@ -43,7 +43,8 @@ func (e *entry) begin(due gkgocron.DueRun, missed bool) (*client.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The attempt has its own context: Remove ends the acquisition and not the run, and the scheduler ends neither.
+	// The attempt needs a separate context. Remove ends the acquisition but not the run, and the scheduler ends
+	// neither.
 	ctx, end := context.WithCancelCause(context.WithValue(e.life, attemptKey{}, a))
 	a.end = end
 	stop := context.AfterFunc(e.wanted, func() { end(context.Cause(e.wanted)) })
@@ -54,12 +55,12 @@ func (e *entry) begin(due gkgocron.DueRun, missed bool) (*client.Run, error) {
 		a.leave()
 		return nil, err
 	case !a.takeTurn():
-		return nil, run.End(gkgocron.ErrRunning) // it leaves
+		return nil, run.End(gkgocron.ErrRunning) // End calls finished, which calls leave
 	}
 	return run, nil
 }
 
-// enter notes that the task is due, and that it is in use until leave.
+// enter records that the task is due. The task is in use until leave is called.
 func (e *entry) enter(missed bool) (*attempt, error) {
 	m := e.manager
 	m.mu.Lock()
@@ -77,8 +78,7 @@ func (e *entry) enter(missed bool) (*attempt, error) {
 	return a, nil
 }
 
-// takeTurn lets the attempt run, unless another one of the task does. A due time that is passed over here is a missed
-// one then.
+// takeTurn lets the attempt run, unless another attempt of the task runs. In that case the due time counts as missed.
 func (a *attempt) takeTurn() bool {
 	e := a.entry
 	e.manager.mu.Lock()
@@ -101,7 +101,7 @@ func (a *attempt) leave() {
 	a.end(nil)
 	m.mu.Lock()
 	switch a {
-	case e.current: // the next attempt may begin while the permit of this one is being released
+	case e.current: // the next attempt may start while the permit of this one is being released
 		e.current = nil
 	case e.missed:
 		e.missed = nil
@@ -119,11 +119,12 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("the task panicked: %v", e.Value) }
 
-// run is the scheduler's job: it runs the task under the permit of ctx, after a Reset if the last run ended abnormally.
+// run is the job that the scheduler runs. It runs the task under the permit of ctx, and calls Reset first if the last
+// run ended abnormally.
 func (m *Manager) run(ctx context.Context) (err error) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
-		return ErrNotRegistered // its context is always that of begin
+		return ErrNotRegistered // cannot happen: begin created the context
 	}
 	e, permit := a.entry, client.PermitOf(ctx)
 	abnormal, err := a.start(permit)
@@ -146,7 +147,7 @@ func (m *Manager) run(ctx context.Context) (err error) {
 	return e.task.Run(ctx)
 }
 
-// start notes that the task runs. From here on remove calls Cancel during the run.
+// start records that the task runs. From then on remove calls Cancel during the run.
 func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	e := a.entry
 	m := e.manager
@@ -164,7 +165,8 @@ func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	return a.tookOver || e.abnormal, nil
 }
 
-// finished is the client's hook: a run has ended and its permit has been released, or it never began.
+// finished is a hook of the client. It is called when a run has ended and its permit was released, and when the run
+// never started.
 func finished(ctx context.Context, r client.Report) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task ended its goroutine by runtime.Goexit")
 
-// catchUpSoon begins to make up for due times that were missed, if there may be any. The caller holds the mutex, and
-// the task is in use.
+// catchUpSoon starts to make up for missed due times, if there can be any. The caller holds the mutex, and the task is
+// in use.
 func (e *entry) catchUpSoon() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {
 		e.catching = true
@@ -19,13 +19,13 @@ func (e *entry) catchUpSoon() {
 	}
 }
 
-// catchUp makes up for due times that were missed, as the definition's misfire says, until there are none.
+// catchUp makes up for missed due times according to the misfire policy of the definition, until none are left.
 func (e *entry) catchUp() {
 	m := e.manager
 	defer e.active.Done()
 	over := false
 	defer func() {
-		if !over { // a run has called runtime.Goexit
+		if !over { // a run called runtime.Goexit
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			e.catching, e.behind = false, true
@@ -35,7 +35,7 @@ func (e *entry) catchUp() {
 	for e.stillBehind() {
 		missed, err := m.locker.Missed(e.wanted, e.job)
 		if err != nil && e.wanted.Err() == nil {
-			m.settings.logger.Warn("gatekeeper: due times of the task that were missed do not run", "task", e.name, "error", err)
+			m.settings.logger.Warn("gatekeeper: missed due times of the task do not run", "task", e.name, "error", err)
 		}
 		for _, due := range missed {
 			if e.wanted.Err() == nil {
@@ -46,8 +46,8 @@ func (e *entry) catchUp() {
 	over = true
 }
 
-// stillBehind takes note that due times that were missed up to now are asked for. While a run goes on here it leaves
-// that to its end.
+// stillBehind reports whether catchUp should ask for the due times missed up to now. It returns false during a run of
+// the current due time, because the end of that run starts catchUp again.
 func (e *entry) stillBehind() bool {
 	m := e.manager
 	m.mu.Lock()
@@ -60,16 +60,16 @@ func (e *entry) stillBehind() bool {
 	return true
 }
 
-// makeUp runs the task for a due time that was missed.
+// makeUp runs the task for a missed due time.
 func (e *entry) makeUp(due gkgocron.DueRun) {
 	m := e.manager
-	m.settings.logger.Info("gatekeeper: a due time of the task was missed, and it runs now unless another host runs it", "task", e.name, "due", due.Due)
+	m.settings.logger.Info("gatekeeper: the task missed a due time and runs now, unless another host runs it", "task", e.name, "due", due.Due)
 	run, err := e.begin(due, true)
 	if err != nil {
-		m.settings.logger.Debug("gatekeeper: the task does not run for a due time that was missed", "task", e.name, "due", due.Due, "error", err)
+		m.settings.logger.Debug("gatekeeper: the task does not run for a missed due time", "task", e.name, "due", due.Due, "error", err)
 		return
 	}
 	err = errGoexit
-	defer func() { _ = run.End(err) }() // finished notes it
+	defer func() { _ = run.End(err) }() // finished records the error
 	err = run.Do(m.run)
 }

@@ -16,25 +16,25 @@ type entry struct {
 	manager *Manager
 	name    string
 	task    Task
-	// life ends when the task is removed at once, and wanted when it is removed at all.
-	life, wanted     context.Context //nolint:containedctx // they are the task's
+	// life ends when the task is removed immediately. wanted also ends when the task is removed after its run.
+	life, wanted     context.Context //nolint:containedctx // their lifetime is the task's
 	endLife, endWant context.CancelCauseFunc
-	// active counts what uses the task: Register, and attempts. Add is called under the Manager's mutex, while the task
-	// is not removed.
+	// active counts the users of the task: Register and attempts. Add is called with the Manager's mutex held, before
+	// the task is removed.
 	active sync.WaitGroup
 	cancel sync.Once
-	gone   chan struct{} // closed when the Manager does not use the task any more
+	gone   chan struct{} // closed when the Manager no longer uses the task
 
 	// The Manager's mutex guards everything below.
 	initialized bool
 	removed     bool
-	job         gocron.Job // nil until it is scheduled
-	current     *attempt   // nil: the task is not due, or has not been since
-	missed      *attempt   // of a due time that is made up for; nil: there is none
-	behind      bool       // due times may have been missed since they were last asked for
-	catching    bool       // catchUp runs
-	token       uint64     // of the run that goes on
-	abnormal    bool       // the last run here did not end well
+	job         gocron.Job // nil until the task is scheduled
+	current     *attempt   // nil if the task is not due
+	missed      *attempt   // makes up for a missed due time; nil if none does
+	behind      bool       // due times may have been missed since catchUp last asked for them
+	catching    bool       // catchUp is running
+	token       uint64     // of the current run
+	abnormal    bool       // the last run on this host ended abnormally
 	started     time.Time
 	runs        int
 	err         error
@@ -75,7 +75,7 @@ func (e *entry) initialize(ctx context.Context) error {
 	return nil
 }
 
-// remove lets no further run begin. With now it also stops the present one.
+// remove prevents further runs. If now is true, it also stops the current one.
 func (e *entry) remove(now bool) {
 	m := e.manager
 	m.mu.Lock()
@@ -95,7 +95,7 @@ func (e *entry) remove(now bool) {
 	}
 }
 
-// retire ends the registration when nothing uses the task any more.
+// retire ends the registration when the task is no longer in use.
 func (e *entry) retire() {
 	e.active.Wait()
 	m := e.manager
@@ -106,8 +106,8 @@ func (e *entry) retire() {
 		e.cancelTask()
 	}
 	if job != nil {
-		if err := m.scheduler.RemoveJob(job.ID()); err != nil && !errors.Is(err, gocron.ErrJobNotFound) { // a job that is never due again is gone
-			m.settings.logger.Error("gatekeeper: the task's job cannot be removed", "task", e.name, "error", err)
+		if err := m.scheduler.RemoveJob(job.ID()); err != nil && !errors.Is(err, gocron.ErrJobNotFound) { // gocron has dropped the job
+			m.settings.logger.Error("gatekeeper: cannot remove the task's job", "task", e.name, "error", err)
 		}
 	}
 	e.endLife(ErrRemoved)
@@ -117,7 +117,7 @@ func (e *entry) retire() {
 	close(e.gone)
 }
 
-// cancelTask calls Cancel, once. It returns when Cancel has returned.
+// cancelTask calls Cancel once. It returns after Cancel has returned.
 func (e *entry) cancelTask() {
 	e.cancel.Do(func() {
 		defer func() {
@@ -129,26 +129,26 @@ func (e *entry) cancelTask() {
 	})
 }
 
-// skip notes why the task was due and did not run here.
+// skip records why the task was due and did not run here.
 func (e *entry) skip(err error) {
 	e.manager.mu.Lock()
 	defer e.manager.mu.Unlock()
 	e.skipped = err
 }
 
-// look is what is known of the task.
+// look returns the state of the task.
 func (e *entry) look() Info {
 	m := e.manager
 	m.mu.Lock()
 	info, job := e.info(), e.job
 	m.mu.Unlock()
 	if job != nil && info.State != Removing {
-		info.Next, _ = job.NextRun() // there is none if it is never due again
+		info.Next, _ = job.NextRun() // an error means that the job is never due again
 	}
 	return info
 }
 
-// info is look without the next due time. The caller holds the mutex.
+// info is like look, but without the next due time. The caller holds the mutex.
 func (e *entry) info() Info {
 	i := Info{
 		Name: e.name, Semaphore: e.manager.settings.semaphore(e.name), Restartable: e.restartable(),
@@ -165,7 +165,7 @@ func (e *entry) info() Info {
 	return i
 }
 
-// state is that of the attempts; the one that runs counts first. The caller holds the mutex.
+// state returns the state of the attempts. A running attempt takes precedence. The caller holds the mutex.
 func (e *entry) state() State {
 	switch {
 	case e.current != nil && (e.current.granted || e.missed == nil):

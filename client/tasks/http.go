@@ -15,38 +15,39 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// What a permit shows of the Manager that holds it.
+// Metadata keys of a permit that describe the Manager that holds it.
 const (
 	metadataURL      = "tasks.probe-url"
 	metadataInstance = "tasks.instance"
 )
 
 var (
-	// ErrNoProbeURL: the holder's permit does not say where its Manager answers; see WithProbeURL.
+	// ErrNoProbeURL means that the metadata of the holder's permit has no probe URL; see WithProbeURL.
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
-	// ErrWrongAnswer: another process than the holder's answers at its probe URL, or something that is not a Manager's
-	// Handler.
+	// ErrWrongAnswer means that the answer at the probe URL came from a process other than the holder's, or not from a
+	// Manager's Handler.
 	ErrWrongAnswer = errors.New("the answer is not from the holder's process")
 )
 
-// maxAnswer is more than an answer has.
+// maxAnswer limits how many bytes of an answer are read.
 const maxAnswer = 64 << 10
 
-// answer is what a Handler says.
+// answer is the response of a Handler.
 type answer struct {
 	Acquirer string `json:"acquirer"`
 	Group    string `json:"group"`
 	Instance string `json:"instance"`
 	Token    string `json:"token"`
-	// Running: a task runs under the token, or its permit is being released.
+	// Running reports whether a task runs under the token, or its permit is being released.
 	Running bool `json:"running"`
-	// Asking: a task asks for a permit of the semaphore. The servers may have granted it the token, and it has not yet
-	// heard of that.
+	// Asking reports whether a task is acquiring a permit of the semaphore. The servers may have granted it the token
+	// in a response that it has not received yet.
 	Asking bool `json:"asking"`
 }
 
-// Handler answers an HTTPProbe: whether a task of this Manager runs under a token. Mount it where WithProbeURL says. It
-// answers GET requests with JSON, and shows the group and the acquirer of this process to anybody who asks.
+// Handler returns a handler that answers an HTTPProbe. It reports whether a task of this Manager runs under a token.
+// Serve it at the URL given to WithProbeURL. It answers GET requests with JSON, and shows the group and the acquirer of
+// this process to every caller.
 func (m *Manager) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -60,7 +61,7 @@ func (m *Manager) Handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(m.answer(r.FormValue("semaphore"), token)) // a caller that is gone needs no answer
+		_ = json.NewEncoder(w).Encode(m.answer(r.FormValue("semaphore"), token)) // a caller that has disconnected needs no answer
 	})
 }
 
@@ -81,18 +82,18 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 	return a
 }
 
-// HTTPProbe asks the holder's own process, at the URL that its permit shows, whether it runs the task. It sees a
-// process that was killed or started again, also while its permit lives on.
+// HTTPProbe asks the holder's process, at the URL in the permit's metadata, whether it runs the task. It detects a
+// process that was killed or restarted, even while its permit is still live.
 //
-// A holder is dead if nothing listens there any more, so that the connection is refused; if the process was started
-// again; or if its Manager runs nothing under the token. Anything else than an answer is an error, for example a
-// timeout: the host may be down, busy or cut off. An answer of another group or acquirer is the error ErrWrongAnswer,
-// and a permit without a URL the error ErrNoProbeURL.
+// A holder is dead if the connection is refused because nothing listens at the URL any more, if the process was
+// restarted, or if its Manager runs nothing under the token. A missing answer is an error, for example a timeout: the
+// host may be down, busy or cut off. An answer of another group or acquirer is the error ErrWrongAnswer, and a permit
+// without a URL is the error ErrNoProbeURL.
 //
-// Any caller that may acquire a permit chooses the URL that is called for it. It gets a GET request without
-// credentials, unless Client adds some.
+// Any caller that can acquire a permit chooses the URL that is called. The GET request carries no credentials, unless
+// Client adds them.
 type HTTPProbe struct {
-	// Client makes the requests. Default: one that follows no redirects.
+	// Client makes the requests. The default follows no redirects.
 	Client *http.Client
 }
 
@@ -112,12 +113,12 @@ func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 		a.Acquirer != holder.GetIdentity().GetAcquirer(), a.Group != holder.GetIdentity().GetGroup():
 		return false, fmt.Errorf("%w: acquirer %q in group %q answered about token %q", ErrWrongAnswer, a.Acquirer, a.Group, a.Token)
 	case a.Instance != holder.GetMetadata()[metadataInstance]:
-		return false, nil // the process was started again
+		return false, nil // the process was restarted
 	}
 	return a.Running || a.Asking, nil
 }
 
-// refused reports whether the holder's host refused the connection, and not a proxy's.
+// refused reports whether the holder's host refused the connection. A connection refused by a proxy does not count.
 func refused(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial" && errors.Is(err, syscall.ECONNREFUSED)

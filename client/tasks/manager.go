@@ -16,32 +16,34 @@ import (
 )
 
 var (
-	// ErrRegistered: the Manager has a task of that name, or one that was removed and whose run has not yet ended.
+	// ErrRegistered means that the Manager already has a task of that name. The task may have been removed while its
+	// run has not yet ended.
 	ErrRegistered = errors.New("a task of that name is registered")
-	// ErrNotRegistered: the Manager has no task of that name.
+	// ErrNotRegistered means that the Manager has no task of that name.
 	ErrNotRegistered = errors.New("no task of that name is registered")
-	// ErrRemoved: the task was removed. It is the cause of the end of Run's context after RemoveNow and Close.
+	// ErrRemoved means that the task was removed. It is the cancellation cause of Run's context after RemoveNow and
+	// Close.
 	ErrRemoved = errors.New("the task was removed")
-	// ErrClosed: the Manager was closed.
+	// ErrClosed means that the Manager was closed.
 	ErrClosed = errors.New("the task manager is closed")
 )
 
-// Manager schedules tasks, and runs them under permits. Its methods may be called from any goroutine. A task must not
-// remove itself, nor close its Manager, and wait for it in its own Run.
+// Manager schedules tasks and runs them under permits. It is safe for concurrent use. The Run of a task must not wait
+// for the removal of that task or for Close of its Manager.
 type Manager struct {
 	client    *client.Client
 	settings  *settings
 	scheduler gocron.Scheduler
 	locker    *gkgocron.Locker
-	// instance distinguishes this Manager from that of a process that was started again on the same host.
+	// instance distinguishes this Manager from the one of an earlier process on the same host.
 	instance string
 
-	mu      sync.Mutex // guards what follows, and the entries' own parts
+	mu      sync.Mutex // guards everything below, and fields of the entries
 	entries map[string]*entry
-	running map[uint64]struct{} // the tokens of runs, until their permits have been released
+	running map[uint64]struct{} // the tokens of runs, until their permits are released
 	closed  bool
-	ended   chan struct{} // closed when nothing of the Manager runs any more; nil until it is closed
-	endErr  error         // of the scheduler; read after ended
+	ended   chan struct{} // closed when the Manager has stopped completely; nil until close is called
+	endErr  error         // of the scheduler; read it only after ended is closed
 }
 
 // NewManager returns a Manager without tasks. Close it before you close the client.
@@ -67,7 +69,7 @@ func NewManager(c *client.Client, opts ...Option) (*Manager, error) {
 	return m, nil
 }
 
-// semaphore is that of a task. Its permits show where this Manager answers probes.
+// semaphore returns the semaphore of a task. The metadata of its permits contains the probe URL of this Manager.
 func (m *Manager) semaphore(task string) *client.Semaphore {
 	opts := m.settings.acquire
 	if m.settings.probeURL != "" {
@@ -77,9 +79,9 @@ func (m *Manager) semaphore(task string) *client.Semaphore {
 	return m.client.Semaphore(m.settings.semaphore(task), opts...)
 }
 
-// Register initializes a task and schedules it. It returns when Initialize has returned. The error is ErrRegistered,
-// ErrClosed, ErrRemoved if the task was removed meanwhile, what Initialize returned, or what gocron has against the
-// schedule; then the task is not registered.
+// Register initializes a task and schedules it. It returns after Initialize has returned. The error is ErrRegistered,
+// ErrClosed, ErrRemoved if the task was removed meanwhile, the error of Initialize, or gocron's error about the
+// schedule. After an error the task is not registered.
 func (m *Manager) Register(ctx context.Context, t Task) error {
 	name := t.Name()
 	if name == "" {
@@ -117,14 +119,14 @@ func (m *Manager) Register(ctx context.Context, t Task) error {
 	return nil
 }
 
-// Remove removes a task: no further run begins, and one that waits for its permit is given up. A run that goes on is
-// not interrupted. Remove returns when it has ended and Cancel has been called, or when ctx ends; the removal continues
-// in the background then. The error is ErrNotRegistered or that of ctx.
+// Remove removes a task: it prevents further runs, and gives up waiting for a permit. It does not interrupt a run in
+// progress. Remove returns when that run has ended and Cancel has been called, or when ctx ends, in which case the
+// removal continues in the background. The error is ErrNotRegistered or that of ctx.
 func (m *Manager) Remove(ctx context.Context, name string) error { return m.remove(ctx, name, false) }
 
-// RemoveNow is Remove, but ends the context of a run that goes on, with the cause ErrRemoved, and calls Cancel at once.
-// It may follow a Remove that takes too long. A run that ignores both keeps its permit and its name until it returns,
-// so that no other host runs the task beside it.
+// RemoveNow is like Remove, but cancels the context of a run in progress with the cause ErrRemoved, and calls Cancel
+// immediately. It can follow a Remove that takes too long. A run that ignores both keeps its permit and its name until
+// it returns, so that no other host runs the task at the same time.
 func (m *Manager) RemoveNow(ctx context.Context, name string) error {
 	return m.remove(ctx, name, true)
 }
@@ -141,11 +143,11 @@ func (m *Manager) remove(ctx context.Context, name string, now bool) error {
 	case <-e.gone:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("task %q is removed, and its run goes on: %w", name, context.Cause(ctx))
+		return fmt.Errorf("task %q is removed, but its run has not ended: %w", name, context.Cause(ctx))
 	}
 }
 
-// Get returns a task and what is known of it. ok is false if no such task is registered.
+// Get returns a task and its state. ok is false if no such task is registered.
 func (m *Manager) Get(name string) (t Task, info Info, ok bool) {
 	m.mu.Lock()
 	e := m.entries[name]
@@ -156,7 +158,7 @@ func (m *Manager) Get(name string) (t Task, info Info, ok bool) {
 	return e.task, e.look(), true
 }
 
-// List returns what is known of all tasks, by name.
+// List returns the state of all tasks, sorted by name.
 func (m *Manager) List() []Info {
 	m.mu.Lock()
 	entries := make([]*entry, 0, len(m.entries))
@@ -172,12 +174,12 @@ func (m *Manager) List() []Info {
 	return all
 }
 
-// Close removes all tasks as RemoveNow does, and stops the scheduler. It returns when nothing of the Manager runs any
-// more, or when ctx ends: then it may be called again. The error is that of ctx, or the scheduler's.
+// Close removes all tasks as RemoveNow does, and stops the scheduler. It returns when the Manager has stopped
+// completely, or when ctx ends, in which case it can be called again. The error is that of ctx or of the scheduler.
 func (m *Manager) Close(ctx context.Context) error { return m.close(ctx, true) }
 
-// Shutdown is Close, but lets runs finish, as Remove does. A program calls it with a ctx of limited time, and then
-// Close.
+// Shutdown is like Close, but lets runs finish, as Remove does. A program calls it with a ctx that has a deadline, and
+// then calls Close.
 func (m *Manager) Shutdown(ctx context.Context) error { return m.close(ctx, false) }
 
 func (m *Manager) close(ctx context.Context, now bool) error {
@@ -200,11 +202,11 @@ func (m *Manager) close(ctx context.Context, now bool) error {
 	case <-ended:
 		return m.endErr
 	case <-ctx.Done():
-		return fmt.Errorf("the task manager is closing, and runs go on: %w", context.Cause(ctx))
+		return fmt.Errorf("the task manager is closing, but some runs have not ended: %w", context.Cause(ctx))
 	}
 }
 
-// end stops the scheduler when these, the last tasks, are gone.
+// end stops the scheduler after the given tasks, the last ones, are removed.
 func (m *Manager) end(entries []*entry) {
 	for _, e := range entries {
 		<-e.gone
@@ -213,7 +215,7 @@ func (m *Manager) end(entries []*entry) {
 	close(m.ended)
 }
 
-// schedule makes a task a job of the scheduler.
+// schedule adds a task to the scheduler as a job.
 func (m *Manager) schedule(e *entry) (gocron.Job, error) {
 	skipped := gocron.AfterLockError(func(_ uuid.UUID, _ string, err error) { e.skip(err) })
 	return m.scheduler.NewJob(e.task.Schedule(), m.locker.Task(m.run), gocron.WithName(e.name), gocron.WithEventListeners(skipped))

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// DefaultRetries is how often a Strategy may answer Retry for one run.
+	// DefaultRetries is how often a Strategy can return Retry for one run.
 	DefaultRetries = 3
-	// DefaultRetryDelay is the time before the permit is asked for again after Retry.
+	// DefaultRetryDelay is the delay between a Retry and the next attempt to acquire the permit.
 	DefaultRetryDelay = time.Second
 	// DefaultProbeTimeout bounds one call of a Probe.
 	DefaultProbeTimeout = 2 * time.Second
 )
 
-// Option is an option of NewManager. If an option is given twice, the last one counts, unless it says that it adds.
+// Option is an option of NewManager. If an option is given twice, the last one counts, unless it is documented to add.
 type Option func(*settings) error
 
 type settings struct {
@@ -57,45 +57,45 @@ func newSettings(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// WithSemaphore says which semaphore a task takes its permits from. Default: the one that has the task's name. Tasks
-// that share a semaphore of one permit exclude each other.
+// WithSemaphore sets the function that returns the name of a task's semaphore. By default it is the name of the task.
+// Tasks that share a semaphore of one permit exclude each other.
 func WithSemaphore(f func(task string) string) Option {
 	return func(s *settings) error { s.semaphore = f; return nil }
 }
 
-// WithAcquireOptions adds options of all acquisitions.
+// WithAcquireOptions adds options for all acquisitions.
 func WithAcquireOptions(opts ...client.AcquireOption) Option {
 	return func(s *settings) error { s.acquire = append(s.acquire, opts...); return nil }
 }
 
-// WithJobOptions adds options of all runs, for example client.WithHooks and client.WithOutagePolicy. The denial policy
-// is the Manager's.
+// WithJobOptions adds options for all runs, for example client.WithHooks and client.WithOutagePolicy. The Manager sets
+// the denial policy.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(s *settings) error { s.job = append(s.job, opts...); return nil }
 }
 
-// WithScheduler adds options of the Manager's scheduler. Give every host the same gocron.WithLocation. Lockers and
-// electors of others are not for it.
+// WithScheduler adds options for the Manager's scheduler. Give every host the same gocron.WithLocation. Do not add
+// another locker or an elector.
 func WithScheduler(opts ...gocron.SchedulerOption) Option {
 	return func(s *settings) error { s.scheduler = append(s.scheduler, opts...); return nil }
 }
 
-// WithNow replaces the clock, for a scheduler with gocron.WithClock.
+// WithNow replaces the clock. Use it together with gocron.WithClock.
 func WithNow(now func() time.Time) Option {
 	return func(s *settings) error { s.now = now; return nil }
 }
 
-// WithStrategy says how the holder of a denied task is judged. Default: ByAnswer.
+// WithStrategy sets the Strategy that judges the holder of a denied task. Default: ByAnswer.
 func WithStrategy(strategy Strategy) Option {
 	return func(s *settings) error { s.strategy = strategy; return nil }
 }
 
-// WithProbe says how to find out whether a holder is alive. Default: ServerProbe.
+// WithProbe sets the Probe that finds out whether a holder is alive. Default: ServerProbe.
 func WithProbe(p Probe) Option {
 	return func(s *settings) error { s.probe = p; return nil }
 }
 
-// WithProbeTimeout bounds each call of the Probe, by its context. Default: DefaultProbeTimeout.
+// WithProbeTimeout bounds each call of the Probe through its context. Default: DefaultProbeTimeout.
 func WithProbeTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {
@@ -106,9 +106,9 @@ func WithProbeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithProbeURL says where other hosts reach this Manager's Handler, for their HTTPProbe. Each permit shows it as
-// metadata. The address must be that of this process alone, not of a load balancer. Serve it before the first task is
-// registered.
+// WithProbeURL sets the URL at which other hosts reach this Manager's Handler with their HTTPProbe. It is part of the
+// metadata of each permit. The URL must lead to this process alone, not to a load balancer. Serve the Handler before
+// you register the first task.
 func WithProbeURL(address string) Option {
 	return func(s *settings) error {
 		u, err := url.Parse(address)
@@ -123,23 +123,23 @@ func WithProbeURL(address string) Option {
 	}
 }
 
-// WithRetries says how often a Strategy may answer Retry for one run, and how long to wait before the permit is asked
-// for again. After that the holder counts as alive. Default: DefaultRetries and DefaultRetryDelay.
+// WithRetries sets how often a Strategy can return Retry for one run, and the delay before the next attempt to acquire
+// the permit. After that the holder counts as alive. Default: DefaultRetries and DefaultRetryDelay.
 func WithRetries(n int, delay time.Duration) Option {
 	return func(s *settings) error {
 		if n < 0 || delay < 0 {
-			return fmt.Errorf("%d retries, each after %s: neither may be negative", n, delay)
+			return fmt.Errorf("%d retries, each after %s: neither value may be negative", n, delay)
 		}
 		s.retries, s.retryDelay = n, delay
 		return nil
 	}
 }
 
-// WithLogger replaces slog.Default.
+// WithLogger sets the logger. Default: slog.Default().
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) error {
 		if l == nil {
-			return errors.New("WithLogger needs a logger; slog.DiscardHandler keeps it silent")
+			return errors.New("WithLogger requires a logger; use slog.DiscardHandler to silence it")
 		}
 		s.logger = l
 		return nil

@@ -10,27 +10,27 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// journalPage is how many entries are read at once. The last run is nearly always among the first of them.
+// journalPage is the number of journal entries read at a time. The last run is nearly always on the first page.
 const journalPage = 20
 
-// endedAbnormally reports whether the last run before that of permit ended abnormally, on any host. It is true if
-// that is not known.
+// endedAbnormally reports whether the run before that of permit ended abnormally, on any host. It returns true if that
+// is unknown.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
 	if permit == nil {
-		return false // the run is unguarded: no server answers
+		return false // the run is unguarded, because no server answered
 	}
 	ctx, cancel := context.WithTimeout(ctx, client.DefaultOutageLimit)
 	defer cancel()
 	abnormal, err := m.lastRun(ctx, permit)
 	if err != nil {
-		m.settings.logger.Warn("gatekeeper: how the last run of the task ended is not known", "semaphore", permit.Semaphore(), "error", err)
+		m.settings.logger.Warn("gatekeeper: it is unknown how the last run of the task ended", "semaphore", permit.Semaphore(), "error", err)
 		return true
 	}
 	return abnormal
 }
 
-// lastRun looks in the journal, from the newest entry back, for the last permit of the task under which a run began. It
-// is false without one.
+// lastRun searches the journal, newest entry first, for the last permit of the task under which a run started. It
+// returns false if there is none.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
 	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
 	task, _ := permit.Firing()
@@ -54,8 +54,7 @@ func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal 
 	}
 }
 
-// endOfRun reports, of a journal entry about a permit, whether it is the end of a run, and whether that ended
-// abnormally.
+// endOfRun reports whether a journal entry of a permit is the end of a run, and whether the run ended abnormally.
 func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	switch kind {
 	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, gatekeeperv1.EventKind_EVENT_KIND_HELD, gatekeeperv1.EventKind_EVENT_KIND_CLEARED,
@@ -71,8 +70,8 @@ func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *
 	}
 }
 
-// released reports, of a permit that was released, whether a run began under it, and whether that ended abnormally: its
-// firing says so.
+// released reports whether a run started under a permit that was released, and whether the run ended abnormally. The
+// firing of the permit shows both.
 func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	f := p.GetFiring()
 	due := f.GetDue().AsTime()
@@ -83,10 +82,10 @@ func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, 
 		return false, false, err
 	}
 	if len(r.GetFirings()) == 0 || !r.GetFirings()[0].GetFiring().GetDue().AsTime().Equal(due) {
-		return false, false, nil // not claimed any more: nothing ran
+		return false, false, nil // the firing is no longer claimed: nothing ran
 	}
 	claim := r.GetFirings()[0]
-	if claim.GetToken() != p.GetToken() { // claimed again since: nothing ran, or it was cut short
+	if claim.GetToken() != p.GetToken() { // claimed again since: nothing ran, or the run was cut short
 		again := claim.GetAttempts() != 1
 		return again, again, nil
 	}

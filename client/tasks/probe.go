@@ -7,33 +7,33 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Probe finds out whether the holder of a permit still runs its task. It may be called from several goroutines, and
-// must return when ctx ends.
+// Probe finds out whether the holder of a permit still runs its task. It must be safe for concurrent use and must
+// return when ctx ends.
 type Probe interface {
-	// Alive says whether the holder runs its task. An error means that it is not known.
+	// Alive reports whether the holder runs its task. An error means that the answer is unknown.
 	Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error)
 }
 
-// ProbeFunc is a Probe that is a function.
+// ProbeFunc adapts a function to a Probe.
 type ProbeFunc func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error)
 
-// Alive calls the function.
+// Alive calls f.
 func (f ProbeFunc) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
 	return f(ctx, holder)
 }
 
-// ServerProbe is the view of the servers: a holder is alive while it refreshes its permit. It refreshes at least after
-// each third of the duration, so one that has less than a third left has missed more than one refresh. A leader that
-// has just been elected gives each permit its full duration again. This Probe sees a process that died, was suspended
-// or was cut off. It does not see a job that hangs in a process that is well; see HTTPProbe, client.WithStallLimit and
-// the definition's max_hold.
+// ServerProbe uses what the servers know: a holder is alive while it refreshes its permit. A holder refreshes at least
+// once in each third of the duration, so a permit with less than a third left has missed more than one refresh. A newly
+// elected leader gives each permit its full duration again. ServerProbe detects a process that died, was suspended or
+// was cut off. It does not detect a job that hangs in a healthy process; see HTTPProbe, client.WithStallLimit and
+// max_hold of the definition.
 type ServerProbe struct{}
 
-// Alive reads the holder's record. It is an error if that does not say how long the permit lives: a leader's answer
-// does.
+// Alive evaluates the holder's record. It returns an error if the record does not say how long the permit will live. A
+// record that the leader returned does.
 func (ServerProbe) Alive(_ context.Context, holder *gatekeeperv1.Permit) (bool, error) {
 	if holder.GetExpiresIn() == nil {
-		return false, errors.New("the record of the holder does not say how long its permit lives")
+		return false, errors.New("the holder's record does not say when its permit expires")
 	}
 	return holder.GetExpiresIn().AsDuration() >= holder.GetDuration().AsDuration()/3, nil
 }

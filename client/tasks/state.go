@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// State is what a registered task does. The zero value is Idle.
+// State is the state of a registered task. The zero value is Idle.
 type State int
 
 const (
-	// Idle: the task waits for its next due time.
+	// Idle means that the task waits for its next due time.
 	Idle State = iota
-	// Initializing: Initialize runs.
+	// Initializing means that Initialize is running.
 	Initializing
-	// Asking: the task is due, and asks for its permit or judges the holder of it.
+	// Asking means that the task is due, and is acquiring its permit or judging the holder of it.
 	Asking
-	// TakingOver: its holder was judged dead and must stop, and the task waits for the permit.
+	// TakingOver means that the holder was judged dead and must stop, and the task waits for the permit.
 	TakingOver
-	// Running: Reset or Run runs, or the permit is being released.
+	// Running means that Reset or Run is running, or the permit is being released.
 	Running
-	// Removing: the task was removed, and its run has not yet ended.
+	// Removing means that the task was removed and its run has not yet ended.
 	Removing
 )
 
@@ -41,23 +41,23 @@ func (s State) String() string {
 	return "State(" + strconv.Itoa(int(s)) + ")"
 }
 
-// Info is what a Manager knows of a task. It is a copy.
+// Info is a snapshot of a task's state.
 type Info struct {
 	Name      string
 	Semaphore string
-	// Restartable reports whether the task may take over.
+	// Restartable reports whether the task can take over.
 	Restartable bool
 	State       State
-	// Next is the next due time; zero if there is none, and in Evidence.
+	// Next is the next due time. It is zero if there is none, and always in Evidence.
 	Next time.Time
-	// Token is that of the run that goes on; 0 without one.
+	// Token is the token of the current run, or 0 if there is none.
 	Token uint64
-	// Started is when the last run began here, and Runs counts those that have ended here.
+	// Started is when the last run on this host started. Runs counts the runs that have ended on this host.
 	Started time.Time
 	Runs    int
-	// Err is the error of the last run that has ended here.
+	// Err is the error of the last run that has ended on this host.
 	Err error
-	// Skipped is why the task did not run here when it was last due; nil if it did. For most hosts that is a
-	// *client.DeniedError, because another host ran it.
+	// Skipped is the reason why the task did not run here when it was last due, or nil if it did. On most hosts it is a
+	// *client.DeniedError, because another host ran the task.
 	Skipped error
 }

@@ -7,16 +7,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Verdict is what a Strategy makes of a holder. The zero value is Alive.
+// Verdict is a Strategy's judgement of a holder. The zero value is Alive.
 type Verdict int
 
 const (
-	// Alive: the holder runs the task. Nothing runs here this time.
+	// Alive means that the holder runs the task. The task does not run here this time.
 	Alive Verdict = iota
-	// Dead: the holder does not run the task any more. A Restartable takes over from it.
+	// Dead means that the holder no longer runs the task. A Restartable takes over from it.
 	Dead
-	// Retry: it cannot be said yet. The Manager asks for the permit again and, if it is denied, probes and judges
-	// again; see WithRetries.
+	// Retry means that the answer is not known yet. The Manager tries to acquire the permit again and, if denied,
+	// probes and judges again; see WithRetries.
 	Retry
 )
 
@@ -32,33 +32,33 @@ func (v Verdict) String() string {
 	return "Verdict(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Evidence is what a Strategy knows.
+// Evidence is the input of a Strategy.
 type Evidence struct {
-	// Holder is the record of the permit that keeps the task from running here, as the leader had it a moment ago: who
-	// holds it, since when, and in ExpiresIn how long without another refresh.
+	// Holder is the record of the permit that keeps the task from running here, as the leader returned it a moment ago.
+	// It shows the holder, the time of the grant, and in ExpiresIn how long the permit lives without another refresh.
 	Holder *gatekeeperv1.Permit
 	// Task is the task that was denied.
 	Task Info
-	// Answer is what the Probe said; it counts only if Err is nil.
+	// Answer is the answer of the Probe. It is only valid if Err is nil.
 	Answer bool
-	// Err is why the Probe has no answer.
+	// Err is the error of the Probe if it has no answer.
 	Err error
-	// Attempt counts how often the permit was asked for and denied, from 1.
+	// Attempt counts the denied attempts to acquire the permit, from 1.
 	Attempt int
 }
 
-// Strategy judges the holder of a denied task. It may be called from several goroutines, for different tasks.
+// Strategy judges the holder of a denied task. It may be called concurrently for different tasks.
 type Strategy interface {
 	Judge(ctx context.Context, e Evidence) Verdict
 }
 
-// StrategyFunc is a Strategy that is a function.
+// StrategyFunc adapts a function to a Strategy.
 type StrategyFunc func(context.Context, Evidence) Verdict
 
-// Judge calls the function.
+// Judge calls f.
 func (f StrategyFunc) Judge(ctx context.Context, e Evidence) Verdict { return f(ctx, e) }
 
-// ByAnswer believes the Probe: Alive if it says so, Dead if it says not, and Retry if it has no answer.
+// ByAnswer follows the Probe. It returns Alive or Dead according to the answer, and Retry if there is no answer.
 func ByAnswer(_ context.Context, e Evidence) Verdict {
 	switch {
 	case e.Err != nil:

@@ -6,44 +6,44 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// Task is a recurring task. A Manager calls its methods one after the other. Only Cancel may be called while Run runs,
-// by RemoveNow and Close.
+// Task is a recurring task. A Manager calls its methods one after the other, except Cancel, which RemoveNow and Close
+// can call during Run.
 type Task interface {
-	// Name names the task, its firings, and by default its semaphore. It is the same on every host, and always the
-	// same.
+	// Name returns the name of the task, of its firings and, by default, of its semaphore. It must be the same on every
+	// host and must never change.
 	Name() string
-	// Schedule says when the task is due. It is read once for each registration, after Initialize. gocron keeps state
-	// in a definition of a cron job, so two tasks or Managers must not share one.
+	// Schedule returns when the task is due. It is called once for each registration, after Initialize. gocron keeps
+	// state in the definition of a cron job, so two tasks or Managers must not share one.
 	Schedule() gocron.JobDefinition
-	// Initialize is called once, by Register, before the task is due for the first time. ctx ends with that of
-	// Register, and when the task is removed meanwhile. If it returns an error the task is not registered, and Cancel
-	// is not called.
+	// Initialize is called once, by Register, before the task is first due. ctx ends with the ctx of Register, and when
+	// the task is removed meanwhile. If Initialize returns an error, the task is not registered and Cancel is not
+	// called.
 	Initialize(ctx context.Context) error
-	// Run runs the task. client.PermitOf(ctx) is its permit. ctx ends when the permit must be given up, and when the
-	// task is removed at once; Run should then return context.Cause(ctx), or nil if its work is done. An error says
-	// that the run failed. A panic counts as an error.
+	// Run runs the task. client.PermitOf(ctx) returns its permit. ctx is cancelled when the permit must be given up,
+	// and when the task is removed immediately. Run should then return context.Cause(ctx), or nil if its work is done.
+	// An error or a panic means that the run failed.
 	Run(ctx context.Context) error
-	// Cancel is called once, when the task is removed. During a run, it must make Run return soon, if the end of Run's
-	// context does not.
+	// Cancel is called once, when the task is removed. If Run is in progress and does not watch its context, Cancel
+	// must make it return soon.
 	Cancel()
 }
 
-// Restartable is a Task that may run again after a run that ended abnormally, on this host or on another one. Only such
-// a task takes over from a holder that is judged dead.
+// Restartable is a Task that can run again after a run that ended abnormally, on this host or another. Only a
+// Restartable takes over from a holder that was judged dead.
 type Restartable interface {
 	Task
-	// Reset cleans up after a run that ended abnormally, and makes the task ready to run. ctx is that of the Run that
-	// follows. If Reset returns an error, the task does not run, and that run has failed.
+	// Reset cleans up after a run that ended abnormally and prepares the task for the next run. ctx is the context of
+	// the Run that follows. If Reset returns an error, the task does not run, and the run counts as failed.
 	Reset(ctx context.Context) error
 }
 
-// Func returns a Task that runs a function. Its Initialize and Cancel do nothing. Register it with one Manager: its
-// schedule must not be shared.
+// Func returns a Task that runs a function. Its Initialize and Cancel do nothing. Register it with only one Manager,
+// because its schedule must not be shared.
 func Func(name string, schedule gocron.JobDefinition, run func(context.Context) error) Task {
 	return funcTask{name, schedule, run}
 }
 
-// RestartableFunc is Func for a task that reset cleans up before a run that follows an abnormal end.
+// RestartableFunc is like Func, but calls reset before a run that follows an abnormal end.
 func RestartableFunc(name string, schedule gocron.JobDefinition, run, reset func(context.Context) error) Restartable {
 	return restartableFunc{funcTask{name, schedule, run}, reset}
 }

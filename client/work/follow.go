@@ -10,24 +10,25 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Change is news of a job.
+// Change is an update of a job.
 type Change struct {
-	// Revision is up to where all is known. Store it with what was done with the tasks: Follow after it yields only
-	// what is missing. It is that of an earlier change while the rest of a large one follows.
+	// Revision is the revision up to which all changes have been delivered. Store it together with the results of your
+	// processing: Follow after this revision yields only what is missing. While the parts of a large change arrive, it
+	// remains the revision of the previous change.
 	Revision uint64
-	// Job is the job as it is now.
+	// Job is the current state of the job.
 	Job *gatekeeperv1.Job
-	// Tasks are those that have changed, in any order, with their results if they have ended. A task that was handed
-	// out is among them as it is now: states between two changes may be missing.
+	// Tasks lists the changed tasks in any order, with their results if they have ended. Each is in its current state,
+	// so states between two changes may be missing.
 	Tasks []*gatekeeperv1.Task
 }
 
-// Dispatched are the tasks that a worker has now.
+// Dispatched returns the tasks that a worker currently has.
 func (c *Change) Dispatched() []*gatekeeperv1.Task {
 	return c.in(gatekeeperv1.TaskState_TASK_STATE_HELD)
 }
 
-// Returned are the tasks that have ended: done, failed, dropped or cancelled.
+// Returned returns the tasks that have ended: done, failed, dropped or cancelled.
 func (c *Change) Returned() []*gatekeeperv1.Task {
 	return c.in(gatekeeperv1.TaskState_TASK_STATE_DONE, gatekeeperv1.TaskState_TASK_STATE_FAILED,
 		gatekeeperv1.TaskState_TASK_STATE_DROPPED, gatekeeperv1.TaskState_TASK_STATE_CANCELLED)
@@ -44,20 +45,21 @@ func (c *Change) in(states ...gatekeeperv1.TaskState) (tasks []*gatekeeperv1.Tas
 	return tasks
 }
 
-// Started says that workers have begun with the job.
+// Started reports whether a worker has started the job.
 func (c *Change) Started() bool {
 	j := c.Job
 	return j.GetHeld()+j.GetDone()+j.GetFailed()+j.GetDropped() > 0
 }
 
-// Ended says that the job is over: all of its tasks have ended, or it was cancelled and no worker has one any more.
+// Ended reports whether the job is over: all of its tasks have ended, or it was cancelled and no worker has one any
+// more.
 func (c *Change) Ended() bool { return c.Job.GetOver() }
 
-// Follow yields a job as it is now, with the tasks that have changed after a revision, then each change, until the job
-// is over. After 0, all tasks come that were ever handed out. A stream that breaks is opened again where it was; a task
-// may then come twice, as it is now.
+// Follow yields the current state of a job with the tasks that have changed after a revision, then each change, until
+// the job is over. If after is 0, all tasks that were ever handed out are included. If the stream breaks, Follow
+// resumes where it was; a task can then be yielded twice, in its current state.
 //
-// An error is the last element: that of ctx, a *client.NoSuchJobError, or another refusal.
+// An error is yielded last. It is the error of ctx, a *client.NoSuchJobError, or another refusal by the servers.
 func Follow(ctx context.Context, c *client.Client, id string, after uint64) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		revision, job := after, (*gatekeeperv1.Job)(nil)
@@ -85,7 +87,7 @@ func Follow(ctx context.Context, c *client.Client, id string, after uint64) iter
 	}
 }
 
-// ended is why a stream has ended without an answer.
+// ended returns the reason why a stream has ended without an error.
 func ended(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -93,8 +95,8 @@ func ended(ctx context.Context) error {
 	return client.ErrClosed
 }
 
-// Wait waits until a job is over, and returns it: its State and counts say how it has ended. Errors are those of
-// Follow.
+// Wait waits until a job is over and returns it. State and the counts of the job show how it ended. The errors are
+// those of Follow.
 func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	var last *gatekeeperv1.Job
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
@@ -111,9 +113,9 @@ func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, 
 	return last, nil
 }
 
-// Results yields the tasks of a job in the order of their indexes, each when it and all before it have ended, until the
-// job is over. Result says what a task brought. Results that come early are kept in memory until it is their turn.
-// Errors are those of Follow.
+// Results yields the tasks of a job in the order of their indexes until the job is over. A task is yielded when it and
+// all tasks before it have ended. Call Result for the outcome of a task. Results that arrive early are kept in memory
+// until it is their turn. The errors are those of Follow.
 func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		early, next := make(map[uint32]*gatekeeperv1.Task), uint32(0)
@@ -125,7 +127,7 @@ func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 			}
 			job = change.Job
 			for _, t := range change.Returned() {
-				if t.GetIndex() >= next { // one that was retried came before
+				if t.GetIndex() >= next { // a task that was retried may have been yielded before
 					early[t.GetIndex()] = t
 				}
 			}
@@ -149,29 +151,29 @@ func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 	}
 }
 
-// Why a task has no result: every *TaskError is one of these.
+// The reasons why a task has no result. Every *TaskError wraps one of them.
 var (
-	// ErrFailed: its worker reported an error, or all of its workers were lost. It is kept, and can be retried or
-	// dropped.
+	// ErrFailed means that the worker reported an error, or that all workers of the task were lost. The task is kept,
+	// and can be retried or dropped.
 	ErrFailed = errors.New("the task has failed")
-	// ErrDropped: it had failed, and was given up.
+	// ErrDropped means that the task failed and was given up.
 	ErrDropped = errors.New("the task was dropped")
-	// ErrCancelled: its job was cancelled before it ended.
+	// ErrCancelled means that the job was cancelled before the task ended.
 	ErrCancelled = errors.New("the task was cancelled")
-	// ErrNotEnded: it waits, or a worker has it.
+	// ErrNotEnded means that the task is waiting or a worker has it.
 	ErrNotEnded = errors.New("the task has not ended")
 )
 
-// TaskError says why a task has no result.
+// TaskError is the reason why a task has no result.
 type TaskError struct {
 	Job      string
 	Index    int
 	State    gatekeeperv1.TaskState
 	Attempts int
-	// Failure is what was said of the last attempt that failed or went back; empty when nothing was. Of a task that was
-	// cancelled it says by whom, and why.
+	// Failure is the message of the last attempt that failed or was returned, or empty if it left none. For a cancelled
+	// task it says who cancelled the job, and why.
 	Failure string
-	// Result is what the last attempt returned together with its error.
+	// Result is the data that the last attempt returned together with its error.
 	Result []byte
 }
 
@@ -189,7 +191,7 @@ func (e *TaskError) Error() string {
 	return text + ": " + e.Failure
 }
 
-// Unwrap returns the sentinel of the task's state.
+// Unwrap returns the sentinel error for the state of the task.
 func (e *TaskError) Unwrap() error {
 	switch e.State {
 	case gatekeeperv1.TaskState_TASK_STATE_FAILED:
@@ -204,7 +206,7 @@ func (e *TaskError) Unwrap() error {
 	return ErrNotEnded
 }
 
-// Result returns the result of a task that is done. For any other task the error is a *TaskError.
+// Result returns the result of a task that is done. For any other task it returns a *TaskError.
 func Result(job string, t *gatekeeperv1.Task) ([]byte, error) {
 	if t.GetState() == gatekeeperv1.TaskState_TASK_STATE_DONE {
 		return t.GetResult(), nil

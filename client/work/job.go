@@ -10,57 +10,58 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// NoResult is the MaxResult of a job whose tasks have no results.
+// NoResult is the MaxResult of a job whose tasks return no results.
 const NoResult = -1
 
-// Job is what its submitter says of a job. Only Semaphore must be set.
+// Job describes a job to submit. Only Semaphore is required.
 type Job struct {
-	// ID names the job in the cluster; 1 to 256 bytes. Submitting the same job again under its id is the same as once,
-	// so an application that must survive its own crash chooses the id. Empty: a new one is drawn for each call, and
-	// all retries of the call use it.
+	// ID names the job in the cluster; 1 to 256 bytes. Submitting a job again under the same ID has no effect, so an
+	// application that must survive its own crash should choose the ID. If empty, each call generates one and uses it
+	// for all of its retries.
 	ID string
-	// Semaphore is whose workers execute the tasks.
+	// Semaphore is the name of the semaphore whose workers execute the tasks.
 	Semaphore string
 	Labels    map[string]string
-	// Author is shown to people. Default: the acquirer of the Client.
+	// Author is shown to operators. Default: the acquirer of the Client.
 	Author string
-	// Priority orders the jobs of a semaphore: tasks of a higher one are handed out first, then those of the earlier
-	// submission.
+	// Priority orders the jobs of a semaphore. Tasks of a job with a higher priority are handed out first, then those
+	// of the job that was submitted earlier.
 	Priority int32
-	// MaxAttempts is how many workers a task is handed to; then it has failed. A worker that returns a task unfinished
-	// does not count. Default, and 0: 3.
+	// MaxAttempts is the number of workers that a task is handed to before it has failed. A worker that returns a task
+	// unfinished does not count. Default, and 0: 3.
 	MaxAttempts int
-	// MaxResult is the most bytes of a task's result. That much is reserved from the submission on, and at least the
-	// 256 bytes of a failure. Default, and 0: 1 KiB. See NoResult.
+	// MaxResult is the maximum size of a task's result in bytes. This much is reserved when the job is submitted, and
+	// at least the 256 bytes of a failure. Default, and 0: 1 KiB. See NoResult.
 	MaxResult int
-	// RetryFailed hands out a task whose worker reported an error again, while it has attempts left. Default: its error
-	// is its result.
+	// RetryFailed hands a task out again if its worker reported an error, while it has attempts left. By default the
+	// error is the outcome of the task.
 	RetryFailed bool
-	// Timeout is how long the job may take from its submission on; then it is cancelled. A change of leader starts it
-	// again in full. Default, and 0: as long as it needs. What one attempt may take is max_hold of the semaphore's
+	// Timeout is how long the job may take from its submission. After that it is cancelled. A change of leader restarts
+	// the full timeout. Default, and 0: no limit. To limit a single attempt, set max_hold in the semaphore's
 	// definition.
 	Timeout time.Duration
-	// Retention is how long the job is kept after its end. Default, and 0: 24 h; of SubmitAndWait without an ID 30 s.
+	// Retention is how long the job is kept after its end. Default, and 0: 24 h, or 30 s for SubmitAndWait without an
+	// ID.
 	Retention time.Duration
 
-	// OnSubmitterLoss says what becomes of the job when its submitter dies.
+	// OnSubmitterLoss decides what happens to the job when its submitter dies.
 	OnSubmitterLoss SubmitterPolicy
-	// Submitter is the permit whose end cancels the job under SubmitterCancel. It must be of another semaphore than the
-	// job. nil: Submit makes a semaphore for the job, which the servers delete when the job is over, and holds its
-	// permit.
+	// Submitter is the permit whose end cancels the job under SubmitterCancel. Its semaphore must not be that of the
+	// job. If nil, Submit creates a semaphore for the job and holds its permit. The servers delete that semaphore when
+	// the job is over.
 	Submitter *client.Permit
 }
 
-// SubmitterPolicy says what becomes of a job when its submitter dies. The zero value is SubmitterKeep.
+// SubmitterPolicy decides what happens to a job when its submitter dies. The zero value is SubmitterKeep.
 type SubmitterPolicy int
 
 const (
-	// SubmitterKeep lets the job go on. It is the default because a job and its results are stored under its id, for
-	// any process to read.
+	// SubmitterKeep lets the job continue. It is the default, because a job and its results are stored under its ID and
+	// any process can read them.
 	SubmitterKeep SubmitterPolicy = iota
-	// SubmitterCancel cancels the job when the permit of its submitter has ended: after a crash, at the latest
-	// SubmitterLease later; after Close of the Client, and after the loss of its network, too. Use it where nobody else
-	// wants the results.
+	// SubmitterCancel cancels the job when the permit of its submitter has ended. After a crash this takes at most
+	// SubmitterLease. Closing the Client and losing the network also end the permit. Use it if nobody else needs the
+	// results.
 	SubmitterCancel
 )
 
@@ -74,7 +75,7 @@ func (p SubmitterPolicy) String() string {
 	return "SubmitterPolicy(" + strconv.Itoa(int(p)) + ")"
 }
 
-// spec is the job as the API writes it.
+// spec converts the job to its API message.
 func (j Job) spec() *gatekeeperv1.JobSpec {
 	s := &gatekeeperv1.JobSpec{
 		Id: j.ID, Semaphore: j.Semaphore, Labels: j.Labels, Author: j.Author, Priority: j.Priority,

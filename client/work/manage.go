@@ -11,16 +11,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxPage is the largest page that a server gives.
+// maxPage is the largest page size of the servers.
 const maxPage = 1000
 
-// Get reads a job. The error is a *client.NoSuchJobError if there is none of that id.
+// Get returns a job. The error is a *client.NoSuchJobError if there is no job with that ID.
 func Get(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	r, err := c.Work().GetJob(ctx, &gatekeeperv1.GetJobRequest{Id: id})
 	return r.GetJob(), err
 }
 
-// List reads the jobs that match req in the order of their submission, page after page. An error is the last element.
+// List iterates over the jobs that match req, in the order of their submission. It reads one page at a time. An error
+// is yielded last.
 func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListJobsRequest) iter.Seq2[*gatekeeperv1.Job, error] {
 	return func(yield func(*gatekeeperv1.Job, error) bool) {
 		page := proto.CloneOf(req)
@@ -43,7 +44,8 @@ func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListJobsReque
 	}
 }
 
-// Tasks reads the tasks of a job that match req by index, page after page. An error is the last element.
+// Tasks iterates over the tasks of a job that match req, ordered by index. It reads one page at a time. An error is
+// yielded last.
 func Tasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequest) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		page := proto.CloneOf(req)
@@ -66,16 +68,18 @@ func Tasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksReq
 	}
 }
 
-// Cancel has no more tasks of a job handed out, and the workers of those that are held must stop. reason is for people.
-// Cancelling a job that is over, or was cancelled before, changes nothing and is no error. It returns the job.
+// Cancel cancels a job and returns it. No more of its tasks are handed out, and the workers of tasks that are held must
+// stop. reason is text for operators. Cancelling a job that is over or already cancelled has no effect and is not an
+// error.
 func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeeperv1.Job, error) {
 	r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: c.Semaphore("").Acquirer(), Reason: reason})
 	return r.GetJob(), err
 }
 
-// Retry hands failed tasks out again, those of the indexes or all, with new attempts, and returns how many. It takes
-// tasks that have failed before it is called, each once however often the call is repeated; tasks that an attempt has
-// changed whose answer was lost are not counted. Tasks of a cancelled job cannot be retried.
+// Retry hands failed tasks out again with new attempts and returns their number. It applies to the tasks with the given
+// indexes, or to all if there are none. Only tasks that failed before the call are retried, each once, however often
+// the call is repeated. Tasks changed by an earlier try of the call whose response was lost are not counted. Tasks of a
+// cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -85,8 +89,8 @@ func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) 
 	return int(r.GetTasks()), err
 }
 
-// Drop gives failed tasks up, those of the indexes or all, and returns how many. Their payloads are removed. It takes,
-// and counts, the same tasks as Retry.
+// Drop gives failed tasks up and returns their number. It applies to the tasks with the given indexes, or to all if
+// there are none. Their payloads are removed. It selects and counts tasks as Retry does.
 func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -96,8 +100,8 @@ func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (
 	return int(r.GetTasks()), err
 }
 
-// Delete removes a job that is over, with its results. The error is a *client.JobNotOverError if it is not, and a
-// *client.NoSuchJobError if there is none.
+// Delete removes a job that is over, with its results. The error is a *client.JobNotOverError if the job is not over,
+// and a *client.NoSuchJobError if it does not exist.
 func Delete(ctx context.Context, c *client.Client, id string) error {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -106,8 +110,8 @@ func Delete(ctx context.Context, c *client.Client, id string) error {
 	return DeleteSubmitted(ctx, c, j)
 }
 
-// DeleteSubmitted is Delete of a job that the caller has read. It leaves a job alone that was submitted under the same
-// id since, and is no error if the job is gone already.
+// DeleteSubmitted is like Delete, for a job that the caller has read. It does not delete a job that was submitted later
+// under the same ID, and returns no error if the job no longer exists.
 func DeleteSubmitted(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) error {
 	_, err := c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: j.GetSpec().GetId(), SubmittedRevision: j.GetSubmittedRevision()})
 	if _, gone := errors.AsType[*client.NoSuchJobError](err); gone {
@@ -116,7 +120,8 @@ func DeleteSubmitted(ctx context.Context, c *client.Client, j *gatekeeperv1.Job)
 	return err
 }
 
-// Workers reads who offers to work for a semaphore, and what they hold; for the empty name, of all semaphores.
+// Workers returns the workers that offer to work for a semaphore, with the tasks they hold. An empty name selects all
+// semaphores.
 func Workers(ctx context.Context, c *client.Client, semaphore string) ([]*gatekeeperv1.Worker, error) {
 	r, err := c.Work().ListWorkers(ctx, &gatekeeperv1.ListWorkersRequest{Semaphore: semaphore})
 	return r.GetWorkers(), err

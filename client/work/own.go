@@ -15,29 +15,29 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// SubmitterLease is how long the permit of a submitter lives without a refresh: how long after its death its job is
-// cancelled, at the latest.
+// SubmitterLease is the duration of a submitter's permit. It bounds how long after the submitter's death its job is
+// cancelled.
 const SubmitterLease = 30 * time.Second
 
 const (
-	// ownLabel says for which job a semaphore was made. Servers read it. Its name is frozen.
+	// ownLabel is the label that holds the ID of the job for which a semaphore was created. Servers read it. Its name
+	// is frozen.
 	ownLabel = "gatekeeper/job"
-	// ownPrefix begins the names of such semaphores.
+	// ownPrefix is the prefix of the names of such semaphores.
 	ownPrefix = "submitter/"
-	// ownHolder is the holder id of the submitter. It is always the same, so a submitter that starts again gets its
-	// permit back.
+	// ownHolder is the holder ID of the submitter. It is constant, so that a restarted submitter gets its permit back.
 	ownHolder = "submitter"
 )
 
-// ownSemaphore is a semaphore that was made for one job, with the permit of its submitter.
+// ownSemaphore is a semaphore created for one job, with the permit of its submitter.
 type ownSemaphore struct {
 	name    string
 	token   uint64
-	permit  *client.Permit // nil: the Client held it before
-	version uint64         // of its definition; 0: it was there before
+	permit  *client.Permit // nil if the Client already held the permit
+	version uint64         // of its definition; 0 if the semaphore already existed
 }
 
-// makeOwn makes the semaphore of a job, which only this group and acquirer may hold, and acquires its permit.
+// makeOwn creates the semaphore of a job, which only this group and acquirer can hold, and acquires its permit.
 func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, error) {
 	own := &ownSemaphore{name: ownName(job)}
 	sem := c.Semaphore(own.name, client.WithHolderID(ownHolder))
@@ -67,8 +67,8 @@ func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, 
 	return nil, err
 }
 
-// releaseAtEnd releases the permit when it must not be counted on any more, because the job is over and its semaphore
-// was deleted for example. Nobody else would, and it would take its slot until it expires.
+// releaseAtEnd releases the permit when it must no longer be used, for example because the job is over and its
+// semaphore was deleted. Otherwise the permit would occupy its slot until it expires.
 func (o *ownSemaphore) releaseAtEnd() {
 	if o.permit == nil {
 		return
@@ -78,12 +78,12 @@ func (o *ownSemaphore) releaseAtEnd() {
 		if errors.Is(context.Cause(held), client.ErrStopped) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(held), lastWord)
 			defer cancel()
-			_ = o.permit.Release(ctx) // else it expires
+			_ = o.permit.Release(ctx) // on an error the permit expires
 		}
 	})
 }
 
-// ownName is the name of the semaphore of a job: its id, if a semaphore may be named so.
+// ownName returns the name of a job's semaphore: the job's ID if that is a valid name, or else its hash.
 func ownName(job string) string {
 	if len(job) > 200 || strings.ContainsAny(job, "*?[]") {
 		sum := sha256.Sum256([]byte(job))
@@ -92,8 +92,8 @@ func ownName(job string) string {
 	return ownPrefix + job
 }
 
-// remove gives the permit back, and removes the semaphore if it was made here. What does not get through is left to the
-// servers: the permit expires.
+// remove releases the permit, and removes the semaphore if it was created here. If a call fails, the servers clean up:
+// the permit expires.
 func (o *ownSemaphore) remove(ctx context.Context, c *client.Client) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()

@@ -11,31 +11,33 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// waitedRetention is how long the job of SubmitAndWait is kept after its end by default. Only that call knows its id.
+// waitedRetention is the default retention of a SubmitAndWait job. Only that call knows its ID.
 const waitedRetention = 30 * time.Second
 
-// Submitted is a job that is stored.
+// Submitted describes a stored job.
 type Submitted struct {
 	ID string
-	// Job is the job as it was then.
+	// Job is the state of the job at that time.
 	Job *gatekeeperv1.Job
-	// Repeated: the job had been submitted before.
+	// Repeated reports that the job had been submitted before.
 	Repeated bool
-	// Submitter is the permit whose end cancels the job. The Client keeps it alive, and if Submit made it releases it
-	// when the job is over. To cancel the job earlier, release it. It is nil under SubmitterKeep, for a job that is
-	// over, and if this Client had submitted the job before.
+	// Submitter is the permit whose end cancels the job. The Client keeps it alive. If Submit acquired it, the Client
+	// releases it when the job is over. To cancel the job earlier, release the permit. Submitter is nil under
+	// SubmitterKeep, for a job that is over, and if this Client had submitted the job before.
 	Submitter *client.Permit
 }
 
-// Submit stores a job of one task for each payload, and returns when all of it is committed. Workers get its tasks only
-// then. A payload has at most 64 KiB and a job 64 MiB, unless the settings of the cluster say otherwise.
+// Submit stores a job with one task for each payload, and returns when the whole job is committed. Workers receive
+// tasks only after that. By default a payload can have at most 64 KiB and a job 64 MiB; the settings of the cluster can
+// change these limits.
 //
-// Attempts are repeated until ctx ends, also after an unknown outcome, because the id makes that safe. While no server
-// answers, at most as many submissions wait as client.WithSubmitBuffer allows.
+// Submit retries until ctx ends, even after an unknown outcome, because the ID makes that safe. While no server
+// answers, the number of waiting submissions is limited by client.WithSubmitBuffer.
 //
-// Errors: *client.JobDiffersError if the id belongs to a job of other content, *client.WorkLimitError,
-// *client.NoSuchDefinitionError if there is no such semaphore, *client.SubmitBufferError, *client.UnavailableError, and
-// those of every call. After an *client.UnavailableError the job may be stored: submit it again under the same id.
+// The error is a *client.JobDiffersError if the ID belongs to a job with different content, a
+// *client.NoSuchDefinitionError if the semaphore does not exist, a *client.WorkLimitError, a *client.SubmitBufferError,
+// a *client.UnavailableError, or an error that every call can return. After a *client.UnavailableError the job may be
+// stored: submit it again under the same ID.
 func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (*Submitted, error) {
 	return SubmitSeq(ctx, c, job, func(yield func([]byte, error) bool) {
 		for _, p := range payloads {
@@ -46,9 +48,9 @@ func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (
 	})
 }
 
-// SubmitSeq is Submit for payloads that need not be in memory all at once. payloads is ranged over once for each
-// attempt, so it must yield the same each time. An error that it yields ends the submission, of which nothing is left,
-// and is returned.
+// SubmitSeq is like Submit, but does not need all payloads in memory. It iterates over payloads once for each try, so
+// payloads must yield the same sequence each time. If it yields an error, SubmitSeq stores nothing and returns that
+// error.
 func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq2[[]byte, error]) (*Submitted, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 			if over, err := isOver(ctx, c, job.ID); err != nil {
 				return nil, err
 			} else if over {
-				break // it needs no submitter any more
+				break // a job that is over needs no submitter
 			}
 		}
 		var err error
@@ -81,7 +83,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 	}
 	r, err := c.SubmitJob(ctx, spec, payloads)
 	if own != nil && given && errors.Is(err, client.ErrUnavailable) {
-		own.releaseAtEnd() // the job may be stored; the same call again continues with this permit
+		own.releaseAtEnd() // the job may be stored; repeating the call reuses this permit
 		return nil, err
 	}
 	if own != nil && (err != nil || r.GetJob().GetOver() || r.GetJob().GetSpec().GetOwnSemaphore() != own.name) {
@@ -105,11 +107,11 @@ func isOver(ctx context.Context, c *client.Client, id string) (bool, error) {
 	return j.GetOver(), err
 }
 
-// SubmitAndWait submits one task, waits for its end, and returns its result. If it has not ended with one, the error is
-// a *TaskError, which says why. Other errors are those of Submit and of Wait.
+// SubmitAndWait submits one task, waits until it ends, and returns its result. If the task ends without a result, the
+// error is a *TaskError that says why. Other errors are those of Submit and Wait.
 //
-// When ctx ends first, the job is cancelled if its ID was drawn, because nobody else knows it. A job with an ID goes
-// on, and the same call waits for it again.
+// If ctx ends first and the job has a generated ID, the job is cancelled, because nobody else knows that ID. A job with
+// an ID continues, and repeating the call waits for it again.
 func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byte) ([]byte, error) {
 	drawn := job.ID == ""
 	if drawn {
@@ -128,10 +130,10 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 	if drawn && ctx.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 		defer cancel()
-		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // otherwise it runs in vain, or was not stored
+		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error the job was not stored, or runs in vain
 	}
 	return nil, err
 }
 
-// lastWord bounds what is said to the servers after the caller's context has ended.
+// lastWord bounds calls to the servers after the caller's context has ended.
 const lastWord = 2 * time.Second

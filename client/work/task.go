@@ -5,25 +5,25 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Task is a task that this process executes, and holds by a permit. Its methods may be called from any goroutine.
+// Task is a task that this process executes under a permit. It is safe for concurrent use.
 type Task struct{ held *client.WorkTask }
 
-// Job is the job's id.
+// Job returns the ID of the job.
 func (t *Task) Job() string { return t.held.Job.GetId() }
 
-// Spec is what the submitter says of the job. It must not be changed.
+// Spec returns the job as its submitter described it. It must not be modified.
 func (t *Task) Spec() *gatekeeperv1.JobSpec { return t.held.Job }
 
-// Index is the task's place in the job, from 0.
+// Index returns the position of the task in the job, from 0.
 func (t *Task) Index() int { return int(t.held.Task.GetIndex()) }
 
-// Payload is what was submitted. It must not be changed.
+// Payload returns the payload that was submitted. It must not be modified.
 func (t *Task) Payload() []byte { return t.held.Task.GetPayload() }
 
-// Attempt is 1 for the first worker that has the task. Workers that returned it unfinished do not count.
+// Attempt returns the number of this attempt, from 1. Workers that returned the task unfinished do not count.
 func (t *Task) Attempt() int { return int(t.held.Task.GetAttempts()) }
 
-// MaxResult is the most bytes that the result may have.
+// MaxResult returns the maximum size of the result in bytes.
 func (t *Task) MaxResult() int {
 	if t.held.Job.MaxResult == nil {
 		return 1 << 10 // the API's default
@@ -31,17 +31,18 @@ func (t *Task) MaxResult() int {
 	return int(t.held.Job.GetMaxResult())
 }
 
-// LastFailure is what was said of the last attempt that failed or went back.
+// LastFailure returns the message of the last attempt that failed or was returned.
 func (t *Task) LastFailure() string { return t.held.Task.GetFailure() }
 
-// Token is the fencing token of the task's permit. It rises with every attempt. Pass it along with what the task
-// writes, and let the resource refuse a token that is older than the newest it has seen.
+// Token returns the fencing token of the task's permit. It rises with every attempt. Send it with every write of the
+// task, and let the resource reject a token that is older than the newest it has seen.
 func (t *Task) Token() uint64 { return t.held.Permit.Token() }
 
-// Permit is what the task is held by, for Ensure before a step that must not be cut short. Do not release it.
+// Permit returns the permit under which the task is held. Call its Ensure before a step that must not be cut short. Do
+// not release it.
 func (t *Task) Permit() *client.Permit { return t.held.Permit }
 
-// Progress reports how far the task has come, for people: fraction is from 0 to 1, and text has at most 256 bytes. It
-// is cheap enough for every turn of a loop. With client.WithStallLimit on the worker's Semaphore, a task that does not
-// report for that long must stop.
+// Progress reports the progress of the task to operators. fraction ranges from 0 to 1, and text can have at most 256
+// bytes. Progress is cheap enough to call in every iteration of a loop. If the worker's Semaphore has a
+// client.WithStallLimit, a task that does not report for that long must stop.
 func (t *Task) Progress(fraction float64, text string) { t.held.Progress(fraction, text) }

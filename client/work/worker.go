@@ -16,44 +16,44 @@ import (
 const (
 	// GraceUnlimited is the Grace of a worker that finishes its tasks.
 	GraceUnlimited = -1
-	// endsWithin bounds how long a worker that stops tries to report how its tasks have ended.
+	// endsWithin bounds how long a stopping worker tries to report the ends of its tasks.
 	endsWithin = 5 * time.Second
 )
 
-// ErrWorkerStops is the cause with which the context of a task ends when its worker stops, after Worker.Grace.
+// ErrWorkerStops is the cancellation cause of a task's context if its worker stops and Worker.Grace has passed.
 var ErrWorkerStops = errors.New("the worker stops")
 
 // Worker executes tasks of one semaphore.
 type Worker struct {
-	// Semaphore is whose tasks are executed. Its options say who works: group, acquirer, weight, metadata, stop time
-	// and stall limit.
+	// Semaphore is the semaphore whose tasks are executed. Its options set the worker's group, acquirer, weight,
+	// metadata, stop time and stall limit.
 	Semaphore *client.Semaphore
-	// Parallel is how many tasks are executed at a time, at most 1 000. Default, and 0: 1.
+	// Parallel is the number of tasks to execute at a time, at most 1 000. Default, and 0: 1.
 	Parallel int
-	// Handle executes a task and returns its result, on a separate goroutine. ctx ends when the task must stop: because
-	// its permit must not be counted on any more, its job was cancelled, or the worker stops; context.Cause says which.
-	// It has the values of Run's context, and client.TokenOf and client.PermitOf work on it.
+	// Handle executes a task on a separate goroutine and returns its result. ctx is cancelled when the task must stop:
+	// because its permit can no longer be relied on, its job was cancelled, or the worker stops. context.Cause says
+	// which. ctx has the values of Run's context, and client.TokenOf and client.PermitOf work on it.
 	//
-	// The task is done if the error is nil. It goes back, uncounted, if Handle returns an error after ctx has ended, or
-	// one that is client.ErrCutShort. Otherwise it has failed, with the text of the error; a result that is returned
-	// with the error is kept if both fit into MaxResult, or into 256 bytes if that is more. A task that ran for longer
-	// than max_hold, or made no progress for its stall limit, has failed as well, and so has one that panicked, that
-	// called runtime.Goexit, or whose result is larger than the job allows.
+	// If Handle returns a nil error, the task is done. If it returns an error after ctx was cancelled, or
+	// client.ErrCutShort, the task is returned to the queue and the attempt does not count. After any other error the
+	// task has failed with the text of the error. A result returned with an error is kept if both fit into MaxResult,
+	// or into 256 bytes if that is more. A task has also failed if it ran longer than max_hold, made no progress for
+	// its stall limit, panicked, called runtime.Goexit, or returned a result larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
-	// Grace is for how long tasks may go on after the context of Run has ended. Then their contexts end too. Default,
-	// and 0: they end at once. GraceUnlimited lets all of them finish.
+	// Grace is how long tasks may continue after the context of Run has ended. Then their contexts are cancelled.
+	// Default, and 0: they are cancelled immediately. GraceUnlimited lets all of them finish.
 	Grace time.Duration
-	// Denied is called when the semaphore does not let the worker in, or is paused, once for each reason and each
-	// pause. The worker keeps waiting. It may be nil: then the Client logs the denial as a warning, and a pause as
-	// information, with the gkctl command that explains it.
+	// Denied is called when the semaphore does not admit the worker or is paused, once for each reason and each pause.
+	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause as information,
+	// with the gkctl command that explains it.
 	Denied func(context.Context, *client.DeniedError)
-	// Ended is called when a task has ended and its end was sent. It may be nil.
+	// Ended is called when a task has ended and its end was sent. It can be nil.
 	Ended func(context.Context, Report)
-	// Logger gets failed tasks, and what nobody would otherwise hear of. Default: slog.Default().
+	// Logger receives failed tasks, and problems that are not reported elsewhere. Default: slog.Default().
 	Logger *slog.Logger
 }
 
-// Report says how a task has ended.
+// Report describes the end of a task.
 type Report struct {
 	Task *Task
 	// Outcome is DONE, FAILED or CUT_SHORT.
@@ -61,20 +61,22 @@ type Report struct {
 	// Err is the error of a task that is not done.
 	Err  error
 	Took time.Duration
-	// Unrecorded is why the end is not recorded: a *client.EndedError, for example, if the permit was lost and another
-	// worker has the task. nil: it is recorded, or the task has gone back.
+	// Unrecorded is the reason why the end is not recorded: for example a *client.EndedError if the permit was lost and
+	// another worker has the task. It is nil if the end is recorded or the task was returned to the queue.
 	Unrecorded error
 }
 
-// Run executes tasks until ctx ends, and then returns its cause; or until the servers refuse the worker for good, such
-// as for a weight that is too large, and returns why. A semaphore that is missing, paused or full is waited for.
+// Run executes tasks until ctx ends, and returns the cause. It returns earlier if the servers refuse the worker
+// permanently, for example because its weight is too large, with the reason. If the semaphore is missing, paused or
+// full, Run waits.
 //
-// At its end it takes no more tasks, lets those that it has go on for Grace, ends their contexts, waits until all have
-// returned, and reports their ends. Tasks that are unfinished go to other workers at once. While no server answers, the
-// tasks that it has go on for as long as their permits can be counted on, and it takes up its work when one answers.
+// When ctx ends, Run takes no more tasks, lets running tasks continue for Grace, cancels their contexts, waits until
+// all have returned, and reports their ends. Unfinished tasks are handed to other workers immediately. While no server
+// answers, running tasks continue for as long as their permits can be relied on. Run takes new tasks again when a
+// server answers.
 func Run(ctx context.Context, w Worker) error {
 	if w.Semaphore == nil || w.Handle == nil {
-		return errors.New("a worker needs a Semaphore and Handle")
+		return errors.New("a worker requires a Semaphore and a Handle")
 	}
 	if w.Logger == nil {
 		w.Logger = slog.Default()
@@ -90,7 +92,7 @@ func Run(ctx context.Context, w Worker) error {
 	offering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	offered := make(chan struct{})
-	var err error // of the offer, once that is over
+	var err error // error of OfferWork; read it only after offered is closed
 	go func() {
 		defer close(offered)
 		h := client.WorkHandler{Open: r.open, Task: r.accept}
@@ -114,15 +116,15 @@ func Run(ctx context.Context, w Worker) error {
 	if !refused {
 		err = context.Cause(ctx)
 	}
-	r.working.Wait() // tasks that came last
+	r.working.Wait() // tasks that arrived last
 	return err
 }
 
-// run is a worker that runs.
+// run is a running worker.
 type run struct {
 	Worker
-	ends   context.Context //nolint:containedctx // for the ends of tasks
-	cut    context.Context //nolint:containedctx // ends when running tasks must stop
+	ends   context.Context //nolint:containedctx // for reporting the ends of tasks
+	cut    context.Context //nolint:containedctx // cancelled when running tasks must stop
 	cutNow context.CancelFunc
 
 	mu       sync.Mutex // guards everything below
@@ -130,11 +132,11 @@ type run struct {
 	running  int // tasks whose Handle has not returned
 	draining bool
 
-	handling sync.WaitGroup // Handle of each task
-	working  sync.WaitGroup // each task, with its end
+	handling sync.WaitGroup // counts running Handles
+	working  sync.WaitGroup // counts tasks whose end is not yet reported
 }
 
-// open begins with a new stream. It offers what is free: tasks of earlier streams go on.
+// open is called for each new stream. It offers the free slots only, because tasks of earlier streams continue.
 func (r *run) open(s *client.WorkStream) (slots int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +147,7 @@ func (r *run) open(s *client.WorkStream) (slots int, ok bool) {
 	return r.Parallel - r.running, true
 }
 
-// accept begins a task.
+// accept starts a task.
 func (r *run) accept(held *client.WorkTask) {
 	r.mu.Lock()
 	draining := r.draining
@@ -158,7 +160,7 @@ func (r *run) accept(held *client.WorkTask) {
 	if draining {
 		go func() {
 			defer r.working.Done()
-			_ = r.end(held, client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}) // it is logged
+			_ = r.end(held, client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}) // end logs the error
 		}()
 		return
 	}
@@ -168,8 +170,8 @@ func (r *run) accept(held *client.WorkTask) {
 	}()
 }
 
-// drain takes no more tasks, and ends the contexts of those that run after the grace. It returns the stream, if there
-// is one.
+// drain stops taking tasks, and cancels the contexts of running tasks after the grace period. It returns the current
+// stream, or nil if there is none.
 func (r *run) drain() *client.WorkStream {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +189,7 @@ func (r *run) drain() *client.WorkStream {
 	return r.stream
 }
 
-// close ends the stream in order, so that a task which is on its way goes back.
+// close closes the stream gracefully, so that a task in transit is returned.
 func (r *run) close(s *client.WorkStream, offered <-chan struct{}, stop func()) {
 	if s != nil {
 		s.Close()
@@ -242,7 +244,7 @@ func (r *run) finish(ctx context.Context, held *client.WorkTask, started time.Ti
 	}
 }
 
-// handle calls Handle. A panic is an error of the task.
+// handle calls Handle and converts a panic to an error.
 func (r *run) handle(ctx context.Context, t *Task) (result []byte, err error) {
 	defer r.handling.Done()
 	defer func() {
@@ -258,7 +260,7 @@ type panicError struct{ value any }
 
 func (e *panicError) Error() string { return fmt.Sprintf("the task panicked: %v", e.value) }
 
-// outcome says how a task has ended.
+// outcome determines the outcome of a task.
 func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (client.WorkEnd, error) {
 	const (
 		done     = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
@@ -268,7 +270,7 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	stopped := context.Cause(ctx)
 	own := errors.Is(stopped, client.ErrHeldTooLong) || errors.Is(stopped, client.ErrStalled)
 	if most := t.MaxResult(); len(result) > most {
-		tooLarge := fmt.Errorf("the result has %d bytes, and max_result of the job is %d", len(result), most)
+		tooLarge := fmt.Errorf("the result has %d bytes, but max_result of the job is %d", len(result), most)
 		result = nil
 		if err == nil {
 			return client.WorkEnd{Outcome: failed, Failure: tooLarge.Error()}, tooLarge
@@ -286,7 +288,7 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	return client.WorkEnd{Outcome: failed, Result: result, Failure: err.Error()}, err
 }
 
-// whyBack says why a task goes back. The cause of its context says more than that the context has ended.
+// whyBack returns the reason why a task is returned. The cause of its context is more specific than context.Canceled.
 func whyBack(stopped, err error) string {
 	switch {
 	case stopped == nil:
@@ -297,8 +299,8 @@ func whyBack(stopped, err error) string {
 	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
-// free gives the slot of a task back. next: the task's own stream is used, so the end of the task can ask for another
-// one.
+// free frees the slot of a task. next reports that the task's own stream is in use, so that the end of the task can
+// request another one.
 func (r *run) free(held *client.WorkTask) (next bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -321,28 +323,28 @@ func (r *run) end(held *client.WorkTask, e client.WorkEnd) error {
 		err = held.End(r.ends, e)
 	}
 	if err != nil {
-		r.Logger.Warn("gatekeeper: the end of a task is not recorded", "job", held.Job.GetId(), "index", held.Task.GetIndex(),
+		r.Logger.Warn("gatekeeper: the end of a task was not recorded", "job", held.Job.GetId(), "index", held.Task.GetIndex(),
 			"token", held.Permit.Token(), "outcome", e.Outcome, "error", err)
 	}
 	return err
 }
 
-// watch reports a task that still runs when its permit is gone. It is called when the permit's context has ended.
+// watch logs a task that is still running after its permit is gone. It is called when the permit's context has ended.
 func (r *run) watch(t *Task, returned <-chan struct{}) {
 	select {
 	case <-returned:
 		return
 	case <-t.Permit().Done():
 	}
-	timer := time.NewTimer(promptness) // a task that looks at its context returns a moment later
+	timer := time.NewTimer(promptness) // a task that watches its context returns a moment later
 	defer timer.Stop()
 	select {
 	case <-returned:
 	case <-timer.C:
-		r.Logger.Error("gatekeeper: the task still runs although ITS PERMIT IS GONE, another worker may execute it at the same time",
+		r.Logger.Error("gatekeeper: the task still runs although ITS PERMIT HAS ENDED; another worker may execute it at the same time",
 			"job", t.Job(), "index", t.Index(), "token", t.Token(), "cause", context.Cause(t.Permit().Context()))
 	}
 }
 
-// promptness is how long a task may take to return after its permit is gone before that is reported.
+// promptness is how long a task may take to return after the end of its permit before this is logged.
 const promptness = time.Second

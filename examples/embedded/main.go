@@ -1,5 +1,5 @@
-// Command embedded is an application whose own processes are the Gatekeeper cluster: nothing else is installed or
-// started. Run it on two production hosts and on a small one at the standby site; docs/embedding.md does so, kills one,
+// Command embedded is an application whose processes form the Gatekeeper cluster; nothing else needs to be installed or
+// started. Run it on two production hosts and on a small one at the standby site. docs/embedding.md does so, kills one,
 // and moves the job.
 package main
 
@@ -24,7 +24,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// application is one process of it.
+// application is one process of the application.
 type application struct {
 	id, group, members, dataDir, api, timetable string
 }
@@ -33,10 +33,10 @@ func main() {
 	var app application
 	flag.StringVar(&app.id, "id", "", "name of this process, one of -members")
 	flag.StringVar(&app.group, "group", "prod", "where it runs")
-	flag.StringVar(&app.members, "members", "", "ID=HOST:PORT of each process, for the cluster's own traffic, separated by commas")
-	flag.StringVar(&app.dataDir, "data-dir", "", "folder of this process alone")
+	flag.StringVar(&app.members, "members", "", "ID=HOST:PORT of each process, for traffic within the cluster, separated by commas")
+	flag.StringVar(&app.dataDir, "data-dir", "", "data directory of this process; must not be shared")
 	flag.StringVar(&app.api, "api-address", "", "HOST:PORT for gkctl and the other processes")
-	flag.StringVar(&app.timetable, "timetable", "30 2 * * *", "when the job is due, as for cron")
+	flag.StringVar(&app.timetable, "timetable", "30 2 * * *", "when the job is due, as a cron expression")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -57,7 +57,7 @@ func (app *application) run(ctx context.Context) (err error) {
 		Members:    members,
 		DataDir:    app.dataDir,
 		APIAddress: app.api,
-		Definitions: []*gatekeeperv1.Definition{ // created once; what an operator makes of them stays
+		Definitions: []*gatekeeperv1.Definition{ // created once; later edits by operators are kept
 			{Name: "nightly-export", GroupPattern: new("prod"), Duration: durationpb.New(10 * time.Second)},
 		},
 		DumpInterval: 5 * time.Minute,
@@ -81,7 +81,7 @@ func (app *application) run(ctx context.Context) (err error) {
 		return err
 	}
 	timetable.Start()
-	defer func() { // notified, waited for, and their permits given back while the member still serves
+	defer func() { // The jobs stop and release their permits while the member still serves.
 		stopJobs()
 		<-timetable.Stop().Done()
 	}()
@@ -94,7 +94,7 @@ func (app *application) run(ctx context.Context) (err error) {
 	}
 }
 
-// export is the job. A real one does its work, and stops when ctx ends.
+// export is the job. A real job would do its work and stop when ctx ends.
 func (app *application) export(ctx context.Context) error {
 	slog.Info("exporting", "on", app.id, "token", client.TokenOf(ctx))
 	return ctx.Err()

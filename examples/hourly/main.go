@@ -1,4 +1,5 @@
-// Command hourly writes a report once an hour, on one of the hosts that run it. docs/jobs.md begins with it.
+// Command hourly writes a report once an hour, on one of the hosts that run it. It is the first example of
+// docs/jobs.md.
 package main
 
 import (

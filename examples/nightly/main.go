@@ -1,4 +1,5 @@
-// Command nightly runs one job on as many hosts as start it: each run on one of them. The README shows it.
+// Command nightly runs one job on all hosts that start it. Each run takes place on one of them. It is the example of
+// the README.
 package main
 
 import (

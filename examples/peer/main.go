@@ -1,5 +1,5 @@
-// Command peer is the server of the JGroups article: each node submits tasks, and executes those of all nodes. It reads
-// what to do from standard input. docs/articles/jgroups.md starts three peers and kills one in the middle of a task.
+// Command peer is the server of the JGroups article: each node submits tasks and executes those of all nodes. It reads
+// commands from standard input. docs/articles/jgroups.md starts three peers and kills one in the middle of a task.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/work"
 )
 
-// semaphore is whose workers the peers are.
+// semaphore is the semaphore of the peers. They are its workers.
 const semaphore = "peers"
 
 // peer is one node.
@@ -50,7 +50,7 @@ func main() {
 	working.Wait()
 }
 
-// join waits until this node is one of the workers, and shows who they are.
+// join waits until this node is one of the workers, and prints the workers.
 func (p *peer) join(ctx context.Context) {
 	self := p.client.Semaphore(semaphore).Acquirer()
 	for ctx.Err() == nil {
@@ -68,7 +68,7 @@ func (p *peer) join(ctx context.Context) {
 	}
 }
 
-// loop does what standard input says, until q.
+// loop executes the commands from standard input until q.
 func (p *peer) loop(ctx context.Context) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() && ctx.Err() == nil {
@@ -85,7 +85,7 @@ func (p *peer) loop(ctx context.Context) {
 	}
 }
 
-// submit is the master's part.
+// submit submits a task. This is the master's part.
 func (p *peer) submit(ctx context.Context, task string) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -99,7 +99,7 @@ func (p *peer) submit(ctx context.Context, task string) {
 	fmt.Println("<== result =", string(result))
 }
 
-// handle is the slave's part.
+// handle executes a task. This is the slave's part.
 func (p *peer) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 	if t.Attempt() > 1 {
 		fmt.Println("**** taking over the task")

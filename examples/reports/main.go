@@ -1,6 +1,6 @@
 // Command reports is the web shop of the StopLight article, on several hosts. Every host registers the same two tasks,
-// and each due report is compiled by one of them. docs/articles/stoplight.md starts three hosts and kills one in the
-// middle of a report.
+// and one of them compiles each due report. docs/articles/stoplight.md starts three hosts and kills one in the middle
+// of a report.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
 )
 
-// shop is one process of it.
+// shop is one process of the web shop.
 type shop struct {
 	host, listen, dir string
 	every             time.Duration
@@ -32,8 +32,8 @@ type shop struct {
 func main() {
 	var s shop
 	flag.StringVar(&s.host, "host", "", "name of this host")
-	flag.StringVar(&s.listen, "listen", "", "HOST:PORT where it answers the other hosts' probes")
-	flag.StringVar(&s.dir, "dir", ".", "folder that all hosts share")
+	flag.StringVar(&s.listen, "listen", "", "HOST:PORT on which this host answers the probes of the others")
+	flag.StringVar(&s.dir, "dir", ".", "directory shared by all hosts")
 	flag.DurationVar(&s.every, "every", time.Minute, "how often the reports are due")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -87,14 +87,14 @@ func (s *shop) run(ctx context.Context) (err error) {
 	}
 }
 
-// closeManager stops the tasks, and waits until their permits have been given back.
+// closeManager stops the tasks and waits until their permits are released.
 func closeManager(m *tasks.Manager) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return m.Close(ctx)
 }
 
-// sales mails the sales report. The mail is a line in a file that all hosts share.
+// sales mails the sales report. The mail is a line in a file shared by all hosts.
 func (s *shop) sales(ctx context.Context) error {
 	_, due := client.PermitOf(ctx).Firing()
 	return s.mail(fmt.Sprintf("sales-report %d from %s", due.UnixMilli(), s.host))
@@ -109,8 +109,8 @@ func (s *shop) mail(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// report is the inventory report. It is compiled in a draft, and needs the file stock.csv, which another system
-// delivers at some time.
+// report is the inventory report. It is compiled in a draft file, and waits for the file stock.csv, which another
+// system delivers.
 type report struct {
 	shop *shop
 	name string
@@ -132,7 +132,8 @@ func (r *report) Reset(context.Context) error {
 	return nil
 }
 
-// Run compiles the report. Two hosts must not do that at once, and a draft must not be there: it would be overwritten.
+// Run compiles the report. Two hosts must not do that at the same time, and the draft must not exist yet, so that none
+// is overwritten.
 func (r *report) Run(ctx context.Context) error {
 	slog.Info("compiling", "on", r.shop.host, "token", client.TokenOf(ctx))
 	f, err := os.OpenFile(r.draft(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -152,7 +153,7 @@ func (r *report) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	// This host may have been suspended for as long as another one has had the task.
+	// This host may have been suspended while another one took over the task.
 	if err := client.PermitOf(ctx).Ensure(ctx, time.Second); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Command wordcount counts the words of files, on as many hosts as run its workers. docs/work.md explains it.
+// Command wordcount counts the words of files, on all hosts that run its workers. docs/work.md explains it.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	id := flag.String("job", "", "id of the job; the same id with the same files is the same job")
+	id := flag.String("job", "", "ID of the job; the same ID with the same files denotes the same job")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -36,12 +36,12 @@ func main() {
 	}
 }
 
-// count is the worker's part: the payload is a text, and the result is the number of its words.
+// count counts the words of a payload. It runs on the workers.
 func count(_ context.Context, t *work.Task) ([]byte, error) {
 	return []byte(strconv.Itoa(len(bytes.Fields(t.Payload())))), nil
 }
 
-// submit is the submitter's part: one task for each file.
+// submit submits a job with one task for each file.
 func submit(ctx context.Context, c *client.Client, id string, files []string) error {
 	texts := make([][]byte, len(files))
 	for i, file := range files {

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// served is a secure server, and a file of contexts that leads to it, by paths relative to the file.
+// served starts a server with TLS, and sets GK_CONFIG to a context file that leads to it, with relative paths.
 func served(t *testing.T) (address string) {
 	t.Helper()
 	ca := authoritytest.New(t)
@@ -41,7 +41,7 @@ func served(t *testing.T) (address string) {
 	return s.APIAddress()
 }
 
-func TestDial_OfAContext_ReachesItsClusterAsItsCaller(t *testing.T) {
+func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 	address := served(t)
 	who := func(name string) (string, error) {
 		c, err := contexts.Dial(t.Context(), name)
@@ -50,33 +50,33 @@ func TestDial_OfAContext_ReachesItsClusterAsItsCaller(t *testing.T) {
 		}
 		defer c.Close()
 		if group := c.Semaphore("s").Group(); group != "zone-a" {
-			t.Errorf("context %q: group %q", name, group)
+			t.Errorf("Group() with context %q = %q, want zone-a", name, group)
 		}
 		r, err := c.Auth().WhoAmI(t.Context(), &gatekeeperv1.WhoAmIRequest{})
 		return r.GetCredential(), err
 	}
 	for _, name := range []string{"prod", ""} {
 		if got, err := who(name); got != "cert:admin" || err != nil {
-			t.Errorf("context %q: %q, %v", name, got, err)
+			t.Errorf("credential with context %q = %q, %v, want cert:admin", name, got, err)
 		}
 	}
 	t.Setenv("GK_CONTEXT", "none")
 	t.Setenv("GK_ENDPOINTS", "127.0.0.1:2")
-	if got, err := who("prod"); got != "cert:admin" || err != nil { // a name counts before variables
-		t.Errorf("by its name: %q, %v", got, err)
+	if got, err := who("prod"); got != "cert:admin" || err != nil { // a name takes precedence over variables
+		t.Errorf("credential with context \"prod\" and variables set = %q, %v, want cert:admin", got, err)
 	}
 	if c, err := contexts.Load(""); err != nil || c.Name != "none" {
-		t.Errorf("in force: %+v, %v", c, err)
+		t.Errorf("Load(\"\") = %+v, %v, want the context none", c, err)
 	}
 	if endpoints, _ := (&contexts.Context{Endpoints: []string{address}}).Options(false); len(endpoints) != 1 || endpoints[0] != "127.0.0.1:2" {
-		t.Errorf("a variable does not count before the present context: %v", endpoints)
+		t.Errorf("Options(false) = %v, want GK_ENDPOINTS to take precedence over the current context", endpoints)
 	}
 	if _, err := contexts.Dial(t.Context(), "prd"); err == nil || !strings.Contains(err.Error(), `no context "prd"`) {
-		t.Errorf("a context that is not there: %v", err)
+		t.Errorf("Dial with an unknown context: %v", err)
 	}
 }
 
-func TestBearer_OfAChosenContextWithACredential_IsItsOwn(t *testing.T) {
+func TestBearer_ChosenContextWithACredential_IgnoresVariables(t *testing.T) {
 	t.Setenv("GK_BEARER_TOKEN", "secret")
 	byCertificate := contexts.Context{TLS: contexts.TLS{Cert: "c"}}
 	for what, c := range map[string]struct {
@@ -87,10 +87,10 @@ func TestBearer_OfAChosenContextWithACredential_IsItsOwn(t *testing.T) {
 		"chosen, with a certificate": {byCertificate, true, "", ""},
 		"chosen, with a file":        {contexts.Context{TokenFile: "f"}, true, "f", ""},
 		"chosen, without any":        {contexts.Context{}, true, "", "secret"},
-		"present":                    {contexts.Context{TokenFile: "f"}, false, "", "secret"},
+		"current":                    {contexts.Context{TokenFile: "f"}, false, "", "secret"},
 	} {
 		if file, token := c.of.Bearer(c.chosen); file != c.file || token != c.token {
-			t.Errorf("%s: %q, %q", what, file, token)
+			t.Errorf("%s: Bearer() = %q, %q, want %q, %q", what, file, token, c.file, c.token)
 		}
 	}
 }

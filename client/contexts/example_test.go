@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/contexts"
 )
 
-// A program reaches the cluster that `gkctl context use` has chosen, or GK_CONTEXT names.
+// The program connects to the cluster selected by `gkctl context use` or GK_CONTEXT.
 func ExampleDial() {
 	c, err := contexts.Dial(context.Background(), "")
 	if err != nil {

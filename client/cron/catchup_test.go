@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// No host is up for three hours after the definition was made. Then two start, and one starts again.
-func TestCatchUp_OfHostsThatWereDown_RunsWhatWasMissed(t *testing.T) {
+// No host is up for three hours after the definition is created. Then two start, and one of them restarts.
+func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
 		spec    string
@@ -38,13 +38,13 @@ func TestCatchUp_OfHostsThatWereDown_RunsWhatWasMissed(t *testing.T) {
 					def.MisfireWindow = durationpb.New(12 * time.Hour)
 				}
 				srv.Define(t, def)
-				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(3*time.Hour+30*time.Minute))) // a bubble begins at midnight
+				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(3*time.Hour+30*time.Minute))) // bubbles start at midnight
 				var ran []string
 				for _, host := range []string{"app1", "app2", "app1"} {
 					runner := client.NewRunner(srv.Dial(t, host).Semaphore("hourly"), func(ctx context.Context) error {
 						_, due := client.PermitOf(ctx).Firing()
 						ran = append(ran, due.Format("15:04"))
-						return errors.New("a failure ends one firing only")
+						return errors.New("a failure must not affect other firings")
 					})
 					table := cron.New(cron.WithLocation(time.UTC))
 					id, err := gkcron.Add(t.Context(), table, c.spec, runner)
@@ -53,7 +53,7 @@ func TestCatchUp_OfHostsThatWereDown_RunsWhatWasMissed(t *testing.T) {
 					}
 					before := len(ran)
 					if err := gkcron.CatchUp(t.Context(), table, id, runner); (err != nil) != (len(ran) > before) {
-						t.Errorf("%s: %v after %v", host, err, ran)
+						t.Errorf("CatchUp on %s = %v, want an error only if something ran; ran %v", host, err, ran)
 					}
 				}
 				if !slices.Equal(ran, c.want) {
@@ -64,8 +64,8 @@ func TestCatchUp_OfHostsThatWereDown_RunsWhatWasMissed(t *testing.T) {
 	}
 }
 
-// Firings that were due under another policy are not missed ones.
-func TestCatchUp_PolicyIsNew_RunsNothingFromBefore(t *testing.T) {
+// Firings that were due under an earlier policy are not missed.
+func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "hourly")
 		var ran []string
@@ -92,7 +92,7 @@ func TestCatchUp_PolicyIsNew_RunsNothingFromBefore(t *testing.T) {
 				t.Errorf("ran %v, want %v", ran, want)
 			}
 		}
-		until(2) // a bubble begins at midnight
+		until(2) // bubbles start at midnight
 		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "")
 		runs()
 		until(4)
@@ -107,8 +107,8 @@ func TestCatchUp_PolicyIsNew_RunsNothingFromBefore(t *testing.T) {
 	})
 }
 
-// suspender is the log of a timetable that holds it up once, as if its process were suspended: when it has begun the
-// first activation.
+// suspender is a logger that delays the timetable once, when it starts the first activation. To cron this looks as if
+// the process had been suspended.
 type suspender struct {
 	once sync.Once
 	time time.Duration
@@ -116,15 +116,15 @@ type suspender struct {
 
 func (s *suspender) Info(message string, _ ...any) {
 	if message == "run" {
-		s.once.Do(func() { time.Sleep(s.time) }) //nolint:forbidigo // of virtual time
+		s.once.Do(func() { time.Sleep(s.time) }) //nolint:forbidigo // virtual time
 	}
 }
 
 func (s *suspender) Error(error, string, ...any) {}
 
-// The process is suspended from 01:00 to 03:30. Its timer of an hour goes on from there, so cron wakes up at 04:30, and
-// passes over all activations but the first.
-func TestAdd_ProcessWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
+// The process is suspended from 01:00 to 03:30. Its timer of one hour continues from there, so cron wakes up at 04:30
+// and skips all activations but the first.
+func TestAdd_ProcessWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
 		want    []string
@@ -152,7 +152,7 @@ func TestAdd_ProcessWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
 					t.Fatal(err)
 				}
 				start(t, table)
-				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(5*time.Hour+time.Minute))) // a bubble begins at midnight
+				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(5*time.Hour+time.Minute))) // bubbles start at midnight
 				if !slices.Equal(ran, c.want) {
 					t.Errorf("ran %v, want %v", ran, c.want)
 				}
@@ -161,8 +161,8 @@ func TestAdd_ProcessWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
 	}
 }
 
-func TestCatchUp_EntryThatIsNotThere_HasMissedNothing(t *testing.T) {
+func TestCatchUp_UnknownEntry_DoesNothing(t *testing.T) {
 	if err := gkcron.CatchUp(t.Context(), cron.New(), 7, nil); err != nil {
-		t.Error(err)
+		t.Errorf("CatchUp = %v, want nil", err)
 	}
 }

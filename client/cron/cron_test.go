@@ -24,12 +24,12 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	case v := <-c:
 		return v
 	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("timed out waiting for %s", what)
 		panic("unreachable")
 	}
 }
 
-// start starts a timetable, and stops it with the test, its jobs included.
+// start starts a timetable. At the end of the test it stops the timetable and waits for its jobs.
 func start(t *testing.T, c *cron.Cron) {
 	c.Start()
 	t.Cleanup(func() { <-c.Stop().Done() })
@@ -37,24 +37,24 @@ func start(t *testing.T, c *cron.Cron) {
 
 var everySecond = cron.WithSeconds()
 
-// Two processes: the second one's clock is late by more than the job takes.
+// There are two processes, and the clock of the second is late by more than the job takes.
 func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	srv := gktest.Start(t, "tick")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	over := make(chan time.Time, 100)    // due times of the first process's runs that are over
-	refused := make(chan time.Time, 100) // what the second one was denied
+	over := make(chan time.Time, 100)    // due times of the first process's finished runs
+	refused := make(chan time.Time, 100) // due times denied to the second process
 	first := client.NewRunner(srv.Dial(t, "app1").Semaphore("tick"), func(context.Context) error { return nil },
 		client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { over <- r.Due }}))
 	second := client.NewRunner(srv.Dial(t, "app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
 		client.WithHooks(client.Hooks{Denied: func(_ context.Context, d *client.DeniedError) {
 			if d.Reason != client.ReasonFiringDone {
-				t.Errorf("denied: %v", d)
+				t.Errorf("denied with %v, want ReasonFiringDone", d)
 			}
 			refused <- d.Firing.GetFiring().GetDue().AsTime()
 		}}))
 
-	turns := make(chan struct{}) // each activation of the second waits for one of the first
+	turns := make(chan struct{}) // each activation of the second process waits for one of the first
 	defer close(turns)
 	skew := func(j cron.Job) cron.Job {
 		return cron.FuncJob(func() {
@@ -74,24 +74,24 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	for range 2 {
 		due := receive(t, over, "a run")
 		if seen[due] || due.Nanosecond() != 0 || due.Location() != time.UTC {
-			t.Errorf("due %s", due)
+			t.Errorf("due time = %s, want a new time in whole seconds and UTC", due)
 		}
 		seen[due] = true
 		turns <- struct{}{}
 		if got := receive(t, refused, "a denial"); !seen[got] {
-			t.Errorf("the second was refused %s, which the first has not run", got)
+			t.Errorf("the second process was denied %s, which the first has not run", got)
 		}
 	}
 }
 
-func TestAdd_BadSpec_IsRefused(t *testing.T) {
+func TestAdd_BadSpec_ReturnsAnError(t *testing.T) {
 	if _, err := gkcron.Add(t.Context(), cron.New(), "every other day", nil); err == nil {
-		t.Error("accepted")
+		t.Error("Add accepted a bad spec")
 	}
 }
 
-// Its due time went with the entry; without one it would be an activation that every process runs.
-func TestAdd_EntryRemovedBeforeItsJobAsks_DoesNotRun(t *testing.T) {
+// Removing the entry discards its due time. Without a due time, every process would run the activation.
+func TestAdd_EntryRemovedBeforeItsJobAcquires_DoesNotRun(t *testing.T) {
 	srv := gktest.Start(t, "gone")
 	activated, removed, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	table := cron.New(everySecond, cron.WithChain(func(j cron.Job) cron.Job {
@@ -114,7 +114,7 @@ func TestAdd_EntryRemovedBeforeItsJobAsks_DoesNotRun(t *testing.T) {
 	receive(t, returned, "the end of the activation")
 }
 
-func TestAdd_PermitRevoked_EndsTheJobWithTheCause(t *testing.T) {
+func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
 	srv := gktest.Start(t, "long")
 	c := srv.Dial(t, "app1")
 	tokens, causes := make(chan uint64, 1), make(chan error, 1)
@@ -135,11 +135,11 @@ func TestAdd_PermitRevoked_EndsTheJobWithTheCause(t *testing.T) {
 	start(t, table)
 	srv.Revoke(t, receive(t, tokens, "the job"), "a test")
 	if cause := receive(t, causes, "the end of the job"); !errors.Is(cause, client.ErrRevoked) {
-		t.Errorf("cause %v", cause)
+		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
 }
 
-func TestJobWrapper_OnAChain_RunsUnderAPermitAndOnceAFiring(t *testing.T) {
+func TestJobWrapper_InAChain_RunsEachFiringOnceUnderAPermit(t *testing.T) {
 	srv := gktest.Start(t, "chained")
 	due := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ran := 0
@@ -148,14 +148,14 @@ func TestJobWrapper_OnAChain_RunsUnderAPermitAndOnceAFiring(t *testing.T) {
 		wrap := gkcron.JobWrapper(t.Context(), srv.Dial(t, name).Semaphore("chained"), func() time.Time { return due })
 		job = cron.NewChain(cron.Recover(cron.DiscardLogger), wrap).Then(gkcron.Func(func(ctx context.Context) error {
 			if ran++; client.PermitOf(ctx) == nil {
-				t.Error("no permit")
+				t.Error("the job ran without a permit")
 			}
 			return nil
 		}))
 		job.Run()
 	}
 	if ran != 1 {
-		t.Errorf("ran %d times", ran)
+		t.Errorf("the firing ran %d times, want 1", ran)
 	}
 	plain := 0
 	wrap := gkcron.JobWrapper(t.Context(), srv.Dial(t, "app3").Semaphore("chained"), nil)
@@ -163,6 +163,6 @@ func TestJobWrapper_OnAChain_RunsUnderAPermitAndOnceAFiring(t *testing.T) {
 	job.Run()
 	job.Run()
 	if plain != 2 {
-		t.Errorf("a job without due times ran %d times", plain)
+		t.Errorf("a job without due times ran %d times, want 2", plain)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job that runs every minute, and is denied for a reason that only an edit changes, is not reported every minute.
-func TestAdd_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
+// A job runs every minute and is denied for a reason that only an edit can change. It must not be logged every minute.
+func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer
@@ -33,33 +33,33 @@ func TestAdd_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
 		group := func(pattern string) *gatekeeperv1.Definition {
 			return &gatekeeperv1.Definition{Name: "export", GroupPattern: &pattern}
 		}
-		told := func(want int, says string) {
+		logged := func(want int, text string) {
 			t.Helper()
 			srv.Advance(t, 5*time.Minute)
-			if n := strings.Count(log.String(), "the job does not run"); n != want || !strings.Contains(log.String(), says) {
-				t.Errorf("logged %d times, want %d, the last time of %s:\n%s", n, want, says, log.String())
+			if n := strings.Count(log.String(), "the job does not run"); n != want || !strings.Contains(log.String(), text) {
+				t.Errorf("logged %d denials, want %d, and the text %q:\n%s", n, want, text, log.String())
 			}
 		}
-		told(1, "There is no semaphore")
+		logged(1, "There is no semaphore")
 		srv.Define(t, group("dr-site"))
-		told(2, `group pattern \"dr-site\"`)
+		logged(2, `group pattern \"dr-site\"`)
 		srv.Define(t, group("prod"))
-		told(3, `group pattern \"prod\"`)
+		logged(3, `group pattern \"prod\"`)
 		if ran != 0 {
-			t.Errorf("ran %d times", ran)
+			t.Errorf("the job ran %d times while denied", ran)
 		}
 		srv.Define(t, group("default"))
-		told(3, "")
+		logged(3, "")
 		if ran == 0 {
-			t.Error("did not run")
+			t.Error("the job did not run after the edit")
 		}
 		srv.Define(t, group("prod"))
-		told(4, "gkctl explain export --group default --acquirer app1")
+		logged(4, "gkctl explain export --group default --acquirer app1")
 	})
 }
 
-// A chain's jobs are denied on the same terms, and the warning is the same.
-func TestJobWrapper_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
+// Jobs of a chain are denied under the same rules and with the same warning.
+func TestJobWrapper_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer
@@ -72,7 +72,7 @@ func TestJobWrapper_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
 		srv.Advance(t, 5*time.Minute)
 		if n := strings.Count(log.String(), "the job does not run"); n != 1 ||
 			!strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {
-			t.Errorf("logged %d times, want once, with the command:\n%s", n, log.String())
+			t.Errorf("logged %d denials, want 1 with the gkctl command:\n%s", n, log.String())
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// The definition says which firings run that were missed while no host was up.
+// The definition decides which of the missed firings run.
 func ExampleCatchUp() {
 	srv := gktest.NewServer("hourly-export")
 	defer srv.Close()
@@ -43,7 +43,7 @@ func ExampleCatchUp() {
 	// Output: <nil>
 }
 
-// A scheduler that begins runs in its own way asks which firings were missed.
+// A scheduler that starts runs in its own way can ask for the missed firings.
 func Example_missed() {
 	srv := gktest.NewServer("hourly-export")
 	defer srv.Close()

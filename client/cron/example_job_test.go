@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// report is a job with its own type, and it can be stopped.
+// report is a job with a separate type that can be stopped.
 type report struct{ name string }
 
 func (r report) Run() { _ = r.RunContext(context.Background()) }
@@ -34,7 +34,7 @@ func ExampleContextJob() {
 	defer c.Close()
 
 	var job gkcron.ContextJob = report{"totals"}
-	guard := gkcron.JobWrapper(ctx, c.Semaphore("report"), nil) // no due time: runs exclude each other, and are not claimed
+	guard := gkcron.JobWrapper(ctx, c.Semaphore("report"), nil) // no due time: runs are not claimed
 	cron.NewChain(guard).Then(report{"totals"}).Run()
 	_ = job.RunContext(ctx) // by hand
 	// Output:
@@ -42,7 +42,7 @@ func ExampleContextJob() {
 	// reporting totals under a permit: false
 }
 
-// Without a JobWrapper before it, a Func runs as any other job: under no permit, and never told to stop.
+// Without a JobWrapper, a Func runs like any other job: without a permit, and without being stopped.
 func ExampleFunc() {
 	job := gkcron.Func(func(ctx context.Context) error {
 		fmt.Println("under a permit:", client.PermitOf(ctx) != nil)

@@ -61,18 +61,18 @@ func ExampleJobWrapper() {
 	}))
 	timetable.Schedule(schedule, job)
 
-	job.Run() // what the timetable does at half past two
-	job.Run() // and what it does on the next host
+	job.Run() // the timetable does this at half past two
+	job.Run() // the next host does the same
 	// Output: exporting
 }
 
-// A program that starts jobs itself names each run by its schedule.
+// A program that starts jobs itself can name each run after its schedule.
 func ExampleLatest() {
 	schedule, err := cron.ParseStandard("CRON_TZ=Europe/Berlin 30 2 * * *")
 	if err != nil {
 		log.Fatal(err)
 	}
-	started := time.Date(2026, 6, 1, 14, 12, 0, 0, time.UTC) // by a timer that spreads its hosts
+	started := time.Date(2026, 6, 1, 14, 12, 0, 0, time.UTC) // started by a timer with a random delay on each host
 	fmt.Println(gkcron.Latest(schedule, started))
 	// Output: 2026-06-01 00:30:00 +0000 UTC
 }

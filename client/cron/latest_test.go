@@ -3,12 +3,12 @@ package cron
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // the test needs a zone, whatever the machine has
+	_ "time/tzdata" // the test needs a time zone even if the machine has none
 
 	"github.com/robfig/cron/v3"
 )
 
-func TestLatest_IsTheActivationBeforeNow(t *testing.T) {
+func TestLatest_ReturnsTheActivationBeforeNow(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -32,17 +32,17 @@ func TestLatest_IsTheActivationBeforeNow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := Latest(s, now.In(berlin)).Format(time.RFC3339); got != c.want {
-			t.Errorf("%s at %s: %s, want %s", c.spec, c.now, got, c.want)
+			t.Errorf("Latest(%s) at %s = %s, want %s", c.spec, c.now, got, c.want)
 		}
 	}
 }
 
-func TestDue_OfEvery_IsCutToTheIntervalInUTC(t *testing.T) {
+func TestDue_Every_RoundsDownToTheIntervalInUTC(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 7, 31, 0, time.FixedZone("", 3600))
 	if got := due(cron.Every(5*time.Minute), at).Format(time.RFC3339); got != "2026-03-01T11:05:00Z" {
-		t.Error(got)
+		t.Errorf("due(%s) = %s", at, got)
 	}
 	if got := due(cron.Every(5*time.Minute), time.Time{}); !got.IsZero() {
-		t.Error(got)
+		t.Errorf("due of the zero time = %s, want zero", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestAdd_PermitLost_JobIsToldInTimeAndALaterActivationIsAsAlways(t *testing.T) {
+func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) {
 	const name = "export"
 	group := func(t *testing.T, srv *gktest.Server, pattern string) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestAdd_PermitLost_JobIsToldInTimeAndALaterActivationIsAsAlways(t *testing.
 					}
 					<-ctx.Done()
 					if !p.Held() {
-						t.Error("told after the permit had ended")
+						t.Error("the job's context was cancelled after the permit had ended")
 					}
 					causes <- context.Cause(ctx)
 					return ctx.Err()
@@ -70,20 +70,20 @@ func TestAdd_PermitLost_JobIsToldInTimeAndALaterActivationIsAsAlways(t *testing.
 				c.happen(t, srv, first.Token())
 				report := <-reports
 				if cause := <-causes; !errors.Is(cause, c.cause) || !errors.Is(report.Stopped, c.cause) {
-					t.Errorf("cause %v, report %v; want %v", cause, report.Stopped, c.cause)
+					t.Errorf("cause = %v, Report.Stopped = %v, want %v", cause, report.Stopped, c.cause)
 				}
 				c.recover(t, srv)
 				second := <-permits
 				if later := <-reports; second.Token() <= first.Token() || later.Err != nil || !later.Due.After(report.Due) {
-					t.Errorf("token %d after %d, %+v", second.Token(), first.Token(), later)
+					t.Errorf("later run: token %d after %d, report %+v", second.Token(), first.Token(), later)
 				}
 			})
 		})
 	}
 }
 
-// A cron.Job of robfig/cron's own kind cannot be told; that it goes on without its permit is.
-func TestJobWrapper_PlainJobOutlivesItsPermit_IsReported(t *testing.T) {
+// A plain cron.Job cannot be stopped. If it keeps running without its permit, this is reported.
+func TestJobWrapper_PlainJobOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "plain")
 		c := srv.Dial(t, "app1")

@@ -26,7 +26,7 @@ func ExampleParse() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, d := range file.Definitions() { // as client.Declare takes them
+	for _, d := range file.Definitions() { // client.Declare takes these
 		fmt.Println(d.GetName())
 	}
 	entry := file.Entries[0]
@@ -37,7 +37,7 @@ func ExampleParse() {
 	// read at version 17 with 4 fields
 }
 
-// A slip in a file is refused, with its place.
+// A typo in a file is an error with its position.
 func ExampleError() {
 	_, err := deffile.Parse("jobs.yaml", []byte("definitions:\n  - name: nightly-export\n    group_patern: prod\n"))
 	if fault, ok := errors.AsType[*deffile.Error](err); ok {
@@ -49,7 +49,7 @@ func ExampleError() {
 	// jobs.yaml:3:5: unknown key "group_patern"; did you mean "group_pattern"?
 }
 
-// What the servers refuse is shown at its place in the file too.
+// Errors of the servers can also be shown with their position in the file.
 func ExampleFile_Errorf() {
 	var file *deffile.File
 	file, err := deffile.Parse("jobs.yaml", []byte(nightly))
@@ -57,11 +57,9 @@ func ExampleFile_Errorf() {
 		log.Fatal(err)
 	}
 	at := file.Entries[0].Position("group_pattern")
-	fmt.Println("it stands in line", at.Line)
-	fmt.Println(file.Errorf(1, "permits", "%d are too many", 2))
-	// Output:
-	// it stands in line 3
-	// jobs.yaml:7:14: 2 are too many
+	fmt.Println("group_pattern is on line", at.Line)
+	fmt.Println(file.Errorf(1, "permits", "%d permits are too many", 2))
+	// Output: group_pattern is on line 3 jobs.yaml:7:14: 2 permits are too many
 }
 
 func ExampleMarshal() {
@@ -75,7 +73,7 @@ func ExampleMarshal() {
 	// <nil>
 }
 
-// With their versions, a file is applied only over what was read.
+// A file with versions can only be applied over the versions that were read.
 func ExampleMarshalRecords() {
 	text, err := deffile.MarshalRecords([]*gatekeeperv1.DefinitionRecord{{Definition: &gatekeeperv1.Definition{Name: "nightly-export"}, Version: 17}})
 	fmt.Print(string(text), err)

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestMarshal_EveryField_IsWrittenInOrderAndReadBack(t *testing.T) {
+func TestMarshal_EveryField_RoundTripsInOrder(t *testing.T) {
 	data, err := deffile.Marshal(everythingWant())
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +48,10 @@ func TestMarshal_EveryField_IsWrittenInOrderAndReadBack(t *testing.T) {
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("Marshal (-want +got):\n%s", diff)
 	}
-	reads(t, everythingWant(), data)
+	checkParse(t, everythingWant(), data)
 }
 
-func TestMarshalRecords_Version_IsTheLastKeyAndReadBack(t *testing.T) {
+func TestMarshalRecords_Version_IsTheLastKeyAndRoundTrips(t *testing.T) {
 	data, err := deffile.MarshalRecords([]*gatekeeperv1.DefinitionRecord{
 		{Definition: &gatekeeperv1.Definition{Name: "a", Permits: proto.Uint32(2)}, Version: 17},
 		{Definition: &gatekeeperv1.Definition{Name: "b"}},
@@ -80,25 +80,25 @@ func TestMarshalRecords_Version_IsTheLastKeyAndReadBack(t *testing.T) {
 			t.Errorf("version of entry %d = %d, want %d", i, got, want)
 		}
 	}
-	reads(t, []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(2)}, {Name: "b"}, {Name: "c"}}, data)
+	checkParse(t, []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(2)}, {Name: "b"}, {Name: "c"}}, data)
 }
 
-func TestParse_BadVersion_IsRefused(t *testing.T) {
+func TestParse_BadVersion_ReturnsAnError(t *testing.T) {
 	for _, version := range []string{"0", "-1", "017", "1.5", "latest", `"17"`, "18446744073709551616", "[1]", ""} {
 		if _, err := deffile.Parse("f", []byte("definitions: [{name: a, version: "+version+"}]")); err == nil {
-			t.Errorf("version %q was taken", version)
+			t.Errorf("Parse accepted the version %q", version)
 		}
 	}
 }
 
-func TestMarshal_Nothing_IsAnEmptyList(t *testing.T) {
+func TestMarshal_NoDefinitions_WritesAnEmptyList(t *testing.T) {
 	data, err := deffile.Marshal(nil)
 	if err != nil || string(data) != "definitions: []\n" {
-		t.Errorf("Marshal = %q, %v", data, err)
+		t.Errorf("Marshal(nil) = %q, %v, want an empty list", data, err)
 	}
 }
 
-func TestMarshal_WhatAFileCannotHold_Fails(t *testing.T) {
+func TestMarshal_UnrepresentableValue_ReturnsAnError(t *testing.T) {
 	for _, d := range []*gatekeeperv1.Definition{
 		{Name: "a\xff"},
 		{Name: "a", OnExpiry: 99},
@@ -110,7 +110,7 @@ func TestMarshal_WhatAFileCannotHold_Fails(t *testing.T) {
 	}
 }
 
-func TestFormatDuration_LeavesZerosOut(t *testing.T) {
+func TestFormatDuration_OmitsZeroUnits(t *testing.T) {
 	for want, d := range map[string]time.Duration{
 		"0s": 0, "1m": time.Minute, "24h": 24 * time.Hour, "1h30m": 90 * time.Minute, "1h0m5s": time.Hour + 5*time.Second,
 		"90ms": 90 * time.Millisecond, "10m": 10 * time.Minute, "-1m": -time.Minute, "20s": 20 * time.Second,
@@ -118,12 +118,12 @@ func TestFormatDuration_LeavesZerosOut(t *testing.T) {
 		got := deffile.FormatDuration(d)
 		back, err := time.ParseDuration(got)
 		if got != want || err != nil || back != d {
-			t.Errorf("FormatDuration(%v) = %q, read back as %v, %v", d, got, back, err)
+			t.Errorf("FormatDuration(%v) = %q, want %q; parsed as %v, %v", d, got, want, back, err)
 		}
 	}
 }
 
-// FuzzMarshal holds that whatever is written is read back the same.
+// FuzzMarshal checks that definitions written by Marshal are read back unchanged.
 func FuzzMarshal(f *testing.F) {
 	f.Add("a", "text\nof two lines\n", "k", "v", ".*", uint32(1), int64(time.Minute))
 	f.Add("null", " leading", "on", "", "~", uint32(0), int64(0))
@@ -147,11 +147,11 @@ func FuzzMarshal(f *testing.F) {
 			t.Errorf("Marshal: %v", err)
 			return
 		}
-		reads(t, want, data)
+		checkParse(t, want, data)
 	})
 }
 
-// FuzzParse holds that no input does worse than an *Error, and that what is read can be written and read again.
+// FuzzParse checks that Parse only returns errors of type *Error, and that its result can be written and read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everything))
 	f.Add([]byte(`{"definitions": [{"name": "a"}]}`))
@@ -162,25 +162,25 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var fault *deffile.Error
 			if !errors.As(err, &fault) {
-				t.Errorf("Parse: %v is no *Error", err)
+				t.Errorf("Parse = %v, want an *Error", err)
 			}
 			return
 		}
 		again, err := deffile.Marshal(file.Definitions())
 		if err != nil {
-			t.Fatalf("Marshal of what was read: %v", err)
+			t.Fatalf("Marshal of the parsed definitions: %v", err)
 		}
-		reads(t, file.Definitions(), again)
+		checkParse(t, file.Definitions(), again)
 	})
 }
 
-func reads(t *testing.T, want []*gatekeeperv1.Definition, data []byte) {
+func checkParse(t *testing.T, want []*gatekeeperv1.Definition, data []byte) {
 	t.Helper()
 	file, err := deffile.Parse("f", data)
 	if err != nil {
-		t.Fatalf("Parse of what was written: %v\n%s", err, data)
+		t.Fatalf("Parse of Marshal's output: %v\n%s", err, data)
 	}
 	if diff := cmp.Diff(want, file.Definitions(), protocmp.Transform()); diff != "" {
-		t.Errorf("read back (-want +got):\n%s\nof\n%s", diff, data)
+		t.Errorf("definitions read back (-want +got):\n%s\nfrom\n%s", diff, data)
 	}
 }

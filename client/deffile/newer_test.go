@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestMarshal_FieldOfANewerServer_IsRefused(t *testing.T) {
+func TestMarshal_FieldOfANewerServer_ReturnsAnError(t *testing.T) {
 	d := &gatekeeperv1.Definition{Name: "a"}
 	d.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7))
 	for name, marshal := range map[string]func() ([]byte, error){
@@ -21,23 +21,23 @@ func TestMarshal_FieldOfANewerServer_IsRefused(t *testing.T) {
 	} {
 		data, err := marshal()
 		if err == nil || !strings.Contains(err.Error(), `definition "a"`) || !strings.Contains(err.Error(), "gkctl") {
-			t.Errorf("%s: %v\n%s", name, err, data)
+			t.Errorf("%s = %v, want an error that names the definition and gkctl\n%s", name, err, data)
 		}
 	}
 }
 
-// A definition may get fields of other kinds. Until files have a form for them, they are refused.
-func TestValue_KindWithoutAForm_IsRefused(t *testing.T) {
+// A newer API may have fields of other types. They are rejected until this package supports them.
+func TestValue_UnsupportedType_ReturnsAnError(t *testing.T) {
 	r := &gatekeeperv1.DefinitionRecord{Version: 1, UpdatedAt: timestamppb.Now(), Warnings: []string{"w"}}
 	for _, name := range []protoreflect.Name{"version", "updated_at", "warnings", "definition"} {
 		m := r.ProtoReflect()
 		field := m.Descriptor().Fields().ByName(name)
 		if n, err := value(field, m.Get(field)); err == nil || !strings.Contains(err.Error(), string(name)) {
-			t.Errorf("%s is written as %v, %v", name, n, err)
+			t.Errorf("value(%s) = %v, %v, want an error that names the field", name, n, err)
 		}
 		n := &yaml.Node{Kind: yaml.ScalarNode, Value: "1s"}
 		if v, err := new(parser).value(field, n); err == nil || !strings.Contains(err.Error(), string(name)) {
-			t.Errorf("%s is read as %v, %v", name, v, err)
+			t.Errorf("parser.value(%s) = %v, %v, want an error that names the field", name, v, err)
 		}
 	}
 }

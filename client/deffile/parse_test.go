@@ -68,7 +68,7 @@ func everythingWant() []*gatekeeperv1.Definition {
 	}
 }
 
-func TestParse_EveryKey_IsReadWithItsPlace(t *testing.T) {
+func TestParse_EveryKey_RecordsItsPosition(t *testing.T) {
 	file, err := deffile.Parse("defs.yaml", []byte(everything))
 	if err != nil {
 		t.Fatal(err)
@@ -81,9 +81,9 @@ func TestParse_EveryKey_IsReadWithItsPlace(t *testing.T) {
 		"name":             {3, 11},
 		"acquirer_pattern": {7, 23},
 		"firing_limit":     {18, 19},
-		"no_such":          {3, 5}, // where the entry begins
+		"no_such":          {3, 5}, // the start of the entry
 		"labels.team":      {5, 20},
-		"labels.other.key": {5, 13}, // where the labels begin
+		"labels.other.key": {5, 13}, // the start of the labels
 	} {
 		if got := first.Position(field); got != want {
 			t.Errorf("Position(%q) = %v, want %v", field, got, want)
@@ -93,16 +93,16 @@ func TestParse_EveryKey_IsReadWithItsPlace(t *testing.T) {
 		t.Errorf("Position of an absent field = %v, want %v", got, want)
 	}
 	if got, want := file.Errorf(0, "group_pattern", "bad %s", "thing").Error(), "defs.yaml:6:20: bad thing"; got != want {
-		t.Errorf("Errorf = %q, want %q", got, want)
+		t.Errorf("Errorf() = %q, want %q", got, want)
 	}
 	for _, key := range deffile.Keys() {
 		if _, ok := first.Fields[key]; !ok {
-			t.Errorf("the key %q is known and not tried here", key)
+			t.Errorf("this test does not cover the key %q", key)
 		}
 	}
 }
 
-func TestParse_JSON_IsRead(t *testing.T) {
+func TestParse_JSON_IsAccepted(t *testing.T) {
 	file, err := deffile.Parse("defs.json", []byte(`{"definitions": [{"name": "a", "permits": 3, "duration": "1m", "takeover": false, "labels": {"k": ""}}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestParse_ExplicitlyEmptyPattern_IsNotAbsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := file.Entries[0].Definition; d.GroupPattern == nil || d.AcquirerPattern != nil {
-		t.Errorf("group_pattern %v, acquirer_pattern %v: want an empty one and none", d.GroupPattern, d.AcquirerPattern)
+		t.Errorf("group_pattern = %v, acquirer_pattern = %v, want an empty pattern and nil", d.GroupPattern, d.AcquirerPattern)
 	}
 }
 
@@ -132,32 +132,32 @@ func TestParse_EmptyList_HasNoEntries(t *testing.T) {
 	}
 }
 
-func TestParse_Faults_AreNamedWithTheirPlace(t *testing.T) {
+func TestParse_Errors_HaveTheirPosition(t *testing.T) {
 	head := "definitions:\n  - name: a\n    "
 	for name, test := range map[string]struct{ in, want string }{
-		"empty":             {"", `f: the file is empty: write "definitions: []" if that is meant`},
+		"empty":             {"", `f: the file is empty: write "definitions: []" if that is intended`},
 		"only a comment":    {"# later\n", `f: the file is empty`},
 		"not UTF-8":         {"definitions:\n  - name: \xff\n", "f:2:11: not UTF-8 text"},
 		"not YAML":          {"definitions:\n  - name: a\n   permits: 1\n", "f:"},
-		"a list on top":     {"- name: a\n", `f:1:1: expected the key "definitions" with a list, not a list`},
-		"nothing on top":    {"~\n", `f:1:1: expected the key "definitions" with a list, not nothing`},
+		"top-level list":    {"- name: a\n", `f:1:1: expected the key "definitions" with a list, not a list`},
+		"top-level null":    {"~\n", `f:1:1: expected the key "definitions" with a list, not nothing`},
 		"unknown top key":   {"definition: []\n", `f:1:1: unknown key "definition"; did you mean "definitions"?`},
 		"no list":           {"definitions:\n", "f:1:13: definitions must be a list, not nothing"},
-		"map for list":      {"definitions: {a: 1}\n", "f:1:14: definitions must be a list, not keys and values"},
+		"map for list":      {"definitions: {a: 1}\n", "f:1:14: definitions must be a list, not a mapping"},
 		"empty mapping":     {"{}\n", `f:1:1: the key "definitions" is missing`},
-		"entry is text":     {"definitions:\n  - a\n", "f:2:5: a definition must be keys and values, not text"},
+		"entry is text":     {"definitions:\n  - a\n", "f:2:5: a definition must be a mapping, not text"},
 		"no name":           {"definitions:\n  - permits: 1\n", "f:2:5: this definition has no name"},
 		"unknown key":       {head + "permit: 1\n", `f:3:5: unknown key "permit"; did you mean "permits"?`},
-		"unlike any key":    {head + "colour: red\n", `f:3:5: unknown key "colour": known are name, description,`},
+		"unlike any key":    {head + "colour: red\n", `f:3:5: unknown key "colour"; the known keys are name, description,`},
 		"key twice":         {head + "permits: 1\n    permits: 2\n", `f:4:5: the key "permits" is given twice: first on line 3, again on line 4`},
 		"label twice":       {head + "labels: {k: a, k: b}\n", `f:3:20: the key "k" is given twice: first on line 3`},
 		"name twice":        {"definitions:\n  - name: a\n  - name: b\n  - name: a\n", `f:4:11: the name "a" is given twice: first on line 2, again on line 4`},
-		"name a number":     {"definitions:\n  - name: 1e3\n", `f:2:11: name must be text, and 1e3 is a number in YAML: write "1e3"`},
+		"name a number":     {"definitions:\n  - name: 1e3\n", `f:2:11: name must be text, but YAML reads 1e3 as a number: write "1e3"`},
 		"name a list":       {"definitions:\n  - name: [a]\n", "f:2:11: name must be text, not a list"},
-		"pattern a date":    {head + "group_pattern: 2026-01-01\n", `f:3:20: group_pattern must be text, and 2026-01-01 is a date in YAML: write "2026-01-01"`},
-		"no value":          {head + "duration:\n", "f:3:14: duration has no value: leave the key out to have its default"},
-		"label a number":    {head + "labels: {k: 1}\n", `f:3:17: label k must be text, and 1 is a number in YAML: write "1"`},
-		"labels a list":     {head + "labels: [k]\n", "f:3:13: labels must be keys and values, not a list"},
+		"pattern a date":    {head + "group_pattern: 2026-01-01\n", `f:3:20: group_pattern must be text, but YAML reads 2026-01-01 as a date: write "2026-01-01"`},
+		"no value":          {head + "duration:\n", "f:3:14: duration has no value: omit the key to use its default"},
+		"label a number":    {head + "labels: {k: 1}\n", `f:3:17: label k must be text, but YAML reads 1 as a number: write "1"`},
+		"labels a list":     {head + "labels: [k]\n", "f:3:13: labels must be a mapping, not a list"},
 		"label key number":  {head + "labels: {1: a}\n", "f:3:14: a key must be text, not a number"},
 		"permits text":      {head + "permits: many\n", `f:3:14: permits must be a whole number, not "many"`},
 		"permits negative":  {head + "permits: -1\n", `f:3:14: permits must be a whole number, not "-1"`},
@@ -165,18 +165,18 @@ func TestParse_Faults_AreNamedWithTheirPlace(t *testing.T) {
 		"permits octal":     {head + "permits: 010\n", `f:3:14: permits must be a whole number, not "010"`},
 		"permits huge":      {head + "permits: 4294967296\n", `f:3:14: permits 4294967296 is too large`},
 		"permits a list":    {head + "permits: [1]\n", "f:3:14: permits must be a whole number, not a list"},
-		"duration unitless": {head + "duration: 60\n", "f:3:15: duration 60 has no unit: write for example 60s or 60m"},
+		"duration unitless": {head + "duration: 60\n", "f:3:15: duration 60 has no unit: write 60s or 60m, for example"},
 		"duration bad":      {head + "duration: 1 day\n", `f:3:15: duration must be a duration like 90s, 5m or 1h30m, not "1 day"`},
-		"duration a map":    {head + "duration: {s: 1}\n", "f:3:15: duration must be a duration like 90s, 5m or 1h30m, not keys and values"},
+		"duration a map":    {head + "duration: {s: 1}\n", "f:3:15: duration must be a duration like 90s, 5m or 1h30m, not a mapping"},
 		"bad choice":        {head + "on_expiry: keep\n", `f:3:16: on_expiry must be free or hold, not "keep"`},
 		"bad second choice": {head + "firing_on_loss: [free]\n", "f:3:21: firing_on_loss must be spent or free, not a list"},
 		"takeover yes":      {head + "takeover: yes\n", `f:3:15: takeover must be true or false, not "yes"`},
-		"takeover map":      {head + "takeover: {}\n", "f:3:15: takeover must be true or false, not keys and values"},
+		"takeover map":      {head + "takeover: {}\n", "f:3:15: takeover must be true or false, not a mapping"},
 		"anchor":            {head + "labels: &l {k: a}\n", "f:3:13: anchors are not accepted here"},
 		"alias":             {head + "labels: &l {k: a}\n  - *l\n", "f:3:13: anchors are not accepted here"},
 		"tag":               {head + "description: !!str 1\n", "f:3:18: tags like !!str are not accepted here"},
 		"merge":             {head + "<<: {permits: 1}\n", "f:3:5: merging with << is not accepted here"},
-		"second document":   {"definitions: []\n---\ndefinitions: []\n", "f:2:1: a second document: put all definitions into one list"},
+		"second document":   {"definitions: []\n---\ndefinitions: []\n", "f:2:1: the file has a second document: put all definitions into one list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := deffile.Parse("f", []byte(test.in))
@@ -185,7 +185,7 @@ func TestParse_Faults_AreNamedWithTheirPlace(t *testing.T) {
 				t.Fatalf("Parse = %v, want an *Error", err)
 			}
 			if !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("Parse = %q\nwant it to begin %q", err, test.want)
+				t.Errorf("Parse = %q\nwant the prefix %q", err, test.want)
 			}
 		})
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/fence"
 )
 
-// book writes in its own transaction.
+// book writes in the caller's transaction.
 func book(ctx context.Context, tx *sql.Tx, token uint64) error {
-	if err := (fence.SQL{}).Check(ctx, tx, "billing", token); err != nil { // before the first write
+	if err := (fence.SQL{}).Check(ctx, tx, "billing", token); err != nil { // call Check before the first write
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "INSERT INTO invoices (customer) VALUES ($1)", "a customer")
@@ -39,7 +39,7 @@ func ExampleSQL_Schema() {
 func ExampleSQL_Store() {
 	var db *sql.DB // PostgreSQL or SQLite
 	if db == nil {
-		return // package sqltest runs it on both
+		return // package sqltest covers both
 	}
 	if err := (fence.SQL{}).Create(context.Background(), db); err != nil {
 		fmt.Println(err)
@@ -47,7 +47,7 @@ func ExampleSQL_Store() {
 	fence.Handler(http.NotFoundHandler(), fence.WithStore(fence.SQL{}.Store(db)))
 }
 
-// inMemory is a Store of one process. One that is to outlast it writes to a disk before it returns.
+// inMemory is a Store that lasts as long as the process. A durable Store must write to disk before Raise returns.
 type inMemory struct {
 	mu     sync.Mutex // guards newest
 	newest map[string]uint64
@@ -65,7 +65,7 @@ func (m *inMemory) Raise(_ context.Context, resource string, token uint64) error
 
 func ExampleStore() {
 	var store fence.Store = &inMemory{newest: map[string]uint64{}}
-	fmt.Println(store.Raise(context.Background(), "", 8)) // before the service was started again
+	fmt.Println(store.Raise(context.Background(), "", 8)) // before the service was restarted
 	handler := fence.Handler(http.NotFoundHandler(), fence.WithStore(store))
 
 	r := httptest.NewRequest(http.MethodPut, "/export", http.NoBody)

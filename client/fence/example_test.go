@@ -11,14 +11,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/fence"
 )
 
-// export writes a line of the export under the token of its permit.
+// export updates the day's total under the token of its permit.
 func export(ctx context.Context, db *sql.DB, token uint64, day string, total int) error {
 	err := fence.SQL{}.Do(ctx, db, "nightly-export", token, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE totals SET total = $1 WHERE day = $2", total, day)
 		return err
 	})
 	if stale, ok := errors.AsType[*fence.StaleError](err); ok {
-		return fmt.Errorf("another holder is at work: %w", stale) // nothing was written
+		return fmt.Errorf("another holder has taken over: %w", stale) // nothing was written
 	}
 	return err
 }
@@ -26,7 +26,7 @@ func export(ctx context.Context, db *sql.DB, token uint64, day string, total int
 func ExampleSQL_Do() {
 	var db *sql.DB // PostgreSQL or SQLite, with the table of fence.SQL{}.Schema()
 	if db == nil {
-		return // package sqltest runs it on both
+		return // package sqltest covers both
 	}
 	fmt.Println(export(context.Background(), db, 7, "2026-06-01", 42))
 }
@@ -35,10 +35,10 @@ func ExampleHandler() {
 	storage := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fmt.Println("written") })
 
 	handler := fence.Handler(storage, fence.WithResource(func(r *http.Request) string {
-		return r.URL.Path // whatever one semaphore guards
+		return r.URL.Path // the name of the data that one semaphore guards
 	}))
 
-	for _, token := range []string{"7", "8", "7"} { // the last one wakes up late
+	for _, token := range []string{"7", "8", "7"} { // the last holder wakes up late
 		r := httptest.NewRequest(http.MethodPut, "/export", http.NoBody)
 		r.Header.Set(fence.Header, token)
 		w := httptest.NewRecorder()

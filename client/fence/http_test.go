@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// send sends a request with a token; 0 is none.
+// send sends a request with a token, or without one if token is 0.
 func send(h http.Handler, ctx context.Context, method, path string, token uint64) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, path, nil)
 	if token != 0 {
@@ -32,7 +32,7 @@ func send(h http.Handler, ctx context.Context, method, path string, token uint64
 
 func ok(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
 
-func TestHandler_Tokens_NewestPassesAndOlderIsRefused(t *testing.T) {
+func TestHandler_OlderToken_IsRejected(t *testing.T) {
 	h := fence.Handler(http.HandlerFunc(ok))
 	for _, c := range []struct {
 		method string
@@ -51,34 +51,35 @@ func TestHandler_Tokens_NewestPassesAndOlderIsRefused(t *testing.T) {
 	} {
 		w := send(h, t.Context(), c.method, "/", c.token)
 		if w.Code != c.want {
-			t.Errorf("%s with %d: %d %s", c.method, c.token, w.Code, w.Body)
+			t.Errorf("%s with token %d = %d %s", c.method, c.token, w.Code, w.Body)
 		}
 		if c.want == 412 && !strings.Contains(w.Body.String(), "token 9 has been seen") {
-			t.Errorf("says %q", w.Body)
+			t.Errorf("body = %q, want the newest token", w.Body)
 		}
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", nil)
 	r.Header.Set(fence.Header, "seven")
 	w := httptest.NewRecorder()
 	if h.ServeHTTP(w, r); w.Code != 400 {
-		t.Errorf("%d", w.Code)
+		t.Errorf("status with a malformed token = %d, want 400", w.Code)
 	}
 }
 
-func TestHandler_Resources_AreComparedApart(t *testing.T) {
+func TestHandler_Resources_AreIndependent(t *testing.T) {
 	h := fence.Handler(http.HandlerFunc(ok), fence.WithResource(func(r *http.Request) string { return r.URL.Path }))
 	for path, token := range map[string]uint64{"/a": 9, "/b": 3} {
 		if w := send(h, t.Context(), http.MethodPut, path, token); w.Code != 204 {
-			t.Errorf("%s: %d", path, w.Code)
+			t.Errorf("PUT %s with its first token = %d, want 204", path, w.Code)
 		}
 	}
 	if w := send(h, t.Context(), http.MethodPut, "/a", 3); w.Code != 412 {
-		t.Errorf("%d", w.Code)
+		t.Errorf("PUT /a with an older token = %d, want 412", w.Code)
 	}
 }
 
-// A newer holder is let in only when the requests of the older one have ended, and from its arrival on no older one is.
-func TestHandler_OldRequestUnderWay_NewerWaitsForIt(t *testing.T) {
+// A newer holder's request waits until the requests of the older holder have ended. From its arrival on, further
+// requests of the older holder are rejected.
+func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
@@ -94,17 +95,17 @@ func TestHandler_OldRequestUnderWay_NewerWaitsForIt(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { send(h, t.Context(), http.MethodPut, "/slow", 1) })
 		synctest.Wait()
-		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 1) }) // beside its own
+		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 1) }) // concurrently with the first request of the same token
 		synctest.Wait()
 		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 2) })
 		synctest.Wait()
 		if w := send(h, t.Context(), http.MethodPut, "/", 1); w.Code != 412 {
-			t.Errorf("%d while a newer one waits", w.Code)
+			t.Errorf("status of an older token while a newer one waits = %d, want 412", w.Code)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			if w := send(h, ctx, http.MethodPut, "/", 2); w.Code != 503 {
-				t.Errorf("%d after giving up", w.Code)
+				t.Errorf("status of a cancelled request = %d, want 503", w.Code)
 			}
 		})
 		synctest.Wait()
@@ -113,12 +114,12 @@ func TestHandler_OldRequestUnderWay_NewerWaitsForIt(t *testing.T) {
 		close(proceed)
 		group.Wait()
 		if got := strings.Join(order, ", "); got != "1 begins, 1 begins, 1 ends, 1 ends, 2 begins, 2 ends" {
-			t.Error(got)
+			t.Errorf("order = %s", got)
 		}
 	})
 }
 
-// memory is a Store that counts its calls, and fails when it is told to.
+// memory is a Store that counts its calls, and returns fail if it is set.
 type memory struct {
 	newest map[string]uint64
 	calls  int
@@ -137,32 +138,32 @@ func (m *memory) Raise(_ context.Context, resource string, token uint64) error {
 	return nil
 }
 
-func TestHandler_Store_OutlastsTheProcessAndIsAskedOncePerToken(t *testing.T) {
+func TestHandler_Store_SurvivesARestartAndIsCalledOncePerToken(t *testing.T) {
 	store := &memory{newest: make(map[string]uint64)}
 	h := fence.Handler(http.HandlerFunc(ok), fence.WithStore(store))
 	for range 3 {
 		if w := send(h, t.Context(), http.MethodPut, "/", 5); w.Code != 204 {
-			t.Errorf("%d", w.Code)
+			t.Errorf("status with the Store = %d, want 204", w.Code)
 		}
 	}
 	if store.calls != 1 {
-		t.Errorf("asked %d times", store.calls)
+		t.Errorf("Raise was called %d times, want 1", store.calls)
 	}
 	restarted := fence.Handler(http.HandlerFunc(ok), fence.WithStore(store))
 	if w := send(restarted, t.Context(), http.MethodPut, "/", 4); w.Code != 412 || !strings.Contains(w.Body.String(), "token 5") {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("older token after a restart = %d %s, want 412", w.Code, w.Body)
 	}
 	store.fail = errors.New("disk full")
 	if w := send(restarted, t.Context(), http.MethodPut, "/", 6); w.Code != 503 || !strings.Contains(w.Body.String(), "disk full") {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("status with a failing Store = %d %s, want 503", w.Code, w.Body)
 	}
 	store.fail = nil
 	if w := send(restarted, t.Context(), http.MethodPut, "/", 6); w.Code != 204 {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("status after the Store recovered = %d %s, want 204", w.Code, w.Body)
 	}
 }
 
-func TestTransport_SendsTheTokenOfTheContext(t *testing.T) {
+func TestTransport_TokenInTheContext_IsSent(t *testing.T) {
 	got := make(chan string, 2)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Get(fence.Header) }))
 	defer s.Close()
@@ -185,13 +186,13 @@ func TestTransport_SendsTheTokenOfTheContext(t *testing.T) {
 	}
 }
 
-// What is written to need not know gRPC.
-func TestDependencies_AreTheStandardLibrary(t *testing.T) {
+// Resources that use this package do not need gRPC.
+func TestDependencies_AreOnlyTheStandardLibrary(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Fields(string(out)); len(got) != 1 {
-		t.Errorf("depends on %s", got)
+		t.Errorf("the package depends on %s, want only the standard library", got)
 	}
 }

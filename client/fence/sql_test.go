@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The drivers live in a module of their own, so its tests are run from here.
-func TestSQL_OnRealDatabases_DoesWhatItsTestsSay(t *testing.T) {
-	// A copy of its go.mod is completed, so that it follows the versions of the module above it.
+// The drivers are in a separate module, so this test runs the tests of that module.
+func TestSQL_RealDatabases_PassTheSuite(t *testing.T) {
+	// Use a copy of go.mod that is completed on the fly, so that it follows the versions of the parent module.
 	mod := filepath.Join(t.TempDir(), "go.mod")
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("sqltest", name))
@@ -34,10 +34,10 @@ func TestSQL_OnRealDatabases_DoesWhatItsTestsSay(t *testing.T) {
 			case bytes.Contains(out, []byte("--- SKIP")):
 				t.Skip(strings.TrimSpace(string(out)))
 			case !bytes.Contains(out, []byte("--- PASS: Test"+database)):
-				t.Fatalf("it did not run:\n%s", out)
+				t.Fatalf("the test did not run:\n%s", out)
 			}
 			for _, passed := range regexp.MustCompile(`--- PASS: Test`+database+`/(\S+)`).FindAllSubmatch(out, -1) {
-				t.Run(string(passed[1]), func(*testing.T) {}) // so that it is counted with the others
+				t.Run(string(passed[1]), func(*testing.T) {}) // counts the subtest with the others
 			}
 		})
 	}

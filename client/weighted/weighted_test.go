@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pool returns a server with a semaphore "pool" of 4 permits, and a client of it.
+// pool starts a server with a semaphore "pool" of 4 permits, and returns it with a client.
 func pool(t *testing.T) (*gktest.Server, *client.Client) {
 	t.Helper()
 	srv := gktest.Start(t)
@@ -24,49 +24,49 @@ func pool(t *testing.T) (*gktest.Server, *client.Client) {
 	return srv, srv.Dial(t, "app1")
 }
 
-func TestWeighted_AcquireAndRelease_CountAsTheOriginalDoes(t *testing.T) {
+func TestWeighted_AcquireAndRelease_MatchTheOriginal(t *testing.T) {
 	_, c := pool(t)
 	w, other := weighted.New(c.Semaphore("pool")), weighted.New(c.Semaphore("pool"))
 	if err := w.Acquire(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
 	if !other.TryAcquire(1) || other.TryAcquire(1) {
-		t.Error("there were 4 permits")
+		t.Error("TryAcquire granted fewer or more than 4 permits in total")
 	}
 	if !w.TryAcquire(0) {
-		t.Error("nothing is always free")
+		t.Error("TryAcquire(0) = false, want true")
 	}
 	w.Release(1)
 	w.Release(1)
 	if other.TryAcquire(3) {
-		t.Error("a part of a permit was free")
+		t.Error("a partly released permit was available")
 	}
 	w.Release(1)
 	if !other.TryAcquire(3) {
-		t.Error("the permit was not given back with its last part")
+		t.Error("the permit was not released with its last part")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := w.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+		t.Errorf("Acquire = %v, want DeadlineExceeded", err)
 	}
 	if d, ok := errors.AsType[*client.DeniedError](w.Acquire(t.Context(), 5)); !ok || d.Reason != client.ReasonWeightExceedsPermits {
-		t.Errorf("%v", d)
+		t.Errorf("Acquire(5) = %v, want ReasonWeightExceedsPermits", d)
 	}
 	other.Release(4)
 	defer func() {
 		if recover() == nil {
-			t.Error("released more than held")
+			t.Error("Release of more than is held did not panic")
 		}
 	}()
 	other.Release(1)
 }
 
-func TestWeighted_PermitRevoked_EndsTheContext(t *testing.T) {
+func TestWeighted_PermitRevoked_CancelsTheContext(t *testing.T) {
 	srv, c := pool(t)
 	w := weighted.New(c.Semaphore("pool"))
 	if !w.TryAcquire(1) || !w.TryAcquire(2) {
-		t.Fatal("denied")
+		t.Fatal("TryAcquire was denied")
 	}
 	w.Release(1) // releasing must not cancel the context
 	if w.Context().Err() != nil {
@@ -80,7 +80,7 @@ func TestWeighted_PermitRevoked_EndsTheContext(t *testing.T) {
 	}
 	<-w.Context().Done()
 	if err := context.Cause(w.Context()); !errors.Is(err, client.ErrRevoked) {
-		t.Error(err)
+		t.Errorf("cause = %v, want ErrRevoked", err)
 	}
 	w.Release(2)
 }

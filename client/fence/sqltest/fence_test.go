@@ -23,7 +23,7 @@ func TestSQLite(t *testing.T) {
 	suite(t, db, "INTEGER PRIMARY KEY AUTOINCREMENT")
 }
 
-// suite is what holds on every database. key declares a column that counts up.
+// suite runs the tests that every database must pass. key declares an auto-increment column.
 func suite(t *testing.T, db *sql.DB, key string) {
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
@@ -31,7 +31,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 	var f fence.SQL
-	for range 2 { // the second time it is there
+	for range 2 { // the second time the table exists
 		if err := f.Create(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		return tokens
 	}
 
-	t.Run("AnOlderTokenIsRefusedAndWritesNothing", func(t *testing.T) {
+	t.Run("AnOlderTokenIsRejectedAndWritesNothing", func(t *testing.T) {
 		for _, token := range []uint64{7, 7, 9} {
 			if err := write("a", token); err != nil {
 				t.Fatal(err)
@@ -72,26 +72,26 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 		stale, ok := errors.AsType[*fence.StaleError](write("a", 8))
 		if !ok || stale.Newest != 9 || stale.Token != 8 || stale.Resource != "a" {
-			t.Errorf("%v", stale)
+			t.Errorf("write with token 8 = %v, want a StaleError with the newest token 9", stale)
 		}
 		if err := write("b", 1); err != nil { // another resource
 			t.Error(err)
 		}
 		if got := written("a"); len(got) != 3 {
-			t.Errorf("written by %v", got)
+			t.Errorf("tokens written = %v, want 3", got)
 		}
 	})
 
-	t.Run("NoTokenIsRefused", func(t *testing.T) {
+	t.Run("NoTokenIsRejected", func(t *testing.T) {
 		if err := write("c", 0); !errors.Is(err, fence.ErrNoToken) {
-			t.Errorf("%v", err)
+			t.Errorf("write without a token = %v, want ErrNoToken", err)
 		}
 		if err := write("c", 1<<63); err == nil {
-			t.Error("a token that no BIGINT holds was accepted")
+			t.Error("a token that does not fit in a BIGINT was accepted")
 		}
 	})
 
-	t.Run("AFailedWriteIsUndone", func(t *testing.T) {
+	t.Run("AFailedWriteIsRolledBack", func(t *testing.T) {
 		failed := errors.New("failed")
 		err := f.Do(t.Context(), db, "d", 5, func(tx *sql.Tx) error {
 			if _, err := tx.ExecContext(t.Context(), "INSERT INTO written (resource, token) VALUES ('d', 5)"); err != nil {
@@ -100,11 +100,11 @@ func suite(t *testing.T, db *sql.DB, key string) {
 			return failed
 		})
 		if !errors.Is(err, failed) || len(written("d")) != 0 {
-			t.Errorf("%v, written %v", err, written("d"))
+			t.Errorf("Do = %v, want the error of write; tokens written = %v, want none", err, written("d"))
 		}
 	})
 
-	t.Run("ManyHoldersAtOnceWriteInTheOrderOfTheirTokens", func(t *testing.T) {
+	t.Run("ConcurrentHoldersWriteInTokenOrder", func(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -128,7 +128,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 
-	t.Run("TheHandlersStoreOutlastsIt", func(t *testing.T) {
+	t.Run("TheStoreSurvivesTheHandler", func(t *testing.T) {
 		for _, step := range []struct {
 			token uint64
 			want  int
@@ -139,7 +139,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 			r.Header.Set(fence.Header, strconv.FormatUint(step.token, 10))
 			w := httptest.NewRecorder()
 			if h.ServeHTTP(w, r); w.Code != step.want {
-				t.Errorf("token %d: %d %s", step.token, w.Code, w.Body)
+				t.Errorf("status with token %d = %d %s", step.token, w.Code, w.Body)
 			}
 		}
 	})

@@ -19,7 +19,7 @@ func TestPostgreSQL(t *testing.T) {
 	suite(t, startPostgreSQL(t), "BIGSERIAL PRIMARY KEY")
 }
 
-// program finds a program of PostgreSQL's server, which Debian keeps out of PATH.
+// program returns the path of a PostgreSQL server program. Debian does not put these in PATH.
 func program(t *testing.T, name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
@@ -34,10 +34,10 @@ func program(t *testing.T, name string) string {
 	return slices.Max(found)
 }
 
-// startPostgreSQL starts a server that listens only on a socket in its own folder.
+// startPostgreSQL starts a server that listens only on a socket in a temporary directory.
 func startPostgreSQL(t *testing.T) *sql.DB {
 	initdb, postgres := program(t, "initdb"), program(t, "postgres")
-	dir, err := os.MkdirTemp("", "gatekeeper-pg-") // brief: the name of a socket has hardly 100 bytes
+	dir, err := os.MkdirTemp("", "gatekeeper-pg-") // short, because the path of a socket is limited to about 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +47,14 @@ func startPostgreSQL(t *testing.T) *sql.DB {
 		}
 	})
 	as := &syscall.SysProcAttr{}
-	if os.Geteuid() == 0 { // as which it refuses to run
+	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
 		as.Credential = &syscall.Credential{Uid: number(t, "nobody", func(u *user.User) string { return u.Uid }), Gid: number(t, "nobody", func(u *user.User) string { return u.Gid })}
 		if err := os.Chown(dir, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(name, args...) //nolint:noctx // it is ended by the signal that PostgreSQL wants
+		cmd := exec.Command(name, args...) //nolint:noctx // it is stopped with the signal that PostgreSQL expects
 		cmd.Dir, cmd.SysProcAttr, cmd.Stderr = dir, as, os.Stderr
 		return cmd
 	}
@@ -80,7 +80,7 @@ func startPostgreSQL(t *testing.T) *sql.DB {
 			return db
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("PostgreSQL does not answer: %v", err)
+			t.Fatalf("PostgreSQL does not respond: %v", err)
 		}
 	}
 }

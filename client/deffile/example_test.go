@@ -59,7 +59,9 @@ func ExampleFile_Errorf() {
 	at := file.Entries[0].Position("group_pattern")
 	fmt.Println("group_pattern is on line", at.Line)
 	fmt.Println(file.Errorf(1, "permits", "%d permits are too many", 2))
-	// Output: group_pattern is on line 3 jobs.yaml:7:14: 2 permits are too many
+	// Output:
+	// group_pattern is on line 3
+	// jobs.yaml:7:14: 2 permits are too many
 }
 
 func ExampleMarshal() {

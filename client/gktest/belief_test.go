@@ -15,18 +15,19 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// believers are clients that take the same permit in turns, and a watch over what they believe.
+// believers are clients that take turns to hold a permit. It records which of them believe that they hold it.
 type believers struct {
 	srv     *Server
 	clients []*client.Client
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards everything below
 	held   map[*client.Client]*client.Permit
 	grants int
 	tokens []uint64
 }
 
-// run has each client acquire, hold and sometimes not release, until ctx ends.
+// run makes each client acquire and hold the permit repeatedly until ctx ends. A client that is cut off does not
+// release.
 func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for _, c := range b.clients {
@@ -51,7 +52,7 @@ func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *s
 				}
 				hold.Stop()
 				last, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-				_ = p.Release(last) // it may be cut off
+				_ = p.Release(last) // the client may be cut off
 				cancel()
 			}
 		})
@@ -59,7 +60,7 @@ func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *s
 	return &all
 }
 
-// count is how many believe now.
+// count returns the number of clients that now believe they hold the permit.
 func (b *believers) count() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,9 +72,9 @@ func (b *believers) count() (n int) {
 	return n
 }
 
-// overlaps lets time pass amid troubles, and counts the moments at which more than one believed.
+// overlaps injects faults while time passes, and counts the moments at which more than one client believed.
 func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Duration) (overlaps int) {
-	const step = 10 * time.Millisecond // the grace is four of them
+	const step = 10 * time.Millisecond // the grace period is four steps
 	ctx, stop := context.WithCancel(context.Background())
 	all := b.run(ctx, t, random)
 	defer all.Wait()
@@ -82,7 +83,7 @@ func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Durati
 	defer b.srv.Heal(t)
 	for at := time.Duration(0); at < length; at += step {
 		if at%(500*time.Millisecond) == 0 {
-			b.trouble(t, random)
+			b.injectFault(t, random)
 		}
 		b.srv.Advance(t, step)
 		if b.count() > 1 {
@@ -92,7 +93,7 @@ func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Durati
 	return overlaps
 }
 
-func (b *believers) trouble(t *testing.T, random *rand.Rand) {
+func (b *believers) injectFault(t *testing.T, random *rand.Rand) {
 	c := b.clients[random.IntN(len(b.clients))]
 	switch random.IntN(8) {
 	case 0, 1:
@@ -121,23 +122,23 @@ func newBelievers(t *testing.T, rates ...float64) *believers {
 	return b
 }
 
-func TestBelief_ClocksWithinOnePerCent_NeverOverlapsAmidTroubles(t *testing.T) {
+func TestBelief_ClocksWithinOnePerCent_NeverOverlaps(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			b := newBelievers(t, 0.99, 1, 1.01, 0.995)
 			if n := b.overlaps(t, random, time.Minute); n > 0 {
-				t.Errorf("seed %d: more than one believed at %d moments", seed, n)
+				t.Errorf("seed %d: more than one client believed that it held the permit at %d moments", seed, n)
 			}
 			if b.grants < 5 {
-				t.Errorf("seed %d: only %d grants, the test shows nothing", seed, b.grants)
+				t.Errorf("seed %d: got %d grants, want at least 5 for a meaningful test", seed, b.grants)
 			}
 		})
 	}
 }
 
-// The watch sees what there is to see: a clock that is far slower than allowed is believed too long.
-func TestBelief_ClockFarTooSlow_OverlapsAndIsSeen(t *testing.T) {
+// This tests the check itself: a client whose clock is far slower than allowed believes too long, and this is detected.
+func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBelievers(t, 0.5, 1)
 		slow := acquire(t, b.clients[0], "job")
@@ -149,7 +150,7 @@ func TestBelief_ClockFarTooSlow_OverlapsAndIsSeen(t *testing.T) {
 		}
 		b.held[b.clients[1]] = next
 		if b.count() != 2 {
-			t.Error("the watch sees no overlap")
+			t.Error("no overlap was detected")
 		}
 	})
 }

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-func TestClockRate_Fast_BeliefEndsSooner(t *testing.T) {
+func TestClockRate_Fast_PermitEndsSooner(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1", ClockRate(2))
-		p := acquire(t, c, "job") // a minute, less the margin
+		p := acquire(t, c, "job") // lasts one minute less the margin
 		srv.Partition(t, c)
 		srv.Advance(t, 29*time.Second)
 		if !p.Held() {
-			t.Error("ended too soon")
+			t.Error("the permit ended before 30 s")
 		}
 		srv.Advance(t, time.Second)
 		if p.Held() {
-			t.Error("held for a minute of the test's time")
+			t.Error("the permit was still held after 30 s")
 		}
 	})
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-func TestExport_ByProductionsDefinitionsOnAFastClock_KeepsItsPermit(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "definitions.yaml") // that of the repository, in real life
+func TestExport_ProductionDefinitionsAndAFastClock_KeepsItsPermit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "definitions.yaml") // in practice, the file in your repository
 	if err := os.WriteFile(file, []byte("definitions:\n  - name: nightly-export\n    duration: 30s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.DefineFile(t, file)
-		app1 := srv.Dial(t, "app1", gktest.ClockRate(1.01)) // as fast as clocks may be
+		app1 := srv.Dial(t, "app1", gktest.ClockRate(1.01)) // the fastest clock that is allowed
 		start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
 		srv.Advance(t, 6*time.Hour)
 		if holders := srv.Holders(t, "nightly-export"); len(holders) != 1 || holders[0].GetDuration().AsDuration() != 30*time.Second {
-			t.Errorf("holders %v", holders)
+			t.Errorf("holders = %v, want one with a duration of 30 s", holders)
 		}
 	})
 }

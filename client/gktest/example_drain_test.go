@@ -12,14 +12,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// finishing takes 30 s to finish what it has begun when it is told to stop.
+// finishing is a job that needs 30 s to finish after it is moved to stop.
 func finishing(ctx context.Context) error {
 	<-ctx.Done()
 	<-time.After(30 * time.Second)
 	return nil
 }
 
-func TestExport_MovedWithADrain_FinishesAndTheOtherZoneGoesOn(t *testing.T) {
+func TestExport_MovedWithADrain_FinishesBeforeTheOtherZoneStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("east")})
@@ -27,18 +27,18 @@ func TestExport_MovedWithADrain_FinishesAndTheOtherZoneGoesOn(t *testing.T) {
 		ended := start(t, client.Wrap(east.Semaphore("nightly-export"), finishing))
 		srv.Advance(t, time.Minute)
 
-		told := time.Now()
+		moved := time.Now()
 		srv.Move(t, "east", "west", 2*time.Minute)
 		if _, err := west.Semaphore("nightly-export").TryAcquireFor(t.Context(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-ended; err != nil || time.Since(told) != 30*time.Second {
-			t.Errorf("the export ended with %v, and the other zone began after %s", err, time.Since(told))
+		if err := <-ended; err != nil || time.Since(moved) != 30*time.Second {
+			t.Errorf("the export returned %v, and the other zone was granted the permit after %s, want 30 s", err, time.Since(moved))
 		}
 	})
 }
 
-func TestExport_HostIsPatched_FinishesAndIsNotLetIn(t *testing.T) {
+func TestExport_HostIsCordoned_FinishesAndIsDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		app1 := srv.Dial(t, "app1")
@@ -47,11 +47,11 @@ func TestExport_HostIsPatched_FinishesAndIsNotLetIn(t *testing.T) {
 
 		cordon := srv.Cordon(t, client.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: time.Minute})
 		if err := <-ended; err != nil {
-			t.Errorf("the export ended with %v", err)
+			t.Errorf("the export returned %v", err)
 		}
 		again := client.Wrap(app1.Semaphore("nightly-export"), finishing)
 		if denied, ok := errors.AsType[*client.DeniedError](again(t.Context())); !ok || denied.Reason != client.ReasonCordoned {
-			t.Errorf("during the cordon: %v", denied)
+			t.Errorf("run during the cordon = %v, want ReasonCordoned", denied)
 		}
 
 		srv.Uncordon(t, cordon)
@@ -59,7 +59,7 @@ func TestExport_HostIsPatched_FinishesAndIsNotLetIn(t *testing.T) {
 		srv.Advance(t, time.Minute)
 		srv.Drain(t, srv.Holders(t, "nightly-export")[0].GetToken(), "enough", time.Minute)
 		if err := <-ended; err != nil {
-			t.Errorf("revoked with a drain, the export ended with %v", err)
+			t.Errorf("after a revoke with a drain the export returned %v", err)
 		}
 	})
 }

@@ -14,8 +14,7 @@ import (
 
 // The case of the Oddjob article "Distributing Work": docs/articles/oddjob.md.
 
-// timer runs job at each multiple of a period, with the time at which it was due. A run that takes longer lets the
-// times pass that come up meanwhile.
+// timer calls job at each multiple of a period with the due time. Due times that pass while job is running are skipped.
 func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
 	for ctx.Err() == nil {
 		due := time.Now().Truncate(period).Add(period)
@@ -27,7 +26,7 @@ func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
 	}
 }
 
-// board is what the workers show: who ran each firing, and who lost it.
+// board records which workers ran each firing and which were denied.
 type board struct {
 	mu          sync.Mutex
 	ran, losers map[time.Time][]string
@@ -39,7 +38,7 @@ func (b *board) put(on map[time.Time][]string, due time.Time, worker string) {
 	on[due] = append(on[due], worker)
 }
 
-// between are the counts of the firings that were due after from and until to, in their order.
+// between returns the number of entries of each firing due after from and until to, in order.
 func (b *board) between(on map[time.Time][]string, from, to time.Time) (counts []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,7 +48,7 @@ func (b *board) between(on map[time.Time][]string, from, to time.Time) (counts [
 	return counts
 }
 
-func all(counts []int, want ...int) bool {
+func repeats(counts []int, want ...int) bool {
 	for i, n := range counts {
 		if n != want[i%len(want)] {
 			return false
@@ -58,7 +57,7 @@ func all(counts []int, want ...int) bool {
 	return len(counts) > 3
 }
 
-// worker is one Oddjob of the article. Each has the same timer.
+// worker is one Oddjob of the article. All workers have the same timer.
 func worker(ctx context.Context, c *client.Client, name string, b *board) {
 	var due time.Time
 	runner := client.NewRunner(c.Semaphore("work"), func(ctx context.Context) error {
@@ -70,11 +69,11 @@ func worker(ctx context.Context, c *client.Client, name string, b *board) {
 			return context.Cause(ctx)
 		}
 	}, client.WithHooks(client.Hooks{
-		Denied: func(context.Context, *client.DeniedError) { b.put(b.losers, due, name) }, // this one is INCOMPLETE
+		Denied: func(context.Context, *client.DeniedError) { b.put(b.losers, due, name) }, // the state INCOMPLETE of the article
 	}))
-	timer(ctx, 10*time.Second, func(at time.Time) { // and the schedule is every 10 seconds
+	timer(ctx, 10*time.Second, func(at time.Time) { // every 10 seconds
 		due = at
-		_ = runner.RunDue(ctx, due) // the hooks say what came of it
+		_ = runner.RunDue(ctx, due) // the hooks record the outcome
 	})
 }
 
@@ -94,26 +93,26 @@ func TestOddjob_ThreeWorkers_ShareTheSchedule(t *testing.T) {
 			oddjobs, stops = append(oddjobs, c), append(stops, stop)
 			running.Go(func() { worker(ctx, c, name, b) })
 		}
-		during := func() (ran, losers []int) { // two minutes, without the first firing
+		during := func() (ran, losers []int) { // counts over two minutes, without the first firing
 			srv.Advance(t, 20*time.Second)
 			from := time.Now()
 			srv.Advance(t, 2*time.Minute)
 			return b.between(b.ran, from, time.Now()), b.between(b.losers, from, time.Now())
 		}
-		if ran, losers := during(); !all(ran, 1) || !all(losers, 1) {
-			t.Errorf("with three workers the firings ran %v times, and %v workers were idle", ran, losers)
+		if ran, losers := during(); !repeats(ran, 1) || !repeats(losers, 1) {
+			t.Errorf("with three workers: runs per firing = %v, idle workers = %v", ran, losers)
 		}
 		crash := func(i int) {
-			srv.Crash(t, oddjobs[i]) // a killed process gives nothing back
+			srv.Crash(t, oddjobs[i]) // a killed process releases nothing
 			stops[i]()
 		}
 		crash(0)
-		if ran, losers := during(); !all(ran, 1) || !all(losers, 0) {
-			t.Errorf("with two workers the firings ran %v times, and %v workers were idle", ran, losers)
+		if ran, losers := during(); !repeats(ran, 1) || !repeats(losers, 0) {
+			t.Errorf("with two workers: runs per firing = %v, idle workers = %v", ran, losers)
 		}
 		crash(1)
-		if ran, losers := during(); !all(ran, 1, 0) && !all(ran, 0, 1) || !all(losers, 0) {
-			t.Errorf("with one worker the firings ran %v times, and %v workers were idle", ran, losers)
+		if ran, losers := during(); !repeats(ran, 1, 0) && !repeats(ran, 0, 1) || !repeats(losers, 0) {
+			t.Errorf("with one worker: runs per firing = %v, idle workers = %v", ran, losers)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleNewServer() {
-	srv := gktest.NewServer("nightly-export") // in TestMain, say
+	srv := gktest.NewServer("nightly-export") // for example in TestMain
 	defer srv.Close()
 
 	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})

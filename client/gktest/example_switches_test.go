@@ -23,13 +23,13 @@ func TestExport_BadNetwork_KeepsItsPermit(t *testing.T) {
 		srv.SlowDown(t, 200*time.Millisecond, app1)
 		srv.Advance(t, time.Minute)
 		srv.SlowDown(t, 0, app1)
-		srv.Disconnect(t, app1) // each connection is cut; new ones are let in
+		srv.Disconnect(t, app1) // breaks each connection; clients can reconnect
 		srv.Partition(t, app1)
 		srv.Advance(t, 5*time.Second) // shorter than the permit's duration
 		srv.Heal(t, app1)
 		srv.Advance(t, time.Minute)
 		if err := p.Context().Err(); err != nil || !p.Held() {
-			t.Errorf("held %v, %v", p.Held(), err)
+			t.Errorf("Held() = %v, context error = %v; want the permit to be kept", p.Held(), err)
 		}
 	})
 }
@@ -69,14 +69,14 @@ func TestExport_PermitExpires_IsLost(t *testing.T) {
 	})
 }
 
-func TestExport_Paused_WaitsForTheOperator(t *testing.T) {
+func TestExport_Paused_IsDeniedUntilResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		s := srv.Dial(t, "app1").Semaphore("nightly-export")
 		srv.Pause(t, "nightly-export", "disk is full")
 		_, err := s.TryAcquire(t.Context())
 		if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != client.ReasonPaused {
-			t.Errorf("got %v", err)
+			t.Errorf("TryAcquire on a paused semaphore = %v, want ReasonPaused", err)
 		}
 		srv.Resume(t, "nightly-export")
 		p, err := s.TryAcquire(t.Context())
@@ -86,12 +86,12 @@ func TestExport_Paused_WaitsForTheOperator(t *testing.T) {
 		srv.PauseAndStop(t, "nightly-export", "disk is full", time.Minute)
 		<-p.Context().Done()
 		if !errors.Is(context.Cause(p.Context()), client.ErrPaused) || p.DrainUntil().IsZero() {
-			t.Errorf("stopped by %v, with a drain until %s", context.Cause(p.Context()), p.DrainUntil())
+			t.Errorf("cause = %v, DrainUntil() = %s; want ErrPaused and a drain", context.Cause(p.Context()), p.DrainUntil())
 		}
 	})
 }
 
-func TestExport_TwoSlotsThenNoDefinition_FollowsTheEdits(t *testing.T) {
+func TestExport_DefinitionEditedAndDeleted_FollowsTheEdits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		first, second := srv.Dial(t, "app1").Semaphore("nightly-export"), srv.Dial(t, "app2").Semaphore("nightly-export")
@@ -110,7 +110,7 @@ func TestExport_TwoSlotsThenNoDefinition_FollowsTheEdits(t *testing.T) {
 		}
 		srv.Delete(t, "nightly-export")
 		if _, err := first.TryAcquire(t.Context()); err == nil {
-			t.Error("granted without a definition")
+			t.Error("TryAcquire was granted without a definition")
 		}
 	})
 }

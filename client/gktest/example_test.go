@@ -19,24 +19,24 @@ func export(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// start starts a run, and returns where its error will be.
+// start starts a run and returns a channel that receives its error.
 func start(t *testing.T, run func(context.Context) error) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- run(t.Context()) }()
 	return ended
 }
 
-func TestExport_Revoked_StopsAndGivesItsPermitBack(t *testing.T) {
+func TestExport_Revoked_StopsAndReleasesItsPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // on virtual time
 		srv := gktest.Start(t, "nightly-export")
 		app1 := srv.Dial(t, "app1")
 		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
 
-		srv.Advance(t, time.Hour) // it runs, and keeps its permit
+		srv.Advance(t, time.Hour) // it runs and keeps its permit
 		srv.Revoke(t, srv.Holders(t, "nightly-export")[0].GetToken(), "disk is full")
 
 		if err := <-ended; !errors.Is(err, client.ErrRevoked) {
-			t.Errorf("the export ended with %v", err)
+			t.Errorf("the export returned %v, want ErrRevoked", err)
 		}
 		if holders := srv.Holders(t, "nightly-export"); len(holders) > 0 {
 			t.Errorf("still held: %v", holders)
@@ -44,11 +44,11 @@ func TestExport_Revoked_StopsAndGivesItsPermitBack(t *testing.T) {
 	})
 }
 
-func TestExport_CutOff_StopsBeforeAnotherHostBegins(t *testing.T) {
+func TestExport_CutOff_StopsBeforeAnotherHostStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
-		stopped := make(chan error, 1) // the run itself ends when it has released, which nobody hears now
+		stopped := make(chan error, 1) // the run returns only after its release, which cannot reach the server now
 		start(t, client.Wrap(app1.Semaphore("nightly-export"), func(ctx context.Context) error {
 			err := export(ctx)
 			stopped <- err
@@ -57,21 +57,21 @@ func TestExport_CutOff_StopsBeforeAnotherHostBegins(t *testing.T) {
 		srv.Advance(t, time.Minute)
 
 		srv.Partition(t, app1)
-		if _, err := app2.Semaphore("nightly-export").Acquire(t.Context()); err != nil { // waits its turn
+		if _, err := app2.Semaphore("nightly-export").Acquire(t.Context()); err != nil { // waits until the permit is free
 			t.Fatal(err)
 		}
 		select {
 		case err := <-stopped:
 			if !errors.Is(err, client.ErrExpiring) {
-				t.Errorf("the export ended with %v", err)
+				t.Errorf("the export returned %v, want ErrExpiring", err)
 			}
 		default:
-			t.Error("app2 was let in while the export still ran")
+			t.Error("app2 was granted the permit while the export was still running")
 		}
 	})
 }
 
-func TestExport_ProcessDies_TheNextTakesOver(t *testing.T) {
+func TestExport_ProcessDies_AnotherHostRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
@@ -90,27 +90,27 @@ func TestExport_ProcessDies_TheNextTakesOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if waited := (<-started).Sub(crashed); waited > 2*time.Minute {
-			t.Errorf("nothing ran for %s", waited)
+			t.Errorf("no host ran the export for %s, want at most 2 min", waited)
 		}
 	})
 }
 
-func TestExport_IgnoresItsContext_IsReported(t *testing.T) {
+func TestExport_IgnoresItsContext_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
-		deaf := func(context.Context) error { <-time.After(time.Hour); return nil }
+		stubborn := func(context.Context) error { <-time.After(time.Hour); return nil }
 		var over []client.Overrun
 		hooks := client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { over = append(over, o) }}
 		app1 := srv.Dial(t, "app1")
-		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), deaf, client.WithHooks(hooks)))
+		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), stubborn, client.WithHooks(hooks)))
 
 		srv.Advance(t, time.Minute)
 		srv.Partition(t, app1)
 		if err := <-ended; !errors.Is(err, client.ErrLost) {
-			t.Errorf("the export ended with %v", err)
+			t.Errorf("the run returned %v, want ErrLost", err)
 		}
 		if len(over) == 0 || !over[len(over)-1].Gone {
-			t.Errorf("the hook got %+v", over)
+			t.Errorf("overruns reported = %+v, want the last one with Gone", over)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A worker that is cut off loses its task in time, and another one executes it.
+// A worker that is cut off stops its task in time, and another one executes it.
 func TestResize_WorkerIsCutOff_AnotherExecutesItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "resize")
@@ -40,16 +40,16 @@ func TestResize_WorkerIsCutOff_AnotherExecutesItsTask(t *testing.T) {
 		}
 		srv.Advance(t, time.Second)
 		if w := srv.Workers(t, "resize"); len(w) != 1 || len(w[0].GetTasks()) != 1 {
-			t.Errorf("workers: %v", w)
+			t.Errorf("workers = %v, want one worker with one task", w)
 		}
 		worker("w2", time.Second)
 		srv.Partition(t, first)
 		srv.Advance(t, 5*time.Minute)
 		if cause := <-causes; !errors.Is(cause, client.ErrExpiring) {
-			t.Errorf("stopped by %v", cause)
+			t.Errorf("cause = %v, want ErrExpiring", cause)
 		}
 		if task := srv.Tasks(t, job.ID)[0]; string(task.GetResult()) != "done by w2" || task.GetAttempts() != 2 {
-			t.Errorf("%v", task)
+			t.Errorf("task = %v, want the result of w2 in attempt 2", task)
 		}
 		stop()
 		srv.Heal(t, first)
@@ -77,7 +77,7 @@ func TestResize_JobIsCancelled_Stops(t *testing.T) {
 		srv.Advance(t, time.Second)
 		srv.CancelJob(t, job.ID, "wrong pictures")
 		if cause := <-causes; !errors.Is(cause, client.ErrTaskCancelled) {
-			t.Errorf("stopped by %v", cause)
+			t.Errorf("cause = %v, want ErrTaskCancelled", cause)
 		}
 		stop()
 		<-done
@@ -92,10 +92,10 @@ func TestExport_TakenOver_Stops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		srv.TakeOver(t, "nightly-export", p.Token(), "it answers no probe")
+		srv.TakeOver(t, "nightly-export", p.Token(), "it does not answer probes")
 		<-p.Context().Done()
 		if !errors.Is(context.Cause(p.Context()), client.ErrTakenOver) {
-			t.Errorf("stopped by %v", context.Cause(p.Context()))
+			t.Errorf("cause = %v, want ErrTakenOver", context.Cause(p.Context()))
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// life is a process that always has the same identity. It is connected.
+// life returns a connected client for one process. All of these processes have the same identity.
 func life(t *testing.T, srv *Server) (*client.Client, *client.Semaphore) {
 	t.Helper()
 	c := srv.Dial(t, "app1")
@@ -25,21 +25,21 @@ func life(t *testing.T, srv *Server) (*client.Client, *client.Semaphore) {
 	return c, c.Semaphore("job", client.WithHolderID("worker"))
 }
 
-// wantTaken holds that another host is denied while a process believes.
+// wantTaken checks that another host is denied while a process believes that it holds p.
 func wantTaken(t *testing.T, srv *Server, other *client.Client, p *client.Permit) {
 	t.Helper()
 	q, err := other.Semaphore("job").TryAcquire(t.Context())
 	if !errors.As(err, new(*client.DeniedError)) {
-		t.Errorf("while token %d is believed in (%t) another host is answered %v, %v", p.Token(), p.Held(), q, err)
+		t.Errorf("TryAcquire by another host, while token %d is held (%t) = %v, %v; want a denial", p.Token(), p.Held(), q, err)
 	}
 	if !p.Held() {
-		t.Errorf("token %d: %v", p.Token(), context.Cause(p.Context()))
+		t.Errorf("token %d is no longer held: %v", p.Token(), context.Cause(p.Context()))
 	}
 }
 
-// The answer to an acquisition does not come, its process gives up, and the next one acquires. What the first one
-// cancels arrives last.
-func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
+// The response to an acquisition is lost, its process gives up, and the next process acquires. The cancel of the first
+// process arrives last.
+func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		first, sem := life(t, srv)
@@ -51,7 +51,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testi
 		srv.Partition(t, first)
 		cancel()
 		if err := <-failed; !errors.Is(err, client.ErrOutcomeUnknown) {
-			t.Fatalf("the first acquisition: %v", err)
+			t.Fatalf("first TryAcquire = %v, want ErrOutcomeUnknown", err)
 		}
 		_, sem = life(t, srv)
 		p := take(t, sem)
@@ -61,9 +61,9 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testi
 	})
 }
 
-// The denial of an acquisition does not come, and its process gives up. Nothing remembers a request that was denied, so
-// that nothing but its request id keeps its late cancel from the permit of the next process.
-func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
+// The denial of an acquisition is lost, and its process gives up. The server does not remember denied requests, so only
+// the request ID protects the permit of the next process from the late cancel.
+func TestSameHolder_CancelOfADenialArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		held := take(t, other.Semaphore("job"))
@@ -72,11 +72,11 @@ func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPerm
 		failed := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { failed <- second(sem.TryAcquire(ctx)) }()
-		srv.Advance(t, 0) // it is denied, and its answer is late
+		srv.Advance(t, 0) // the request is denied, and the response is delayed
 		srv.Partition(t, first)
 		cancel()
 		if err := <-failed; !errors.Is(err, client.ErrOutcomeUnknown) {
-			t.Fatalf("the first acquisition: %v", err)
+			t.Fatalf("first TryAcquire = %v, want ErrOutcomeUnknown", err)
 		}
 		release(t, held)
 		_, sem = life(t, srv)
@@ -87,23 +87,23 @@ func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPerm
 	})
 }
 
-// A process releases and is gone, and is started again before the release arrives.
-func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
+// A process releases and exits, and is restarted before the release arrives.
+func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		first, sem := life(t, srv)
 		old := take(t, sem)
-		srv.Advance(t, 0) // what its acquisition leaves to say was said
+		srv.Advance(t, 0) // everything that follows the acquisition has been sent
 		srv.Partition(t, first)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := old.Release(ctx); !errors.Is(err, client.ErrUnavailable) {
-			t.Fatalf("the release: %v", err)
+			t.Fatalf("Release = %v, want ErrUnavailable", err)
 		}
 		_, sem = life(t, srv)
 		p := take(t, sem)
 		if p.Token() <= old.Token() {
-			t.Errorf("token %d after %d", p.Token(), old.Token())
+			t.Errorf("second token = %d, want more than %d", p.Token(), old.Token())
 		}
 		srv.Heal(t, first)
 		srv.Advance(t, time.Second)
@@ -111,14 +111,14 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *test
 	})
 }
 
-// lives are processes of one identity, one after the other, each of which may go on to believe while the next one
+// lives are successive processes of one identity. Each may still believe that it holds a permit when the next one
 // acquires.
 type lives struct {
 	srv    *Server
 	random *rand.Rand
 	other  *client.Semaphore
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards everything below
 	held       []*client.Permit
 	reacquired int
 }
@@ -127,7 +127,7 @@ func (l *lives) below(most time.Duration) time.Duration {
 	return time.Duration(l.random.IntN(int(most/time.Millisecond))) * time.Millisecond
 }
 
-// begin lets a process acquire, and perhaps release, over a slow connection that is cut for a while.
+// begin starts a process that acquires, and possibly releases, over a slow connection that may be cut for a while.
 func (l *lives) begin(t *testing.T, all *sync.WaitGroup) {
 	c, sem := life(t, l.srv)
 	l.srv.SlowDown(t, l.below(800*time.Millisecond), c)
@@ -154,7 +154,7 @@ func (l *lives) begin(t *testing.T, all *sync.WaitGroup) {
 		<-time.After(hold)
 		last, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		_ = p.Release(last) // it may be cut off
+		_ = p.Release(last) // the process may be cut off
 	})
 	if l.random.IntN(2) == 0 {
 		return
@@ -168,7 +168,7 @@ func (l *lives) begin(t *testing.T, all *sync.WaitGroup) {
 	})
 }
 
-// believed is a permit in which a process believes now. The caller holds mu.
+// believed returns a permit that a process now believes to hold, or nil. The caller holds mu.
 func (l *lives) believed() *client.Permit {
 	for _, p := range l.held {
 		if p.Held() {
@@ -178,8 +178,8 @@ func (l *lives) believed() *client.Permit {
 	return nil
 }
 
-// watch asks for the permit as another host, again and again, and counts how often it is granted while a process
-// believes.
+// watch repeatedly tries to acquire the permit as another host. It counts how often this is granted while a process
+// believes that it holds the permit.
 func (l *lives) watch(t *testing.T, length time.Duration) (overlaps int) {
 	const step = 20 * time.Millisecond
 	for at := time.Duration(0); at < length; at += step {
@@ -191,7 +191,7 @@ func (l *lives) watch(t *testing.T, length time.Duration) (overlaps int) {
 		l.mu.Lock()
 		if p := l.believed(); p != nil {
 			if overlaps++; overlaps == 1 {
-				t.Logf("token %d was granted while token %d was believed in until %v", q.Token(), p.Token(), p.SafeUntil())
+				t.Logf("token %d was granted while token %d was held until %v", q.Token(), p.Token(), p.SafeUntil())
 			}
 		}
 		l.mu.Unlock()
@@ -202,7 +202,7 @@ func (l *lives) watch(t *testing.T, length time.Duration) (overlaps int) {
 	return overlaps
 }
 
-func TestSameHolder_WhateverIsLate_NobodyElseIsGrantedWhileItBelieves(t *testing.T) {
+func TestSameHolder_SlowNetwork_NeverOverlapsWithAnotherHolder(t *testing.T) {
 	reacquired := 0
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
@@ -217,16 +217,16 @@ func TestSameHolder_WhateverIsLate_NobodyElseIsGrantedWhileItBelieves(t *testing
 				}
 			}
 			if n := l.watch(t, 5*time.Second); n > 0 {
-				t.Errorf("seed %d: %d times after the last acquisition", seed, n)
+				t.Errorf("seed %d: %d overlapping grants after the last acquisition", seed, n)
 			}
 			all.Wait()
 			reacquired += l.reacquired
 		})
 	}
 	if reacquired < 5 {
-		t.Errorf("only %d acquisitions came while another process of the identity believed: the test shows nothing", reacquired)
+		t.Errorf("got %d acquisitions during another process's permit, want at least 5 for a meaningful test", reacquired)
 	}
-	t.Logf("%d acquisitions came while another process of the identity believed", reacquired)
+	t.Logf("%d acquisitions during another process's permit", reacquired)
 }
 
 func take(t *testing.T, sem *client.Semaphore) *client.Permit {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// linkPair is a link and both ends of a connection on it.
+// linkPair returns a link and both ends of a connection on it.
 func linkPair(t *testing.T) (l *link, client, server net.Conn) {
 	t.Helper()
 	entered := make(chan net.Conn, 1)
@@ -31,20 +31,20 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// heard collects what arrives at an end, with a bar for the end of the connection.
-type heard struct {
+// received records the data that arrives at an end, with a bar for the end of the connection.
+type received struct {
 	mu   sync.Mutex // guards text
 	text strings.Builder
 }
 
-func (h *heard) Write(p []byte) (int, error) {
+func (h *received) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.Write(p)
 }
 
-func listen(c net.Conn) *heard {
-	h := &heard{}
+func listen(c net.Conn) *received {
+	h := &received{}
 	go func() {
 		_, _ = io.Copy(h, c)
 		c.Close()
@@ -53,24 +53,24 @@ func listen(c net.Conn) *heard {
 	return h
 }
 
-func (h *heard) want(t *testing.T, text string) {
+func (h *received) want(t *testing.T, text string) {
 	t.Helper()
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.text.String() != text {
-		t.Errorf("heard %q, want %q", h.text.String(), text)
+		t.Errorf("received %q, want %q", h.text.String(), text)
 	}
 }
 
-func TestLink_Cut_KeepsWhatIsSentAndTheEndInOrder(t *testing.T) {
+func TestLink_Partitioned_HoldsDataBackInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, client, server := linkPair(t)
 		h := listen(server)
 		send(t, client, "a")
 		h.want(t, "a")
 		l.partition()
-		l.partition() // again
+		l.partition() // a second call has no effect
 		send(t, client, "b")
 		send(t, client, "c")
 		client.Close()
@@ -81,7 +81,7 @@ func TestLink_Cut_KeepsWhatIsSentAndTheEndInOrder(t *testing.T) {
 	})
 }
 
-func TestLink_Late_DelaysTheServersWordsAlone(t *testing.T) {
+func TestLink_SlowedDown_DelaysOnlyDataFromTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, client, server := linkPair(t)
 		toServer, toClient := listen(server), listen(client)
@@ -89,18 +89,18 @@ func TestLink_Late_DelaysTheServersWordsAlone(t *testing.T) {
 		send(t, client, "q")
 		toServer.want(t, "q")
 		send(t, server, "a")
-		l.slowDown(time.Hour) // what is on its way is no later for that, and what follows does not pass it
+		l.slowDown(time.Hour) // does not delay data in transit, and later data does not overtake it
 		send(t, server, "b")
 		<-time.After(time.Minute - 1)
 		toClient.want(t, "")
 		<-time.After(1)
 		toClient.want(t, "a")
-		l.slowDown(0) // what is on its way has arrived
+		l.slowDown(0) // data in transit arrives immediately
 		toClient.want(t, "ab")
 	})
 }
 
-func TestLink_Late_TheEndIsLateToo(t *testing.T) {
+func TestLink_SlowedDown_DelaysTheEndOfAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, client, server := linkPair(t)
 		h := listen(client)
@@ -113,7 +113,7 @@ func TestLink_Late_TheEndIsLateToo(t *testing.T) {
 	})
 }
 
-func TestLink_Disconnected_BothEndsSeeItAndWhatWasOnItsWayIsLost(t *testing.T) {
+func TestLink_Disconnected_BothEndsBreakAndDataIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, client, server := linkPair(t)
 		toServer, toClient := listen(server), listen(client)
@@ -125,7 +125,7 @@ func TestLink_Disconnected_BothEndsSeeItAndWhatWasOnItsWayIsLost(t *testing.T) {
 	})
 }
 
-func TestLink_Killed_RefusesDialsAlsoThoseThatWait(t *testing.T) {
+func TestLink_Killed_FailsWaitingAndLaterDials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _, server := linkPair(t)
 		h := listen(server)
@@ -134,14 +134,14 @@ func TestLink_Killed_RefusesDialsAlsoThoseThatWait(t *testing.T) {
 		go func() { dialled <- second(l.dial(t.Context())) }()
 		synctest.Wait()
 		if len(dialled) > 0 {
-			t.Error("a dial through the partition was answered")
+			t.Error("a dial through the partition returned")
 		}
 		l.kill()
 		if err := <-dialled; !errors.Is(err, errDead) {
-			t.Errorf("the dial that waited: %v", err)
+			t.Errorf("waiting dial = %v, want errDead", err)
 		}
 		if _, err := l.dial(t.Context()); !errors.Is(err, errDead) {
-			t.Errorf("a later dial: %v", err)
+			t.Errorf("later dial = %v, want errDead", err)
 		}
 		h.want(t, "|")
 	})

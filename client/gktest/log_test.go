@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLogTo_AfterTheTest_SaysNothing(t *testing.T) {
+func TestLogTo_AfterTheTest_DiscardsText(t *testing.T) {
 	var out bytes.Buffer
 	o := &output{to: &out}
 	log := slog.New(slog.NewTextHandler(o, nil))
@@ -15,6 +15,6 @@ func TestLogTo_AfterTheTest_SaysNothing(t *testing.T) {
 	o.end()
 	log.Info("after")
 	if !strings.Contains(out.String(), "during") || strings.Contains(out.String(), "after") {
-		t.Errorf("logged: %s", out.String())
+		t.Errorf("logged %q, want only the message during the test", out.String())
 	}
 }

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and one in "west" that
-// waits. Since when it may is in granted.
+// zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and a client in "west"
+// that waits for it. granted receives the permit of the second client.
 type zones struct {
 	*Server
 	east, west *client.Client
@@ -37,7 +37,7 @@ func inZones(t *testing.T, job func(context.Context) error, test func(t *testing
 	})
 }
 
-// wait has the other zone wait for the job.
+// wait makes the client in "west" wait for the job.
 func (z *zones) wait(t *testing.T) {
 	go func() {
 		p, err := z.west.Semaphore("job").TryAcquireFor(t.Context(), 10*time.Minute)
@@ -48,17 +48,17 @@ func (z *zones) wait(t *testing.T) {
 	}()
 }
 
-func TestMove_JobFinishesItsItemInTheDrain_TheOtherZoneIsGrantedAtItsRelease(t *testing.T) {
+func TestMove_JobFinishesDuringTheDrain_OtherZoneIsGrantedOnRelease(t *testing.T) {
 	var finished time.Time
 	item := func(ctx context.Context) error {
 		<-ctx.Done()
 		stop, ok := errors.AsType[*client.StopError](context.Cause(ctx))
 		if !ok || !errors.Is(stop, client.ErrMoved) || stop.Drain != 2*time.Minute {
-			t.Errorf("told to stop by %v", context.Cause(ctx))
+			t.Errorf("cause = %v, want ErrMoved with a drain of 2 min", context.Cause(ctx))
 		}
-		<-time.After(90 * time.Second) // what it had begun
+		<-time.After(90 * time.Second) // finishes the current item
 		if p := client.PermitOf(ctx); !p.Held() || time.Until(p.DrainUntil()) < 20*time.Second {
-			t.Errorf("held %t, drain until %s", p.Held(), p.DrainUntil())
+			t.Errorf("Held() = %t, DrainUntil() = %s; want the permit to be held during the drain", p.Held(), p.DrainUntil())
 		}
 		finished = time.Now()
 		return nil
@@ -67,41 +67,41 @@ func TestMove_JobFinishesItsItemInTheDrain_TheOtherZoneIsGrantedAtItsRelease(t *
 		z.Move(t, "east", "west", 2*time.Minute)
 		z.wait(t)
 		if err := <-ended; err != nil {
-			t.Errorf("the job ended with %v", err)
+			t.Errorf("Run = %v, want nil", err)
 		}
 		next := <-z.granted
 		if late := time.Since(finished); late != 0 || !next.Held() {
-			t.Errorf("the other zone was granted it %s after the release", late)
+			t.Errorf("the other zone was granted the permit %s after the release, want 0", late)
 		}
 	})
 }
 
-func TestMove_JobIgnoresItsDrain_KeepsItsSlotToItsDeadlineAndIsReported(t *testing.T) {
+func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *testing.T) {
 	over := make(chan client.Overrun, 10)
 	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { over <- o }})
-	deaf := func(context.Context) error { <-time.After(time.Hour); return nil }
-	inZones(t, deaf, func(t *testing.T, z *zones, ended <-chan error) {
-		told := time.Now()
+	stubborn := func(context.Context) error { <-time.After(time.Hour); return nil }
+	inZones(t, stubborn, func(t *testing.T, z *zones, ended <-chan error) {
+		moved := time.Now()
 		z.Move(t, "east", "west", time.Minute, "job")
 		z.wait(t)
 		next := <-z.granted
-		if waited := time.Since(told); waited < time.Minute || waited > 71*time.Second {
-			t.Errorf("granted after %s, of a drain of 1 m and a duration of 10 s", waited)
+		if waited := time.Since(moved); waited < time.Minute || waited > 71*time.Second {
+			t.Errorf("granted after %s, want 60 s to 71 s for a drain of 1 min and a duration of 10 s", waited)
 		}
 		first, second := <-over, <-over
 		if first.Gone || !second.Gone || second.Permit.Held() || len(over) > 0 {
-			t.Errorf("the hook got %+v and %+v, and %d more", first, second, len(over))
+			t.Errorf("overruns reported = %+v and %+v, and %d more", first, second, len(over))
 		}
 		if err := next.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := <-ended; !errors.Is(err, client.ErrLost) {
-			t.Errorf("the job ended with %v", err)
+			t.Errorf("Run = %v, want ErrLost", err)
 		}
 	}, hooks)
 }
 
-func TestMove_BackDuringTheDrain_ThePermitIsKeptAliveAndTheJobStops(t *testing.T) {
+func TestMove_BackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T) {
 	slow := func(ctx context.Context) error { <-time.After(2 * time.Hour); return context.Cause(ctx) }
 	inZones(t, slow, func(t *testing.T, z *zones, ended <-chan error) {
 		z.Move(t, "east", "west", time.Minute)
@@ -109,22 +109,22 @@ func TestMove_BackDuringTheDrain_ThePermitIsKeptAliveAndTheJobStops(t *testing.T
 		z.Move(t, "west", "east", 0)
 		z.Advance(t, time.Hour)
 		if h := z.Holders(t, "job"); len(h) != 1 || h[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			t.Errorf("holders %v", h)
+			t.Errorf("holders = %v, want one that need not stop", h)
 		}
 		if err := <-ended; !errors.Is(err, client.ErrMoved) || errors.Is(err, client.ErrLost) {
-			t.Errorf("the job ended with %v", err)
+			t.Errorf("Run = %v, want ErrMoved and not ErrLost", err)
 		}
 	})
 }
 
 func TestMove_NothingToMove_FailsTheTest(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
-		wantFatal(t, "nothing that admits east", func(s testing.TB) { srv.Move(s, "east", "west", 0, "job") }) // it admits all groups
+		wantFatal(t, "no semaphore that admits east", func(s testing.TB) { srv.Move(s, "east", "west", 0, "job") }) // job admits any group
 		wantFatal(t, "absent", func(s testing.TB) { srv.Move(s, "east", "west", 0, "absent") })
 	})
 }
 
-func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
+func TestCordon_DeniesUntilUncordon(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
@@ -133,13 +133,13 @@ func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrCordoned)
 		if p.DrainUntil().IsZero() {
-			t.Error("it has no drain")
+			t.Error("DrainUntil() is zero, want a drain")
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonCordoned {
-			t.Errorf("%v", d)
+			t.Errorf("TryAcquire during the cordon = %v, want ReasonCordoned", d)
 		}
 		srv.Uncordon(t, id)
 		acquire(t, c, "job")
@@ -147,7 +147,7 @@ func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
 	})
 }
 
-func TestDrain_HolderIsToldAndKeptAliveMeanwhile(t *testing.T) {
+func TestDrain_HolderMustStopAndKeepsItsPermitMeanwhile(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
@@ -155,11 +155,11 @@ func TestDrain_HolderIsToldAndKeptAliveMeanwhile(t *testing.T) {
 		srv.Advance(t, 9*time.Minute)
 		wantCause(t, p.Context(), client.ErrRevoked)
 		if !p.Held() {
-			t.Error("lost before its drain was over")
+			t.Error("the permit was lost during its drain")
 		}
 		srv.Advance(t, 3*time.Minute)
 		if p.Held() {
-			t.Error("held beyond its drain and its duration")
+			t.Error("the permit was held longer than its drain and duration")
 		}
 	})
 }

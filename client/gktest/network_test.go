@@ -15,7 +15,7 @@ func wiresOf(t *testing.T, srv *Server, c *client.Client) int {
 	return len(srv.linksOf(t, []*client.Client{c})[0].present())
 }
 
-func TestPartition_CallsHangAndOthersGoOn(t *testing.T) {
+func TestPartition_CallsHangAndOtherClientsAreUnaffected(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
 		srv.Partition(t, app1)
@@ -23,32 +23,32 @@ func TestPartition_CallsHangAndOthersGoOn(t *testing.T) {
 		defer cancel()
 		before := time.Now()
 		if _, err := app1.Semaphore("job").TryAcquire(ctx); !errors.Is(err, client.ErrUnavailable) {
-			t.Errorf("the call through the partition: %v", err)
+			t.Errorf("TryAcquire through the partition = %v, want ErrUnavailable", err)
 		}
 		if time.Since(before) != time.Minute {
-			t.Errorf("it hung for %s", time.Since(before))
+			t.Errorf("TryAcquire returned after %s, want 1 min", time.Since(before))
 		}
 		acquire(t, app2, "job")
 		srv.Heal(t, app1)
 		if _, err := app1.Semaphore("job").TryAcquire(t.Context()); !errors.As(err, new(*client.DeniedError)) {
-			t.Errorf("after the partition: %v", err)
+			t.Errorf("TryAcquire after the partition = %v, want a denial", err)
 		}
 	})
 }
 
-func TestPartition_Brief_ConnectionsGoOn(t *testing.T) {
+func TestPartition_Brief_ConnectionsSurvive(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)
 		wires := srv.linksOf(t, []*client.Client{c})[0].present()
-		srv.Partition(t) // all
+		srv.Partition(t) // all clients
 		srv.Partition(t, c)
 		srv.Advance(t, time.Second)
 		srv.Heal(t)
 		srv.Advance(t, time.Minute)
 		if now := srv.linksOf(t, []*client.Client{c})[0].present(); len(now) != len(wires) {
-			t.Errorf("%d connections, were %d", len(now), len(wires))
+			t.Errorf("got %d connections after the partition, want %d", len(now), len(wires))
 		}
 		for _, w := range wires {
 			select {
@@ -63,26 +63,26 @@ func TestPartition_Brief_ConnectionsGoOn(t *testing.T) {
 	})
 }
 
-func TestHeal_WhatWasSentMeanwhile_Arrives(t *testing.T) {
+func TestHeal_DataSentMeanwhile_Arrives(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Partition(t, c)
 		released := make(chan error, 1)
 		go func() { released <- p.Release(t.Context()) }()
-		srv.Advance(t, 3*time.Second) // less than an attempt lasts: it is not repeated
+		srv.Advance(t, 3*time.Second) // shorter than an attempt, so that it is not retried
 		if len(srv.Holders(t, "job")) != 1 || len(released) > 0 {
-			t.Error("the release got through")
+			t.Error("the release passed the partition")
 		}
 		srv.Heal(t, c)
 		srv.Advance(t, 0)
 		if h := srv.Holders(t, "job"); len(h) > 0 || len(released) == 0 {
-			t.Errorf("the release was lost: %v", h)
+			t.Errorf("holders after Heal = %v, want the release to have arrived", h)
 		}
 	})
 }
 
-func TestSlowDown_EveryAnswerIsThatLate(t *testing.T) {
+func TestSlowDown_DelaysEveryResponse(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		took := func() time.Duration {
@@ -92,19 +92,19 @@ func TestSlowDown_EveryAnswerIsThatLate(t *testing.T) {
 			}
 			return time.Since(before)
 		}
-		took() // it is connected now
+		took() // connects the client
 		srv.SlowDown(t, 300*time.Millisecond, c)
 		if d := took(); d != 600*time.Millisecond {
-			t.Errorf("two calls took %s", d)
+			t.Errorf("two calls took %s, want 600 ms", d)
 		}
 		srv.SlowDown(t, 0)
 		if d := took(); d != 0 {
-			t.Errorf("two calls took %s", d)
+			t.Errorf("two calls took %s, want 0", d)
 		}
 	})
 }
 
-func TestSlowDown_BeyondAllPatience_CarriesOneWayOnly(t *testing.T) {
+func TestSlowDown_LongerThanAnyTimeout_WorksInOneDirectionOnly(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
@@ -112,15 +112,15 @@ func TestSlowDown_BeyondAllPatience_CarriesOneWayOnly(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Release(ctx); !errors.Is(err, client.ErrUnavailable) {
-			t.Errorf("answered: %v", err)
+			t.Errorf("Release = %v, want ErrUnavailable", err)
 		}
 		if h := srv.Holders(t, "job"); len(h) > 0 {
-			t.Errorf("the release did not arrive: %v", h)
+			t.Errorf("holders = %v, want the release to have arrived", h)
 		}
 	})
 }
 
-func TestDisconnect_ClientsComeBack(t *testing.T) {
+func TestDisconnect_ClientsReconnect(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
@@ -133,12 +133,12 @@ func TestDisconnect_ClientsComeBack(t *testing.T) {
 			select {
 			case <-w.gone:
 			default:
-				t.Error("a connection goes on")
+				t.Error("a connection is still open")
 			}
 		}
 		srv.Advance(t, time.Hour)
 		if !p.Held() || len(srv.Waiters(t, "job")) != 1 {
-			t.Errorf("held %t, waiting %v", p.Held(), srv.Waiters(t, "job"))
+			t.Errorf("Held() = %t, waiters = %v; want the permit kept and one waiter", p.Held(), srv.Waiters(t, "job"))
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -158,7 +158,7 @@ func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
 		wantCause(t, p.Context(), client.ErrClosed)
 		srv.Advance(t, 0)
 		if n := wiresOf(t, srv, c); n > 0 {
-			t.Errorf("%d connections are left", n)
+			t.Errorf("got %d connections after Crash, want 0", n)
 		}
 		srv.Advance(t, 50*time.Second)
 		if len(srv.Holders(t, "job")) != 1 {
@@ -166,7 +166,7 @@ func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
 		}
 		srv.Advance(t, 12*time.Second)
 		if h := srv.Holders(t, "job"); len(h) > 0 {
-			t.Errorf("the permit has not expired: %v", h)
+			t.Errorf("holders = %v, want the permit to have expired", h)
 		}
 	})
 }
@@ -174,6 +174,6 @@ func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
 func TestSwitches_ForeignClient_FailTheTest(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		foreign := Start(t).Dial(t, "app1")
-		wantFatal(t, "not made by Dial", func(s testing.TB) { srv.Partition(s, foreign) })
+		wantFatal(t, "not created by Dial", func(s testing.TB) { srv.Partition(s, foreign) })
 	})
 }

@@ -13,14 +13,14 @@ func TestPause_GrantsNothingUntilResume(t *testing.T) {
 		c := srv.Dial(t, "app1")
 		srv.Pause(t, "job", "disk is full")
 		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonPaused {
-			t.Errorf("%v", d)
+			t.Errorf("TryAcquire during the pause = %v, want ReasonPaused", d)
 		}
 		srv.Resume(t, "job")
 		acquire(t, c, "job")
 	})
 }
 
-func TestPause_WithStop_TellsTheHolder(t *testing.T) {
+func TestPauseAndStop_StopsTheHolder(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)

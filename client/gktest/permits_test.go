@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestExpire_HolderIsToldAndTheNextIsLetIn(t *testing.T) {
+func TestExpire_NotifiesTheHolderAndGrantsToTheNextWaiter(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		granted := make(chan *client.Permit, 1)
@@ -22,25 +22,25 @@ func TestExpire_HolderIsToldAndTheNextIsLetIn(t *testing.T) {
 			}
 			granted <- next
 		}()
-		srv.Advance(t, 2*time.Second) // its stream has named the permit
+		srv.Advance(t, 2*time.Second) // the permit is registered on the client's stream
 		if w := srv.Waiters(t, "job"); len(w) != 1 || w[0].GetIdentity().GetAcquirer() != "app2" {
 			t.Fatalf("waiting: %v", w)
 		}
 		before := time.Now()
 		srv.Expire(t, p.Token())
 		if next := <-granted; next.Token() <= p.Token() {
-			t.Errorf("token %d after %d", next.Token(), p.Token())
+			t.Errorf("next token = %d, want more than %d", next.Token(), p.Token())
 		}
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrLost)
 		if p.Held() || time.Since(before) != 0 {
-			t.Errorf("held %t after %s", p.Held(), time.Since(before))
+			t.Errorf("Held() = %t after %s, want false immediately", p.Held(), time.Since(before))
 		}
 		wantFatal(t, "no such permit", func(s testing.TB) { srv.Expire(s, p.Token()) })
 	})
 }
 
-func TestExpire_HolderCutOff_BelievesUntilItsDeadline(t *testing.T) {
+func TestExpire_HolderCutOff_KeepsThePermitUntilItsDeadline(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
@@ -49,30 +49,30 @@ func TestExpire_HolderCutOff_BelievesUntilItsDeadline(t *testing.T) {
 		srv.Expire(t, p.Token())
 		srv.Advance(t, time.Second)
 		if !p.Held() {
-			t.Error("who has told it?")
+			t.Error("the holder learned of the expiry through a partition")
 		}
 		srv.Advance(t, time.Minute)
 		if p.Held() {
-			t.Error("held beyond its deadline")
+			t.Error("the permit was held past its deadline")
 		}
 	})
 }
 
-func TestExpire_Cooling_EndsItToo(t *testing.T) {
+func TestExpire_CoolingPermit_EndsTheCooling(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		srv.Define(t, &gatekeeperv1.Definition{Name: "job", LossDelay: durationpb.New(time.Hour)})
 		c := srv.Dial(t, "app1")
 		srv.Expire(t, acquire(t, c, "job").Token())
 		h := srv.Holders(t, "job")
 		if len(h) != 1 || h[0].GetState() != gatekeeperv1.PermitState_PERMIT_STATE_COOLING {
-			t.Fatalf("holders: %v", h)
+			t.Fatalf("holders = %v, want one that is cooling", h)
 		}
 		srv.ExpireAll(t, "job")
 		acquire(t, c, "job")
 	})
 }
 
-func TestExpireAll_EndsEveryPermitOfThatSemaphoreAlone(t *testing.T) {
+func TestExpireAll_EndsOnlyThePermitsOfThatSemaphore(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		srv.Define(t, &gatekeeperv1.Definition{Name: "job", Permits: new(uint32(3))}, &gatekeeperv1.Definition{Name: "other"})
 		c := srv.Dial(t, "app1")
@@ -82,16 +82,16 @@ func TestExpireAll_EndsEveryPermitOfThatSemaphoreAlone(t *testing.T) {
 		other := acquire(t, c, "other")
 		srv.ExpireAll(t, "job")
 		if h := srv.Holders(t, "job"); len(h) > 0 {
-			t.Errorf("left: %v", h)
+			t.Errorf("holders = %v, want none", h)
 		}
 		srv.Advance(t, time.Hour)
 		if !other.Held() {
-			t.Error("another semaphore's permit ended")
+			t.Error("a permit of another semaphore ended")
 		}
 	})
 }
 
-func TestRevoke_TellsTheHolderAndFreesNothing(t *testing.T) {
+func TestRevoke_NotifiesTheHolderAndKeepsTheSlot(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
@@ -100,7 +100,7 @@ func TestRevoke_TellsTheHolderAndFreesNothing(t *testing.T) {
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrRevoked)
 		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
-			t.Errorf("the slot was freed by a revoke: %v", d)
+			t.Errorf("TryAcquire after a revoke = %v, want a denial", d)
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// inBubbleOf runs a test on virtual time with a server that has the semaphore "job".
+// inBubbleOf runs a test on virtual time with a server that defines the semaphore "job".
 func inBubbleOf(t *testing.T, test func(t *testing.T, srv *Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, Start(t, "job")) })
@@ -30,11 +30,11 @@ func acquire(t *testing.T, c *client.Client, semaphore string) *client.Permit {
 func wantCause(t *testing.T, ctx context.Context, want error) {
 	t.Helper()
 	if err := context.Cause(ctx); !errors.Is(err, want) {
-		t.Errorf("the context has ended with %v, want %v", err, want)
+		t.Errorf("cause = %v, want %v", err, want)
 	}
 }
 
-func TestStart_OnRealTime_ServesItsClientsAndItsEndpoint(t *testing.T) {
+func TestStart_OnRealTime_ServesDialAndEndpoint(t *testing.T) {
 	srv := Start(t, "job")
 	p := acquire(t, srv.Dial(t, "app1"), "job")
 	other, err := client.Dial(t.Context(), []string{srv.Endpoint()}, client.WithAcquirer("app2"))
@@ -45,11 +45,11 @@ func TestStart_OnRealTime_ServesItsClientsAndItsEndpoint(t *testing.T) {
 	endpoint := srv.Endpoint()
 	srv.Restart(t)
 	if srv.Endpoint() != endpoint {
-		t.Errorf("the endpoint is %s after a restart, was %s", srv.Endpoint(), endpoint)
+		t.Errorf("Endpoint() after a restart = %s, want %s", srv.Endpoint(), endpoint)
 	}
 	denied, err := other.Semaphore("job").TryAcquire(t.Context())
 	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Holders[0].GetToken() != p.Token() {
-		t.Errorf("app2: %v, %v; want a denial that names token %d", denied, err, p.Token())
+		t.Errorf("TryAcquire by app2 = %v, %v; want a denial that names token %d", denied, err, p.Token())
 	}
 	if err := p.Release(t.Context()); err != nil {
 		t.Error(err)
@@ -67,10 +67,10 @@ func TestNewServer_WithoutATest_ServesUntilClose(t *testing.T) {
 	acquire(t, c, "job")
 	endpoint := srv.Endpoint()
 	srv.Close()
-	srv.Close() // again
+	srv.Close() // a second call has no effect
 	if conn, err := net.Dial("tcp", endpoint); err == nil {
 		conn.Close()
-		t.Error("something listens after Close")
+		t.Error("the endpoint accepts connections after Close")
 	}
 	wantFatal(t, "is closed", func(s testing.TB) { srv.Restart(s) })
 }
@@ -79,29 +79,29 @@ func TestEndpoint_OnVirtualTime_Panics(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		defer func() {
 			if recover() == nil {
-				t.Error("there is an endpoint")
+				t.Error("Endpoint did not panic")
 			}
 		}()
 		_ = srv.Endpoint()
 	})
 }
 
-func TestAdvance_OnVirtualTime_PassesExactlyThat(t *testing.T) {
+func TestAdvance_OnVirtualTime_PassesExactlyTheDuration(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		before := time.Now()
 		srv.Advance(t, time.Hour)
 		if passed := time.Since(before); passed != time.Hour {
-			t.Errorf("%s passed", passed)
+			t.Errorf("Advance(1h) let %s pass", passed)
 		}
 	})
 }
 
 func TestAdvance_OnRealTime_FailsTheTest(t *testing.T) {
 	srv := Start(t)
-	wantFatal(t, "needs virtual time", func(s testing.TB) { srv.Advance(s, time.Hour) })
+	wantFatal(t, "requires virtual time", func(s testing.TB) { srv.Advance(s, time.Hour) })
 }
 
-func TestAwait_ThatNeverComes_FailsTheTest(t *testing.T) {
+func TestAwait_ConditionNeverHolds_FailsTheTest(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		wantFatal(t, "timed out waiting for the moon", func(s testing.TB) {
 			srv.Await(s, "the moon", func() bool { return false })
@@ -109,28 +109,28 @@ func TestAwait_ThatNeverComes_FailsTheTest(t *testing.T) {
 	})
 }
 
-func TestStop_PermitsOutliveARestart(t *testing.T) {
+func TestStop_PermitsSurviveARestart(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
 		p := acquire(t, app1, "job")
 		srv.Advance(t, time.Minute)
 		srv.Stop(t)
-		srv.Stop(t) // again
+		srv.Stop(t) // a second call has no effect
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if _, err := app2.Semaphore("job").TryAcquire(ctx); !errors.Is(err, client.ErrUnavailable) {
-			t.Errorf("asked the stopped server: %v", err)
+			t.Errorf("TryAcquire on a stopped server = %v, want ErrUnavailable", err)
 		}
-		wantFatal(t, "Restart it first", func(s testing.TB) { srv.Holders(s, "job") })
+		wantFatal(t, "call Restart first", func(s testing.TB) { srv.Holders(s, "job") })
 		srv.Restart(t)
 		srv.Advance(t, time.Hour)
 		if h := srv.Holders(t, "job"); !p.Held() || len(h) != 1 || h[0].GetToken() != p.Token() {
-			t.Errorf("held %t, holders %v", p.Held(), h)
+			t.Errorf("Held() = %t, holders = %v; want the permit to be kept", p.Held(), h)
 		}
 	})
 }
 
-func TestStop_ForLong_HolderStopsAndNobodyElseIsLetInBefore(t *testing.T) {
+func TestStop_LongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, time.Minute)
@@ -138,11 +138,11 @@ func TestStop_ForLong_HolderStopsAndNobodyElseIsLetInBefore(t *testing.T) {
 		srv.Advance(t, time.Minute)
 		wantCause(t, p.Context(), client.ErrExpiring)
 		if p.Held() {
-			t.Error("believed for longer than the permit's duration")
+			t.Error("the permit was held for longer than its duration")
 		}
 		srv.Restart(t)
 		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
-			t.Errorf("%v: the new leader gives the permit its full duration again", d)
+			t.Errorf("TryAcquire after the restart = %v, want a denial while the permit has its full duration again", d)
 		}
 	})
 }
@@ -162,7 +162,7 @@ func TestDefine_CreatesAndReplaces(t *testing.T) {
 	})
 }
 
-func TestDefineFile_ReadsWhatProductionReads(t *testing.T) {
+func TestDefineFile_DefinesTheSemaphoresOfTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "definitions.yaml")
 	if err := os.WriteFile(path, []byte("definitions:\n  - name: nightly-export\n    group_pattern: prod\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -171,12 +171,12 @@ func TestDefineFile_ReadsWhatProductionReads(t *testing.T) {
 	srv.DefineFile(t, path)
 	acquire(t, srv.Dial(t, "app1", client.WithGroup("prod")), "nightly-export")
 	if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonGroupMismatch {
-		t.Errorf("a client of another group: %v", d)
+		t.Errorf("TryAcquire by a client of another group = %v, want ReasonGroupMismatch", d)
 	}
 	wantFatal(t, "absent.yaml", func(s testing.TB) { srv.DefineFile(s, "absent.yaml") })
 }
 
-func TestEdit_HolderNoLongerAdmitted_IsTold(t *testing.T) {
+func TestEdit_HolderNoLongerAdmitted_MustStop(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
@@ -187,7 +187,7 @@ func TestEdit_HolderNoLongerAdmitted_IsTold(t *testing.T) {
 	})
 }
 
-func TestDelete_HolderIsTold(t *testing.T) {
+func TestDelete_HolderMustStop(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)

@@ -11,23 +11,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// spy is a test that is to fail.
+// spy is a testing.TB that records a failure.
 type spy struct {
 	testing.TB
-	said string
+	failure string
 }
 
 func (s *spy) Helper() {}
 
 func (s *spy) Fatal(args ...any) {
-	s.said = fmt.Sprint(args...)
+	s.failure = fmt.Sprint(args...)
 	runtime.Goexit()
 }
 
 func (s *spy) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
 
-// wantFatal expects f to fail its test with what says that.
-func wantFatal(t *testing.T, says string, f func(t testing.TB)) {
+// wantFatal checks that f fails its test with a message that contains text.
+func wantFatal(t *testing.T, text string, f func(t testing.TB)) {
 	t.Helper()
 	s := &spy{TB: t}
 	ended := make(chan struct{})
@@ -36,7 +36,7 @@ func wantFatal(t *testing.T, says string, f func(t testing.TB)) {
 		f(s)
 	}()
 	<-ended
-	if !strings.Contains(s.said, says) {
-		t.Errorf("the test failed with %q, want %q", s.said, says)
+	if !strings.Contains(s.failure, text) {
+		t.Errorf("the test failed with %q, want %q", s.failure, text)
 	}
 }

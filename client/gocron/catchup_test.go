@@ -16,10 +16,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestCatchUp_OfSchedulersThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
+func TestCatchUp_AllSchedulersWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		d    gocron.JobDefinition
-		want []string // nil: the past of such a job is not known
+		want []string // nil if the past of such a job is unknown
 	}{
 		"cron":     {gocron.CronJob("0 * * * *", false), []string{"01:00", "02:00", "03:00"}},
 		"every":    {gocron.CronJob("@every 1h", false), []string{"01:00", "02:00", "03:00"}},
@@ -32,7 +32,7 @@ func TestCatchUp_OfSchedulersThatWereDown_RunsEachMissedFiringOnce(t *testing.T)
 				srv.Define(t, &gatekeeperv1.Definition{
 					Name: "hourly", Misfire: gatekeeperv1.Misfire_MISFIRE_EACH, MisfireWindow: durationpb.New(12 * time.Hour),
 				})
-				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(3*time.Hour+30*time.Minute))) // a bubble begins at midnight
+				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(3*time.Hour+30*time.Minute))) // bubbles start at midnight
 				var ran []string
 				for _, host := range []string{"app1", "app2"} {
 					locker := gkgocron.NewLocker(srv.Dial(t, host))
@@ -52,7 +52,7 @@ func TestCatchUp_OfSchedulersThatWereDown_RunsEachMissedFiringOnce(t *testing.T)
 					}
 					s.Start()
 					if err := locker.CatchUp(t.Context(), job, task); (err == nil) != (c.want != nil) {
-						t.Error(err)
+						t.Errorf("CatchUp = %v", err)
 					}
 					if err := s.Shutdown(); err != nil {
 						t.Error(err)

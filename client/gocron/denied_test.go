@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job that is denied at each of its runs, for a reason that only an edit changes, is not reported at each of them.
-func TestLocker_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
+// A job is denied at each of its runs for a reason that only an edit can change. It must not be logged each time.
+func TestLocker_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer
@@ -27,22 +27,22 @@ func TestLocker_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
 		locker.Follow(s)
 		s.Start()
 		defer func() { _ = s.Shutdown() }()
-		for want, says := range []string{"There is no semaphore", `group pattern \"dr-site\"`} {
+		for want, text := range []string{"There is no semaphore", `group pattern \"dr-site\"`} {
 			if want == 1 {
 				srv.Define(t, &gatekeeperv1.Definition{Name: "export", GroupPattern: new("dr-site")})
 			}
 			srv.Advance(t, 5*time.Minute)
-			if n := strings.Count(log.String(), "the job does not run"); n != want+1 || !strings.Contains(log.String(), says) {
-				t.Errorf("logged %d times, want %d, the last time of %s:\n%s", n, want+1, says, log.String())
+			if n := strings.Count(log.String(), "the job does not run"); n != want+1 || !strings.Contains(log.String(), text) {
+				t.Errorf("logged %d denials, want %d, and the text %q:\n%s", n, want+1, text, log.String())
 			}
 		}
 		if !strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {
-			t.Errorf("the log does not name the command:\n%s", log.String())
+			t.Errorf("the log does not contain the gkctl command:\n%s", log.String())
 		}
 	})
 }
 
-func TestElector_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
+func TestElector_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer
@@ -52,7 +52,7 @@ func TestElector_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
 			t.Error(err)
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
-			t.Errorf("%d warnings:\n%s", n, log.String())
+			t.Errorf("got %d warnings, want 1:\n%s", n, log.String())
 		}
 	})
 }

@@ -27,12 +27,12 @@ func ExampleNewLocker() {
 
 	options := []gkgocron.Option{
 		gkgocron.WithSemaphore(func(job string) *client.Semaphore { return c.Semaphore("nightly-" + job) }),
-		gkgocron.WithJobOptions(client.WithOutageLimit(time.Second)), // gocron waits for the lock
-		gkgocron.WithUnscheduled(), // lets RunNow run
+		gkgocron.WithJobOptions(client.WithOutageLimit(time.Second)), // limits how long gocron waits for the lock
+		gkgocron.WithUnscheduled(), // allows RunNow
 		gkgocron.WithBegin(func(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
-			return due.Begin(ctx, client.WithOutagePolicy(client.OutageWait)) // more than the Locker's options
+			return due.Begin(ctx, client.WithOutagePolicy(client.OutageWait)) // in addition to the options of the Locker
 		}),
-		gkgocron.WithNow(time.Now), // that of gocron.WithClock, if it has one
+		gkgocron.WithNow(time.Now), // the clock of gocron.WithClock, if set
 	}
 	locker := gkgocron.NewLocker(c, options...)
 	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
@@ -50,7 +50,7 @@ func ExampleNewLocker() {
 		log.Fatal(err)
 	}
 	s.Start()
-	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs what was missed, if the definition says so
+	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs missed firings if the definition says so
 		log.Fatal(err)
 	}
 	if missed, err := locker.Missed(context.Background(), job); len(missed) > 0 || err != nil { // what CatchUp would run
@@ -65,7 +65,7 @@ func ExampleNewLocker() {
 	// Output: exporting under nightly-export
 }
 
-// Why a job did not run is told to its listener.
+// A listener learns why a job did not run.
 func ExampleLocker_Lock() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()
@@ -116,11 +116,11 @@ func ExampleLocker_Lock() {
 	// nightly-export is not due; WithUnscheduled would let it run
 }
 
-// A scheduler that was not given the Locker does not run its tasks.
+// A scheduler without the Locker does not run its tasks.
 func ExampleLocker_Task_notLocked() {
 	locker := gkgocron.NewLocker(nil)
 	failed := make(chan error, 100)
-	s, err := gocron.NewScheduler() // gocron.WithDistributedLocker(locker) was forgotten
+	s, err := gocron.NewScheduler() // without gocron.WithDistributedLocker(locker)
 	if err != nil {
 		log.Fatal(err)
 	}

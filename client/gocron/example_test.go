@@ -29,7 +29,7 @@ func ExampleLocker() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	locker.Follow(s) // it reads there which firing is due
+	locker.Follow(s) // the Locker reads due times from s
 	_, err = s.NewJob(gocron.DurationJob(time.Second), locker.Task(export), gocron.WithName("nightly-export"))
 	if err != nil {
 		log.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-func TestFiring_IsOfAllSchedulers(t *testing.T) {
+func TestFiring_IsTheSameInAllSchedulers(t *testing.T) {
 	crontab := func(tab string) gocron.JobSchedule { return gocron.CronJobSchedule{Crontab: tab} }
 	berlin, newYork, lordHowe := "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"
 	never := "never"
@@ -16,28 +16,28 @@ func TestFiring_IsOfAllSchedulers(t *testing.T) {
 		s              gocron.JobSchedule
 		zone, at, want string
 	}{
-		"a duration is an interval in UTC":      {gocron.DurationJobSchedule{Duration: 5 * time.Minute}, berlin, "2026-03-01T11:07:31.5Z", "2026-03-01T11:05:00Z"},
-		"a random one by its longest":           {gocron.DurationRandomJobSchedule{Min: time.Minute, Max: time.Hour}, berlin, "2026-03-01T11:07:31.5Z", "2026-03-01T11:00:00Z"},
-		"@every is an interval":                 {crontab("@every 5m"), berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:05:00Z"},
-		"@every in a zone":                      {crontab("TZ=Asia/Tokyo @every 90s"), berlin, "2026-03-01T11:01:00Z", "2026-03-01T11:00:00Z"},
-		"a crontab's":                           {crontab("7 * * * *"), berlin, "2026-03-01T11:07:00Z", "2026-03-01T11:07:00Z"},
-		"with seconds":                          {crontab("31 7 * * * *"), berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
-		"the user's own":                        {crontab("every full moon"), berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
-		"one's own at once":                     {crontab("7 * * * *"), berlin, "2026-03-01T11:07:31.5Z", never},
-		"a day's one's own at once":             {gocron.DailyJobSchedule{Interval: 1}, berlin, "2026-03-01T11:07:31.5Z", never},
-		"a day's":                               {gocron.DailyJobSchedule{Interval: 1}, berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
-		"one time's":                            {gocron.OneTimeJobSchedule{StartAt: at(0, 1)}, berlin, "2026-03-01T12:01:00Z", "2026-03-01T12:01:00Z"},
-		"one time at once":                      {gocron.OneTimeJobSchedule{}, berlin, "2026-03-01T12:01:00Z", never},
-		"put back, the first":                   {crontab("30 1 * * *"), newYork, "2026-11-01T05:30:00Z", "2026-11-01T05:30:00Z"},
-		"put back, the second of daily":         {crontab("30 1 * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T05:30:00Z"},
-		"put back, the second of hourly":        {crontab("30 * * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T05:30:00Z"},
-		"put back, the second of quarters":      {crontab("*/15 * * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T06:30:00Z"},
-		"put back, later":                       {crontab("30 * * * *"), newYork, "2026-11-01T07:30:00Z", "2026-11-01T07:30:00Z"},
-		"put back in Berlin":                    {crontab("30 2 * * *"), berlin, "2026-10-25T01:30:00Z", "2026-10-25T00:30:00Z"},
-		"put back by half an hour":              {crontab("45 1 * * *"), lordHowe, "2026-04-04T15:15:00Z", "2026-04-04T14:45:00Z"},
-		"put forward":                           {crontab("30 3 * * *"), newYork, "2026-03-08T07:30:00Z", "2026-03-08T07:30:00Z"},
-		"zone without change":                   {crontab("30 1 * * *"), "UTC", "2026-11-01T01:30:00Z", "2026-11-01T01:30:00Z"},
-		"crontab's zone is not the scheduler's": {crontab("TZ=America/New_York 30 1 * * *"), "UTC", "2026-11-01T06:30:00Z", "2026-11-01T06:30:00Z"},
+		"duration: an interval in UTC":      {gocron.DurationJobSchedule{Duration: 5 * time.Minute}, berlin, "2026-03-01T11:07:31.5Z", "2026-03-01T11:05:00Z"},
+		"random duration: its maximum":      {gocron.DurationRandomJobSchedule{Min: time.Minute, Max: time.Hour}, berlin, "2026-03-01T11:07:31.5Z", "2026-03-01T11:00:00Z"},
+		"@every is an interval":             {crontab("@every 5m"), berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:05:00Z"},
+		"@every in a zone":                  {crontab("TZ=Asia/Tokyo @every 90s"), berlin, "2026-03-01T11:01:00Z", "2026-03-01T11:00:00Z"},
+		"crontab":                           {crontab("7 * * * *"), berlin, "2026-03-01T11:07:00Z", "2026-03-01T11:07:00Z"},
+		"crontab with seconds":              {crontab("31 7 * * * *"), berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
+		"custom crontab":                    {crontab("every full moon"), berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
+		"crontab, started immediately":      {crontab("7 * * * *"), berlin, "2026-03-01T11:07:31.5Z", never},
+		"daily, started immediately":        {gocron.DailyJobSchedule{Interval: 1}, berlin, "2026-03-01T11:07:31.5Z", never},
+		"daily":                             {gocron.DailyJobSchedule{Interval: 1}, berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
+		"one time":                          {gocron.OneTimeJobSchedule{StartAt: at(0, 1)}, berlin, "2026-03-01T12:01:00Z", "2026-03-01T12:01:00Z"},
+		"one time, started immediately":     {gocron.OneTimeJobSchedule{}, berlin, "2026-03-01T12:01:00Z", never},
+		"clocks put back, first of two":     {crontab("30 1 * * *"), newYork, "2026-11-01T05:30:00Z", "2026-11-01T05:30:00Z"},
+		"clocks put back, second, daily":    {crontab("30 1 * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T05:30:00Z"},
+		"clocks put back, second, hourly":   {crontab("30 * * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T05:30:00Z"},
+		"clocks put back, second, quarters": {crontab("*/15 * * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T06:30:00Z"},
+		"clocks put back, later":            {crontab("30 * * * *"), newYork, "2026-11-01T07:30:00Z", "2026-11-01T07:30:00Z"},
+		"clocks put back in Berlin":         {crontab("30 2 * * *"), berlin, "2026-10-25T01:30:00Z", "2026-10-25T00:30:00Z"},
+		"clocks put back by half an hour":   {crontab("45 1 * * *"), lordHowe, "2026-04-04T15:15:00Z", "2026-04-04T14:45:00Z"},
+		"clocks put forward":                {crontab("30 3 * * *"), newYork, "2026-03-08T07:30:00Z", "2026-03-08T07:30:00Z"},
+		"zone without a change":             {crontab("30 1 * * *"), "UTC", "2026-11-01T01:30:00Z", "2026-11-01T01:30:00Z"},
+		"crontab with another zone":         {crontab("TZ=America/New_York 30 1 * * *"), "UTC", "2026-11-01T06:30:00Z", "2026-11-01T06:30:00Z"},
 	} {
 		zone, err := time.LoadLocation(c.zone)
 		if err != nil {
@@ -52,7 +52,7 @@ func TestFiring_IsOfAllSchedulers(t *testing.T) {
 			got = f.UTC().Format(time.RFC3339Nano)
 		}
 		if got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
+			t.Errorf("%s: firing() = %s, want %s", name, got, c.want)
 		}
 	}
 }

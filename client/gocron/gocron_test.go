@@ -21,13 +21,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 20 * time.Second
 
-// node is one scheduler of an application, with its own clock.
+// node is one scheduler of an application with a separate clock.
 type node struct {
 	t         *testing.T
 	clock     *clockwork.FakeClock
 	scheduler gocron.Scheduler
 	locker    *gkgocron.Locker
-	ran       chan string // the semaphores of the runs that are over, permit and all
+	ran       chan string // the semaphores of runs that have ended and released their permits
 	skipped   chan error
 }
 
@@ -50,12 +50,12 @@ func newNode(t *testing.T, c *client.Client, now time.Time, opts ...gkgocron.Opt
 	return n
 }
 
-// job adds a brief job.
+// job adds a short job.
 func (n *node) job(name string, d gocron.JobDefinition, opts ...gocron.JobOption) gocron.Job {
 	n.t.Helper()
 	return n.add(name, d, n.locker.Task(func(ctx context.Context) error {
 		if client.PermitOf(ctx) == nil {
-			n.t.Error("runs without a permit")
+			n.t.Error("the job ran without a permit")
 		}
 		return nil
 	}), opts...)
@@ -71,12 +71,12 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 	return j
 }
 
-// late is how long after its due time each run of a node begins. gocron drops due times that are over, and in singleton
-// mode it may do so before it reschedules the run. If its clock stood still at the due time, it would schedule the same
-// run again, and the Locker would rightly refuse that one as unscheduled. A real clock has moved on.
+// late is how long after its due time each run of a node starts. gocron drops due times that have passed. In singleton
+// mode it may do so before it reschedules the run. If the clock still showed the due time then, gocron would schedule
+// the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on.
 const late = time.Millisecond
 
-// start starts the scheduler, and returns when it waits for its first job.
+// start starts the scheduler. It returns when the scheduler waits for its first job.
 func (n *node) start() {
 	n.scheduler.Start()
 	n.settle()
@@ -98,7 +98,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	case v := <-c:
 		return v
 	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("timed out waiting for %s", what)
 		panic("unreachable")
 	}
 }
@@ -112,8 +112,8 @@ func wantDenied(t *testing.T, err error, reason client.Reason) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// gocron issue 841: the first scheduler has run the job, and unlocked, when the second one's clock strikes.
-func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
+// This is gocron issue 841: the first scheduler has run and unlocked the job when it becomes due in the second one.
+func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 	srv := gktest.Start(t, "tick", "every")
 	fast := newNode(t, srv.Dial(t, "app1"), noon.Add(-5*time.Second))
 	slow := newNode(t, srv.Dial(t, "app2"), noon.Add(-5*time.Second))
@@ -136,9 +136,9 @@ func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
 	}
 }
 
-// A DurationJob counts from the start of each scheduler: its due times agree on nothing but the interval in which they
-// lie.
-func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
+// A DurationJob counts from the start of each scheduler. The due times of two schedulers only have the interval in
+// common.
+func TestLocker_DurationJob_RunsOncePerInterval(t *testing.T) {
 	srv := gktest.Start(t, "every")
 	a := newNode(t, srv.Dial(t, "app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...
 	b := newNode(t, srv.Dial(t, "app2"), noon.Add(-2*time.Minute)) // due at 12:03, 12:08, ...
@@ -156,7 +156,7 @@ func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
 	}
 }
 
-func TestLocker_PermitRevoked_EndsTheTaskWithTheCauseAndTheNextIsFree(t *testing.T) {
+func TestLocker_PermitRevoked_CancelsTheTaskAndFreesTheSlot(t *testing.T) {
 	srv := gktest.Start(t, "long")
 	c := srv.Dial(t, "app1")
 	n := newNode(t, c, noon.Add(-time.Second))
@@ -170,15 +170,15 @@ func TestLocker_PermitRevoked_EndsTheTaskWithTheCauseAndTheNextIsFree(t *testing
 	n.start()
 	n.clock.Advance(time.Second)
 	token := receive(t, tokens, "the task")
-	// While it runs, the job is not started again here.
+	// While the job runs, this scheduler does not start it again.
 	n.settle()
 	n.clock.Advance(time.Minute)
 	if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrRunning) {
-		t.Errorf("%v", err)
+		t.Errorf("skipped with %v, want ErrRunning", err)
 	}
 	srv.Revoke(t, token, "a test")
 	if cause := receive(t, causes, "the end of the task"); !errors.Is(cause, client.ErrRevoked) {
-		t.Errorf("cause %v", cause)
+		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
 	if _, err := srv.Dial(t, "app2").Semaphore("long").TryAcquireFor(t.Context(), patience); err != nil {
 		t.Error(err)
@@ -202,11 +202,11 @@ func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
 	}
 }
 
-func TestLocker_RunNow_IsRefusedUnlessUnscheduledRunsMay(t *testing.T) {
+func TestLocker_RunNow_IsRefusedWithoutWithUnscheduled(t *testing.T) {
 	srv := gktest.Start(t, "manual")
-	for _, may := range []bool{false, true} {
+	for _, allowed := range []bool{false, true} {
 		var opts []gkgocron.Option
-		if may {
+		if allowed {
 			opts = append(opts, gkgocron.WithUnscheduled())
 		}
 		n := newNode(t, srv.Dial(t, "app1"), noon, opts...)
@@ -215,15 +215,15 @@ func TestLocker_RunNow_IsRefusedUnlessUnscheduledRunsMay(t *testing.T) {
 		if err := j.RunNow(); err != nil {
 			t.Fatal(err)
 		}
-		if may {
+		if allowed {
 			receive(t, n.ran, "the run")
 		} else if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrUnscheduled) {
-			t.Errorf("%v", err)
+			t.Errorf("skipped with %v, want ErrUnscheduled", err)
 		}
 	}
 }
 
-func TestLocker_CannotTellTheDueTime_RunsNothing(t *testing.T) {
+func TestLocker_UnknownDueTime_RunsNothing(t *testing.T) {
 	srv := gktest.Start(t, "twice")
 	n := newNode(t, srv.Dial(t, "app1"), noon.Add(-time.Second))
 	for range 2 {
@@ -232,10 +232,10 @@ func TestLocker_CannotTellTheDueTime_RunsNothing(t *testing.T) {
 	n.start()
 	n.clock.Advance(time.Second)
 	if err := receive(t, n.skipped, "the skip"); err == nil {
-		t.Error("two jobs of one name ran")
+		t.Error("a job whose name is not unique ran")
 	}
 	if _, err := gkgocron.NewLocker(srv.Dial(t, "app1")).Lock(t.Context(), "twice"); !errors.Is(err, gkgocron.ErrNotFollowing) {
-		t.Errorf("%v", err)
+		t.Errorf("Lock = %v, want ErrNotFollowing", err)
 	}
 }
 
@@ -256,11 +256,11 @@ func TestTask_WithoutItsLocker_DoesNotRun(t *testing.T) {
 	}
 	s.Start()
 	if err := receive(t, failed, "the failure"); !errors.Is(err, gkgocron.ErrNotLocked) {
-		t.Errorf("%v", err)
+		t.Errorf("the task failed with %v, want ErrNotLocked", err)
 	}
 }
 
-func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
+func TestElector_LeaderRevoked_NextLeadsAfterItsTaskReturned(t *testing.T) {
 	srv := gktest.Start(t, "leader")
 	type leader struct {
 		name  string
@@ -279,7 +279,7 @@ func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
 		}
 		_, err = s.NewJob(gocron.DurationJob(10*time.Millisecond), e.Task(func(ctx context.Context) error {
 			if running.Add(1) > 1 {
-				t.Error("two leaders run at once")
+				t.Error("two leaders ran at the same time")
 			}
 			defer running.Add(-1)
 			began <- leader{name, client.PermitOf(ctx).Token()}
@@ -297,7 +297,7 @@ func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
 				t.Error(err)
 			}
 			if err := e.IsLeader(context.Background()); !errors.Is(err, gkgocron.ErrNotLeader) {
-				t.Error("leads after Close")
+				t.Error("the Elector leads after Close")
 			}
 		})
 	}
@@ -307,9 +307,9 @@ func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
 	}
 	srv.Revoke(t, first.token, "a test")
 	if cause := receive(t, causes, "the end of the term"); !errors.Is(cause, client.ErrRevoked) {
-		t.Errorf("cause %v", cause)
+		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
 	if second := receive(t, began, "the next leader"); second.token <= first.token {
-		t.Errorf("token %d after %d", second.token, first.token)
+		t.Errorf("second token = %d, want more than %d", second.token, first.token)
 	}
 }

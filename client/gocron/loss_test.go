@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loss is a way in which a permit ends while a job runs, and what makes the next run possible.
+// loss makes a permit end while a job runs, and then makes the next run possible.
 type loss struct {
 	happen  func(t *testing.T, srv *gktest.Server, token uint64)
 	recover func(t *testing.T, srv *gktest.Server)
@@ -49,7 +49,7 @@ func losses(name string) map[string]loss {
 	}
 }
 
-// schedule starts a scheduler with one job, every minute, and returns what skips it.
+// schedule returns a scheduler with one job that is due every minute, and the errors that skip it.
 func schedule(t *testing.T, name string, task gocron.Task, opts ...gocron.SchedulerOption) (s gocron.Scheduler, skipped <-chan error) {
 	t.Helper()
 	s, err := gocron.NewScheduler(append(opts, gocron.WithLocation(time.UTC))...)
@@ -65,7 +65,7 @@ func schedule(t *testing.T, name string, task gocron.Task, opts ...gocron.Schedu
 	return s, errs
 }
 
-func TestLocker_PermitLost_TaskIsToldInTimeAndALaterRunIsAsAlways(t *testing.T) {
+func TestLocker_PermitLost_CancelsTheTaskInTimeAndLaterRunsSucceed(t *testing.T) {
 	const name = "export"
 	for how, l := range losses(name) {
 		t.Run(how, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestLocker_PermitLost_TaskIsToldInTimeAndALaterRunIsAsAlways(t *testing.T) 
 					}
 					<-ctx.Done()
 					if !p.Held() {
-						t.Error("told after the permit had ended")
+						t.Error("the task's context was cancelled after the permit had ended")
 					}
 					causes <- context.Cause(ctx)
 					return ctx.Err()
@@ -98,20 +98,20 @@ func TestLocker_PermitLost_TaskIsToldInTimeAndALaterRunIsAsAlways(t *testing.T) 
 				l.happen(t, srv, first.Token())
 				report := <-reports
 				if cause := <-causes; !errors.Is(cause, l.cause) || !errors.Is(report.Stopped, l.cause) {
-					t.Errorf("cause %v, report %v; want %v", cause, report.Stopped, l.cause)
+					t.Errorf("cause = %v, Report.Stopped = %v, want %v", cause, report.Stopped, l.cause)
 				}
 				l.recover(t, srv)
 				second := <-permits
 				if later := <-reports; second.Token() <= first.Token() || later.Err != nil || !later.Due.After(report.Due) {
-					t.Errorf("token %d after %d, %+v", second.Token(), first.Token(), later)
+					t.Errorf("later run: token %d after %d, report %+v", second.Token(), first.Token(), later)
 				}
 			})
 		})
 	}
 }
 
-// A task of gocron's own kind cannot be told; that it goes on without its permit is.
-func TestLocker_PlainTaskOutlivesItsPermit_IsReportedAndAnotherRuns(t *testing.T) {
+// A plain gocron task cannot be stopped. If it keeps running without its permit, this is reported.
+func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "plain"
 		srv := gktest.Start(t, name)
@@ -140,9 +140,9 @@ func TestLocker_PlainTaskOutlivesItsPermit_IsReportedAndAnotherRuns(t *testing.T
 		if err != nil {
 			t.Fatal(err)
 		}
-		// It is not started a second time here while it runs.
+		// This scheduler does not start the job again while it runs.
 		if err := <-skipped; !errors.Is(err, gkgocron.ErrRunning) {
-			t.Errorf("skipped with %v", err)
+			t.Errorf("skipped with %v, want ErrRunning", err)
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -153,7 +153,7 @@ func TestLocker_PlainTaskOutlivesItsPermit_IsReportedAndAnotherRuns(t *testing.T
 	})
 }
 
-func TestElector_Lost_LeadsNoMoreInTimeAndAgainLater(t *testing.T) {
+func TestElector_PermitLost_StopsLeadingInTimeAndLeadsAgainLater(t *testing.T) {
 	const name = "leader"
 	for how, l := range losses(name) {
 		t.Run(how, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestElector_Lost_LeadsNoMoreInTimeAndAgainLater(t *testing.T) {
 					<-ctx.Done()
 					cause := context.Cause(ctx)
 					if err := e.IsLeader(ctx); !errors.Is(cause, context.Canceled) && !errors.Is(err, gkgocron.ErrNotLeader) {
-						t.Errorf("leads when its tasks are told to end: %v", err)
+						t.Errorf("IsLeader() after the task's context ended = %v, want ErrNotLeader", err)
 					}
 					causes <- cause
 					return ctx.Err()
@@ -182,11 +182,11 @@ func TestElector_Lost_LeadsNoMoreInTimeAndAgainLater(t *testing.T) {
 				first := <-permits
 				l.happen(t, srv, first.Token())
 				if cause := <-causes; !errors.Is(cause, l.cause) {
-					t.Errorf("cause %v, want %v", cause, l.cause)
+					t.Errorf("cause = %v, want %v", cause, l.cause)
 				}
 				l.recover(t, srv)
 				if second := <-permits; second.Token() <= first.Token() {
-					t.Errorf("token %d after %d", second.Token(), first.Token())
+					t.Errorf("second token = %d, want more than %d", second.Token(), first.Token())
 				}
 			})
 		})

@@ -14,15 +14,15 @@ import (
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
 )
 
-// skewed is a node with its job, and by how much its clock is wrong.
+// skewed is a node with its job. Its clock is wrong by skew.
 type skewed struct {
 	*node
 	job  gocron.Job
 	skew time.Duration
-	dues chan time.Time // of the runs that are over
+	dues chan time.Time // due times of the runs that have ended
 }
 
-// next is the job's next due time by the node's own clock; zero when there is none.
+// next returns the job's next due time on the node's clock, or the zero time if there is none.
 func (n *skewed) next() time.Time {
 	n.t.Helper()
 	runs, err := n.job.NextRuns(2)
@@ -37,7 +37,8 @@ func (n *skewed) next() time.Time {
 	return time.Time{}
 }
 
-// gocron issue 841, and worse: no two clocks agree, and the job takes less than they differ. Each firing runs once.
+// This is a harder case of gocron issue 841: no two clocks agree, and the job takes less time than they differ by. Each
+// firing must run once.
 func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -71,7 +72,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 		"cron-clocks-put-back": {at("2026-10-24 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
 			"2026-10-25 00:30:00", "2026-10-26 01:30:00", "2026-10-27 01:30:00"}},
 		"daily-clocks-put-forward": {at("2026-03-27 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
-			"2026-03-28 01:30:00", "2026-03-29 01:30:00", "2026-03-30 00:30:00"}}, // 03:30 where 02:30 is not
+			"2026-03-28 01:30:00", "2026-03-29 01:30:00", "2026-03-30 00:30:00"}}, // 03:30 on the day without 02:30
 		"daily-clocks-put-back": {at("2026-10-24 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
 			"2026-10-25 01:30:00", "2026-10-26 01:30:00", "2026-10-27 01:30:00"}},
 		"weekly": {at("2026-10-24 12:00:00"), gocron.WeeklyJob(1, gocron.NewWeekdays(time.Sunday), halfPastTwo), nil, []string{
@@ -84,7 +85,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				<-time.After(time.Until(at("2027-01-01 00:00:00"))) // the server refuses a firing that is far ahead of its clock
+				<-time.After(time.Until(at("2027-01-01 00:00:00"))) // the server refuses a firing far ahead of its clock
 				srv := gktest.Start(t, name)
 				var nodes []*skewed
 				for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
@@ -97,10 +98,10 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 				}
 				ran := make(map[string]int)
 				for range len(nodes) * (len(c.want) + 3) {
-					// gocron has rescheduled the last run, and forgotten its due time: with singleton mode in any
-					// order.
+					// gocron has rescheduled the last run and dropped its due time. In singleton mode the order is not
+					// defined.
 					synctest.Wait()
-					// The world's time continues to the moment at which the next clock strikes.
+					// Let real time pass until the next due time on any clock.
 					var first *skewed
 					for _, n := range nodes {
 						if next := n.next(); !next.IsZero() && (first == nil || next.Add(-n.skew).Before(first.next().Add(-first.skew))) {
@@ -117,17 +118,17 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 					case err := <-first.skipped:
 						wantDenied(t, err, client.ReasonFiringDone)
 					case <-time.After(patience):
-						t.Fatal("neither ran nor skipped")
+						t.Fatal("timed out waiting for a run or a skip")
 					}
 				}
 				for due, times := range ran {
 					if times != 1 {
-						t.Errorf("%s ran %d times", due, times)
+						t.Errorf("the firing of %s ran %d times, want 1", due, times)
 					}
 				}
 				for _, due := range c.want {
 					if ran[due] != 1 {
-						t.Errorf("%s ran %d times; all: %v", due, ran[due], ran)
+						t.Errorf("the firing of %s ran %d times, want 1; all runs: %v", due, ran[due], ran)
 					}
 				}
 			})

@@ -16,31 +16,31 @@ func at(minutes ...float64) (all []time.Time) {
 	return all
 }
 
-// Each step is a run: what the scheduler says at its time, and what it takes. 0 minutes is noon; the timetable is of
-// whole minutes.
-func TestTake_FindsTheDueTimeOfEachRun(t *testing.T) {
+// Each step is a run, with the due times that the scheduler reports at that time and the due time that the run takes. 0
+// minutes is noon, and due times are whole minutes.
+func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 	type run struct {
 		now   float64
 		runs  []time.Time
 		drift time.Duration
-		takes []time.Time // none: nothing
+		takes []time.Time // empty if the run takes no due time
 	}
 	for name, runs := range map[string][]run{
-		"on time":                         {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, runs: at(1, 2, 3), takes: at(1)}},
-		"late, after the next was due":    {{now: 2.5, runs: at(0, 1, 2, 3, 4), takes: at(2)}, {now: 3, runs: at(3, 4), takes: at(3)}},
-		"rescheduled before it asks":      {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 1, runs: at(1, 2), takes: at(1)}},
-		"one before was skipped":          {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 2, runs: at(1, 2, 3), takes: at(2)}},
-		"not in order":                    {{now: 0.1, runs: at(0, -1, 1), takes: at(0)}},
-		"forgotten":                       {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, takes: at(1)}, {now: 2, runs: at(3, 4), takes: at(2)}},
-		"forgotten, and the next is near": {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1.999, runs: at(2, 3), takes: at(1)}, {now: 2, takes: at(2)}},
-		"by hand":                         {{now: -0.5, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.5, runs: at(0, 1)}, {now: 1, runs: at(1), takes: at(1)}},
-		"by hand, a moment before":        {{now: -0.001, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}},
-		"by hand at that time":            {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0, runs: at(0, 1)}, {now: 0, runs: at(1)}},
-		"queued":                          {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 3.5, runs: at(1, 2, 3, 4), takes: at(3)}, {now: 3.6, runs: at(4)}, {now: 4, runs: at(4), takes: at(4)}},
-		"the clock was set back by 10 s":  {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.84, runs: at(1, 2), drift: -10 * time.Second, takes: at(1)}, {now: 1.9, runs: at(2, 3), drift: -10 * time.Second}, {now: 2, runs: at(2, 3), drift: -10 * time.Second, takes: at(2)}},
-		"set back by 1 s, long before":    {{now: 0.5, runs: at(1, 2), drift: -time.Second}},
-		"set forward by 1 h":              {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 61, runs: at(1, 2, 3), drift: time.Hour, takes: at(3)}, {now: 62, runs: at(62, 63), drift: time.Hour, takes: at(62)}},
-		"never again":                     {{now: 0, runs: []time.Time{noon, {}}, takes: at(0)}, {now: 1, runs: []time.Time{{}, {}}}},
+		"on time":                            {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, runs: at(1, 2, 3), takes: at(1)}},
+		"late, after the next due time":      {{now: 2.5, runs: at(0, 1, 2, 3, 4), takes: at(2)}, {now: 3, runs: at(3, 4), takes: at(3)}},
+		"rescheduled before Lock":            {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 1, runs: at(1, 2), takes: at(1)}},
+		"previous run skipped":               {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 2, runs: at(1, 2, 3), takes: at(2)}},
+		"due times not in order":             {{now: 0.1, runs: at(0, -1, 1), takes: at(0)}},
+		"due time dropped":                   {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, takes: at(1)}, {now: 2, runs: at(3, 4), takes: at(2)}},
+		"due time dropped, the next is near": {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1.999, runs: at(2, 3), takes: at(1)}, {now: 2, takes: at(2)}},
+		"by hand":                            {{now: -0.5, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.5, runs: at(0, 1)}, {now: 1, runs: at(1), takes: at(1)}},
+		"by hand, shortly before":            {{now: -0.001, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}},
+		"by hand at the due time":            {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0, runs: at(0, 1)}, {now: 0, runs: at(1)}},
+		"queued":                             {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 3.5, runs: at(1, 2, 3, 4), takes: at(3)}, {now: 3.6, runs: at(4)}, {now: 4, runs: at(4), takes: at(4)}},
+		"clock set back by 10 s":             {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.84, runs: at(1, 2), drift: -10 * time.Second, takes: at(1)}, {now: 1.9, runs: at(2, 3), drift: -10 * time.Second}, {now: 2, runs: at(2, 3), drift: -10 * time.Second, takes: at(2)}},
+		"clock set back by 1 s, long before": {{now: 0.5, runs: at(1, 2), drift: -time.Second}},
+		"clock set forward by 1 h":           {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 61, runs: at(1, 2, 3), drift: time.Hour, takes: at(3)}, {now: 62, runs: at(62, 63), drift: time.Hour, takes: at(62)}},
+		"not due again":                      {{now: 0, runs: []time.Time{noon, {}}, takes: at(0)}, {now: 1, runs: []time.Time{{}, {}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var table timetable
@@ -50,37 +50,37 @@ func TestTake_FindsTheDueTimeOfEachRun(t *testing.T) {
 					want = r.takes[0]
 				}
 				if got := table.take(snapshot{runs: r.runs}, at(r.now)[0], r.drift); !got.Equal(want) {
-					t.Fatalf("run %d: %s, want %s", i+1, got, want)
+					t.Fatalf("run %d: take() = %s, want %s", i+1, got, want)
 				}
 			}
 		})
 	}
 }
 
-func TestTake_RandomAndForgotten_IsNow(t *testing.T) {
+func TestTake_RandomAndDropped_ReturnsNow(t *testing.T) {
 	var table timetable
 	random := gocron.DurationRandomJobSchedule{Min: time.Second, Max: time.Minute}
 	if got := table.take(snapshot{schedule: random}, noon, 0); !got.Equal(noon) {
-		t.Error(got)
+		t.Errorf("take() = %s, want %s", got, noon)
 	}
 	if got := table.take(snapshot{schedule: random, runs: at(1)}, noon.Add(time.Second), 0); !got.IsZero() {
-		t.Error("a run by hand took", got)
+		t.Errorf("take() of a run by hand = %s, want the zero time", got)
 	}
 }
 
-func TestPass_NobodyTakesWhatDidNotTakePlace(t *testing.T) {
+func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	var table timetable
 	table.take(snapshot{runs: at(0, 1, 2)}, noon, 0)
 	table.pass(at(1)[0], 0)
 	if got := table.take(snapshot{runs: at(2, 3)}, at(1.5)[0], 0); !got.IsZero() {
-		t.Error("a run by hand took", got)
+		t.Errorf("take() of a run by hand = %s, want the zero time", got)
 	}
 	if got := table.take(snapshot{runs: at(2, 3)}, at(2)[0], 0); !got.Equal(at(2)[0]) {
-		t.Error(got)
+		t.Errorf("take() = %s, want %s", got, at(2)[0])
 	}
 }
 
-func TestTimetable_RemembersAFew(t *testing.T) {
+func TestTimetable_LimitsTheDueTimesItKeeps(t *testing.T) {
 	var table timetable
 	for i := range 100 {
 		var runs []time.Time
@@ -89,16 +89,16 @@ func TestTimetable_RemembersAFew(t *testing.T) {
 		}
 		table.take(snapshot{runs: runs}, runs[0], 0)
 		if len(table.ahead) > 3*behind {
-			t.Fatal(len(table.ahead))
+			t.Fatalf("len(ahead) = %d, want at most %d", len(table.ahead), 3*behind)
 		}
 	}
 }
 
-func TestDrift_OfAClockThatWasNotSet_IsNone(t *testing.T) {
+func TestDrift_ClockWasNotSet_IsZero(t *testing.T) {
 	base := time.Now()
 	for _, now := range []time.Time{base.Add(time.Hour), base.Add(time.Hour).Round(0), base} {
 		if got := drift(base, now); got != 0 {
-			t.Error(got)
+			t.Errorf("drift(%s, %s) = %s, want 0", base, now, got)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A task that makes up for a missed due time asks for a permit as any other does. If the answer to a probe did not say
-// so, a host that lost the claim would judge the holder dead before that has heard of its grant.
-func TestAnswer_TaskAsksForADueTime_SaysSoAlsoOfAMissedOne(t *testing.T) {
+// A task that makes up for a missed due time acquires a permit like any other. The answer to a probe must say so.
+// Otherwise a host that lost the claim would judge the holder dead before the holder has received its grant.
+func TestAnswer_CurrentOrMissedDueTime_ReportsAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, err := NewManager(gktest.Start(t, "job").Dial(t, "a"))
 		if err != nil {
@@ -28,7 +28,7 @@ func TestAnswer_TaskAsksForADueTime_SaysSoAlsoOfAMissedOne(t *testing.T) {
 			}
 			a.end = func(error) {}
 			if !m.answer("job", 7).Asking || m.answer("other", 7).Asking {
-				t.Errorf("missed %v: %+v, and at another semaphore %+v", missed, m.answer("job", 7), m.answer("other", 7))
+				t.Errorf("answer() with missed %v = %+v, for another semaphore = %+v; want Asking only for the first", missed, m.answer("job", 7), m.answer("other", 7))
 			}
 			a.leave()
 		}

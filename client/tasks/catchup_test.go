@@ -21,8 +21,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hours is a server on virtual time with a semaphore whose misfires go by a policy, and the due times of an hourly task
-// that ran.
+// hours is a server on virtual time that defines a semaphore with a misfire policy. It records the due times for which
+// an hourly task ran.
 type hours struct {
 	*testing.T
 	srv *gktest.Server
@@ -42,13 +42,13 @@ func newHours(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hours
 	return h
 }
 
-// until lets time pass until then on the day at whose midnight a bubble begins.
+// until lets time pass until the given time of the day. Bubbles start at midnight.
 func (h *hours) until(at time.Duration) {
 	h.Helper()
 	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
 }
 
-// manager starts a host.
+// manager starts the Manager of a host.
 func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 	h.Helper()
 	m, err := tasks.NewManager(h.srv.Dial(h.T, acquirer), append([]tasks.Option{
@@ -65,7 +65,7 @@ func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 	return m
 }
 
-// register registers the hourly task, whose runs take that long.
+// register registers the hourly task. Each of its runs takes the given time.
 func (h *hours) register(m *tasks.Manager, takes time.Duration) {
 	h.Helper()
 	h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(ctx context.Context, _ string) error {
@@ -98,7 +98,7 @@ func (h *hours) want(ran ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !slices.Equal(h.ran, ran) {
-		h.Errorf("ran for %v, want %v", h.ran, ran)
+		h.Errorf("ran for the due times %v, want %v", h.ran, ran)
 	}
 }
 
@@ -108,8 +108,8 @@ const (
 	each = gatekeeperv1.Misfire_MISFIRE_EACH
 )
 
-// No host is up for three hours after the definition was made. Then two start, and one starts again.
-func TestRegister_HostsWereDown_RunsWhatWasMissed(t *testing.T) {
+// No host is up for three hours after the definition is created. Then two start, and one of them restarts.
+func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 	t.Parallel()
 	for policy, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
@@ -140,8 +140,8 @@ func TestRegister_HostsWereDown_RunsWhatWasMissed(t *testing.T) {
 	}
 }
 
-// The host that makes up for missed due times dies. The other one has waited for the permit.
-func TestRegister_HostThatCatchesUpDies_OthersGoOn(t *testing.T) {
+// The host that makes up for missed due times dies while the other one waits for the permit.
+func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHours(t, each, 1)
@@ -160,8 +160,9 @@ func TestRegister_HostThatCatchesUpDies_OthersGoOn(t *testing.T) {
 	})
 }
 
-// A due time that comes while a missed one runs is missed in turn. Two permits do not let a task run twice on a host.
-func TestCatchUp_DueTimesComeMeanwhile_RunsThemAfterwards(t *testing.T) {
+// A due time that comes while a missed one runs is missed in turn. A task never runs twice at a time on one host, even
+// with two permits.
+func TestCatchUp_NewDueTimesMeanwhile_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHours(t, each, 2)
@@ -170,7 +171,7 @@ func TestCatchUp_DueTimesComeMeanwhile_RunsThemAfterwards(t *testing.T) {
 		h.register(m, 40*time.Minute)
 		h.srv.Advance(t, time.Minute)
 		if _, info, _ := m.Get(name); info.State != tasks.Running || info.Token == 0 {
-			t.Errorf("%+v", info)
+			t.Errorf("Get() = %+v, want the task running with a token", info)
 		}
 		h.until(3*time.Hour + 5*time.Minute)
 		h.want("01:00")
@@ -181,8 +182,8 @@ func TestCatchUp_DueTimesComeMeanwhile_RunsThemAfterwards(t *testing.T) {
 	})
 }
 
-// The host is suspended from 00:30 to 04:30. Its clock and its timers go on from there.
-func TestManager_HostWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) {
+// The host is suspended from 00:30 to 04:30. Its clock and its timers continue from there.
+func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	t.Parallel()
 	for policy, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
@@ -213,8 +214,8 @@ func TestManager_HostWasSuspendedAcrossDueTimes_CatchesUpByPolicy(t *testing.T) 
 	}
 }
 
-// A run that ends its goroutine has failed, and the others follow.
-func TestCatchUp_RunsFailPanicOrEndTheirGoroutine_OthersFollow(t *testing.T) {
+// A run that ends its goroutine has failed, and the remaining ones still run.
+func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHours(t, each, 1)
@@ -234,13 +235,13 @@ func TestCatchUp_RunsFailPanicOrEndTheirGoroutine_OthersFollow(t *testing.T) {
 		h.srv.Advance(t, time.Minute)
 		h.want("01:00", "02:00", "03:00", "04:00")
 		if _, info, _ := m.Get(name); info.Runs != 4 || info.State != tasks.Idle || info.Err != nil {
-			t.Errorf("%+v", info)
+			t.Errorf("Get() = %+v, want 4 runs, Idle and no error", info)
 		}
 	})
 }
 
-// Of a schedule whose past nobody knows nothing is made up for, and the task runs when it is due.
-func TestRegister_PastIsNotKnown_RunsWhenDue(t *testing.T) {
+// If the past of a schedule is unknown, nothing is made up for, and the task runs when it is due.
+func TestRegister_PastIsUnknown_RunsWhenDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHours(t, each, 1)
@@ -252,8 +253,8 @@ func TestRegister_PastIsNotKnown_RunsWhenDue(t *testing.T) {
 	})
 }
 
-// Remove gives up what waits for its permit.
-func TestRemove_TaskCatchesUp_GivesUpWhatHasNotBegun(t *testing.T) {
+// Remove gives up a run that waits for its permit.
+func TestRemove_WhileCatchingUp_GivesUpRunsNotStarted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHours(t, each, 1)
@@ -266,7 +267,7 @@ func TestRemove_TaskCatchesUp_GivesUpWhatHasNotBegun(t *testing.T) {
 		}
 		h.want("01:00")
 		if got := time.Now().Format("15:04"); got != time.Now().Truncate(24*time.Hour).Add(3*time.Hour+40*time.Minute).Format("15:04") {
-			t.Errorf("removed at %s, before or long after the end of the run", got)
+			t.Errorf("removed at %s, want 03:40, when the run ends", got)
 		}
 	})
 }

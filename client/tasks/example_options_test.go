@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// connect returns a client of a new server with these semaphores. Programs call client.Dial.
+// connect returns a client of a new server with the given semaphores. A real program calls client.Dial.
 func connect(semaphores ...string) (c *client.Client, end func()) {
 	srv := gktest.NewServer(semaphores...)
 	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
@@ -39,8 +39,8 @@ func ExampleNewManager() {
 		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
 		tasks.WithJobOptions(client.WithOutagePolicy(client.OutageWait)),
 		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // the same on every host
-		tasks.WithNow(time.Now),              // that of gocron.WithClock, if the scheduler has one
-		tasks.WithProbe(tasks.ServerProbe{}), // this and what follows are the defaults
+		tasks.WithNow(time.Now),              // the clock of gocron.WithClock, if set
+		tasks.WithProbe(tasks.ServerProbe{}), // this option and the following set the defaults
 		tasks.WithProbeTimeout(tasks.DefaultProbeTimeout),
 		tasks.WithStrategy(tasks.StrategyFunc(tasks.ByAnswer)),
 		tasks.WithRetries(tasks.DefaultRetries, tasks.DefaultRetryDelay),
@@ -49,7 +49,7 @@ func ExampleNewManager() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A program that ends lets its tasks finish for a while, and then stops them.
+	// On shutdown, a program gives its tasks time to finish and then stops them.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := manager.Shutdown(ctx); err != nil {
@@ -83,19 +83,19 @@ func ExampleManager_RemoveNow() {
 	if err := manager.Register(ctx, report); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("taken:", errors.Is(manager.Register(ctx, report), tasks.ErrRegistered))
+	fmt.Println("name taken:", errors.Is(manager.Register(ctx, report), tasks.ErrRegistered))
 	<-began
 	if err := manager.RemoveNow(ctx, "report"); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("gone:", errors.Is(manager.Remove(ctx, "report"), tasks.ErrNotRegistered))
+	fmt.Println("not registered:", errors.Is(manager.Remove(ctx, "report"), tasks.ErrNotRegistered))
 	// Output:
-	// taken: true
+	// name taken: true
 	// removed: true
-	// gone: true
+	// not registered: true
 }
 
-// status is a line of a page that shows the tasks of a host.
+// status returns a line for a page that shows the tasks of a host.
 func status(i tasks.Info) string {
 	switch i.State {
 	case tasks.Initializing, tasks.Asking, tasks.TakingOver, tasks.Removing:
@@ -132,13 +132,13 @@ func ExampleManager_List() {
 	// Output: report: idle, has run 0 times
 }
 
-// A task is tested without a Manager: by its methods.
+// A task can be tested without a Manager by calling its methods.
 func ExampleTask() {
 	ctx := context.Background()
-	say := func(what string) func(context.Context) error {
+	printing := func(what string) func(context.Context) error {
 		return func(context.Context) error { fmt.Println(what); return nil }
 	}
-	task := tasks.RestartableFunc("report", gocron.DurationJob(time.Hour), say("run"), say("reset"))
+	task := tasks.RestartableFunc("report", gocron.DurationJob(time.Hour), printing("run"), printing("reset"))
 	fmt.Println(task.Name(), task.Schedule() != nil)
 	for _, step := range []func(context.Context) error{task.Initialize, task.Reset, task.Run} {
 		if err := step(ctx); err != nil {
@@ -152,7 +152,7 @@ func ExampleTask() {
 	// run
 }
 
-// Holders without a URL are judged by the servers' view.
+// A holder without a URL is judged by what the servers know.
 func ExampleProbe() {
 	var overHTTP tasks.Probe = tasks.HTTPProbe{}
 	probe := tasks.ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {
@@ -161,7 +161,7 @@ func ExampleProbe() {
 			return tasks.ServerProbe{}.Alive(ctx, holder)
 		}
 		if errors.Is(err, tasks.ErrWrongAnswer) {
-			fmt.Println("somebody else answers:", err)
+			fmt.Println("another process answered:", err)
 		}
 		return alive, err
 	})
@@ -175,7 +175,7 @@ func ExampleProbe() {
 	// false the holder's permit has no probe URL
 }
 
-// A Strategy may look at the holder's record: this one gives a night run an hour before it is judged at all.
+// A Strategy can examine the holder's record. This one never judges a holder dead within its first hour.
 func ExampleStrategy() {
 	var byAnswer tasks.Strategy = tasks.StrategyFunc(tasks.ByAnswer)
 	lenient := tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {

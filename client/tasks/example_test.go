@@ -56,7 +56,7 @@ func ExampleManager() {
 	for _, task := range manager.List() {
 		fmt.Println(task.Name, "takes permits of", task.Semaphore)
 	}
-	if err := manager.Remove(ctx, "hello-world"); err != nil { // lets a run finish; RemoveNow stops it
+	if err := manager.Remove(ctx, "hello-world"); err != nil { // lets a run finish; RemoveNow would stop it
 		log.Fatal(err)
 	}
 	_, _, registered := manager.Get("hello-world")
@@ -94,7 +94,7 @@ func ExampleFunc() {
 	// Output: Hello World!
 }
 
-// A host dies in the middle of a report. Another one finds out, cleans up, and runs the report again.
+// A host dies in the middle of a report. Another host detects this, cleans up, and runs the report again.
 func ExampleRestartableFunc() {
 	srv := gktest.NewServer()
 	defer srv.Close()
@@ -115,11 +115,11 @@ func ExampleRestartableFunc() {
 	if _, err := hosts["app1"].Semaphore("report").TryAcquire(ctx); err != nil {
 		log.Fatal(err)
 	}
-	hosts["app1"].Close() // it releases nothing
+	hosts["app1"].Close() // releases nothing
 
 	strategy := tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
 		if e.Holder.GetIdentity().GetAcquirer() == "app1" {
-			return tasks.Dead // this example knows
+			return tasks.Dead // known in this example
 		}
 		return tasks.ByAnswer(ctx, e)
 	})
@@ -150,7 +150,7 @@ func ExampleRestartableFunc() {
 	// compiling
 }
 
-// Hosts ask each other over HTTP. A host that has not answered three times counts as dead.
+// Hosts probe each other over HTTP. A host that did not answer three times counts as dead.
 func ExampleHTTPProbe() {
 	srv := gktest.NewServer("report")
 	defer srv.Close()
@@ -168,7 +168,7 @@ func ExampleHTTPProbe() {
 		return tasks.ByAnswer(ctx, e) // alive, dead, or, without an answer, retry
 	})
 	manager, err := tasks.NewManager(c,
-		tasks.WithProbeURL("http://app1.example.com:8080/tasks"), // where the others reach this process
+		tasks.WithProbeURL("http://app1.example.com:8080/tasks"), // the URL at which other hosts reach this process
 		tasks.WithProbe(tasks.HTTPProbe{}),
 		tasks.WithProbeTimeout(time.Second),
 		tasks.WithStrategy(patient),

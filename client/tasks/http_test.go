@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// listener is an address of the loopback interface that a process serves, dies on, and serves again.
+// listener is a loopback address on which a test starts and stops servers.
 type listener struct {
 	t       *testing.T
 	address string
@@ -55,7 +55,7 @@ func (l *listener) serve(h http.Handler) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(inner) // ends with Close
+		_ = server.Serve(inner) // returns after Close
 	}()
 	l.server = server
 	l.t.Cleanup(func() {
@@ -71,7 +71,7 @@ func (l *listener) die() {
 	}
 }
 
-// probe is an HTTPProbe that keeps no connections.
+// probe returns an HTTPProbe that does not reuse connections.
 func probe(t *testing.T) tasks.HTTPProbe {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -79,7 +79,7 @@ func probe(t *testing.T) tasks.HTTPProbe {
 	return tasks.HTTPProbe{Client: &http.Client{Transport: transport}}
 }
 
-// probed is a process that runs the task and answers probes.
+// probed starts a host that runs the task and answers probes.
 func probed(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *job) *host {
 	t.Helper()
 	h := newHost(t, srv, c, tasks.WithProbeURL(l.url()))
@@ -88,7 +88,7 @@ func probed(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *
 	return h
 }
 
-func TestHTTPProbe_HolderRuns_IsAliveUntilItsRunHasEnded(t *testing.T) {
+func TestHTTPProbe_HolderRuns_IsAliveUntilTheRunEnds(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	l, j := newListener(t), newJob(t, new(atomic.Int32))
@@ -97,22 +97,22 @@ func TestHTTPProbe_HolderRuns_IsAliveUntilItsRunHasEnded(t *testing.T) {
 	r := receive(t, j.runs, "the run")
 	held := srv.Holders(t, name)
 	if len(held) != 1 || held[0].GetToken() != r.token {
-		t.Fatalf("%v", held)
+		t.Fatalf("holders = %v, want the run's permit", held)
 	}
 	p := probe(t)
 	if alive, err := p.Alive(bounded(t), held[0]); err != nil || !alive {
-		t.Errorf("alive %v, %v", alive, err)
+		t.Errorf("Alive() during the run = %v, %v, want true", alive, err)
 	}
 	r.end <- nil
 	h.idle(1)
 	if alive, err := p.Alive(bounded(t), held[0]); err != nil || alive {
-		t.Errorf("after its run: alive %v, %v", alive, err)
+		t.Errorf("Alive() after the run = %v, %v, want false", alive, err)
 	}
 }
 
-// The process of the holder was killed: nobody listens at its address. Its permit lives on to its deadline,
-// and the heir waits for that.
-func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
+// The holder's process was killed, and nothing listens at its address. Its permit is live until its deadline, and the
+// successor waits for that.
+func TestHTTPProbe_HolderWasKilled_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
@@ -128,15 +128,15 @@ func TestHTTPProbe_HolderWasKilled_IsTakenOverFrom(t *testing.T) {
 	h2.due()
 	r := receive(t, j2.runs, "the run of the second host")
 	if r.token <= dead || j2.resets.Load() != 1 {
-		t.Errorf("token %d after %d, reset %d times", r.token, dead, j2.resets.Load())
+		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, j2.resets.Load())
 	}
 	r.end <- nil
 	h2.idle(1)
 }
 
-// The process was killed and started again: it answers at the same address, under the same name, and asks for the same
-// task. Nobody takes it for the holder, and neither does the process.
-func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
+// The process was killed and restarted. It answers at the same address under the same name, and acquires for the same
+// task. Neither other hosts nor the process itself must mistake it for the holder.
+func TestHTTPProbe_HolderWasRestarted_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
@@ -154,18 +154,18 @@ func TestHTTPProbe_HolderWasStartedAgain_IsTakenOverFrom(t *testing.T) {
 	l.serve(h.m.Handler())
 	h.register(again)
 	if alive, err := probe(t).Alive(bounded(t), former); err != nil || alive {
-		t.Errorf("alive %v, %v", alive, err)
+		t.Errorf("Alive() for the killed process = %v, %v, want false", alive, err)
 	}
 	h.due()
-	r := receive(t, again.runs, "the run of the process that was started again")
+	r := receive(t, again.runs, "the run of the restarted process")
 	if r.token <= dead || again.resets.Load() != 1 {
-		t.Errorf("token %d after %d, reset %d times", r.token, dead, again.resets.Load())
+		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, again.resets.Load())
 	}
 	r.end <- nil
 	h.idle(1)
 }
 
-func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
+func TestHTTPProbe_AnswerNotFromTheHolder_IsAnError(t *testing.T) {
 	t.Parallel()
 	const text = "instance"
 	holder := func(url string) *gatekeeperv1.Permit {
@@ -175,7 +175,7 @@ func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
 		}
 		return p
 	}
-	says := func(acquirer, group, token string) http.HandlerFunc {
+	respond := func(acquirer, group, token string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"acquirer": acquirer, "group": group, "token": token, "instance": text, "running": true})
 		}
@@ -185,16 +185,16 @@ func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
 		handler http.HandlerFunc
 		wrong   bool
 	}{
-		"another host's":      {says("app2", "default", "7"), true},
-		"another group's":     {says("app1", "prod", "7"), true},
-		"about another token": {says("app1", "default", "8"), true},
-		"garbage":             {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>welcome</html>") }, true},
+		"another host":  {respond("app2", "default", "7"), true},
+		"another group": {respond("app1", "prod", "7"), true},
+		"another token": {respond("app1", "default", "8"), true},
+		"garbage":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>welcome</html>") }, true},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "\""+string(make([]byte, 1<<20)))
 		}, true},
 		"not found":  {http.NotFound, true},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, true},
-		"none":       {func(http.ResponseWriter, *http.Request) { <-hang }, false},
+		"no answer":  {func(http.ResponseWriter, *http.Request) { <-hang }, false},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := httptest.NewServer(c.handler)
@@ -208,20 +208,20 @@ func TestHTTPProbe_AnswerIsNotTheHolders_IsAnError(t *testing.T) {
 			}
 			alive, err := tasks.HTTPProbe{}.Alive(ctx, holder(s.URL))
 			if alive || err == nil || errors.Is(err, tasks.ErrWrongAnswer) != c.wrong {
-				t.Errorf("alive %v, %v", alive, err)
+				t.Errorf("Alive() = %v, %v, want an error", alive, err)
 			}
 			http.DefaultClient.CloseIdleConnections()
 		})
 	}
 	if alive, err := (tasks.HTTPProbe{}).Alive(t.Context(), holder("")); alive || !errors.Is(err, tasks.ErrNoProbeURL) {
-		t.Errorf("without a URL: alive %v, %v", alive, err)
+		t.Errorf("Alive() without a URL = %v, %v, want ErrNoProbeURL", alive, err)
 	}
 	if alive, err := (tasks.HTTPProbe{}).Alive(t.Context(), holder("ftp://app1")); alive || err == nil {
-		t.Errorf("alive %v, %v", alive, err)
+		t.Errorf("Alive() with a URL of another scheme = %v, %v, want an error", alive, err)
 	}
 }
 
-func TestHandler_RequestIsNoProbe_IsRefused(t *testing.T) {
+func TestHandler_InvalidProbe_IsRefused(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
@@ -237,7 +237,7 @@ func TestHandler_RequestIsNoProbe_IsRefused(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.m.Handler().ServeHTTP(w, httptest.NewRequest(c.method, "/tasks"+c.query, nil))
 		if w.Code != c.want {
-			t.Errorf("%s %q: %d, want %d", c.method, c.query, w.Code, c.want)
+			t.Errorf("%s %q = %d, want %d", c.method, c.query, w.Code, c.want)
 		}
 	}
 }
@@ -247,10 +247,10 @@ func TestServerProbe_HolderMissedRefreshes_IsNotAlive(t *testing.T) {
 	for left, want := range map[time.Duration]bool{time.Minute: true, 20 * time.Second: true, 19 * time.Second: false, 0: false} {
 		p := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(left)}
 		if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), p); err != nil || alive != want {
-			t.Errorf("%s left: alive %v, %v", left, alive, err)
+			t.Errorf("Alive() with %s left = %v, %v", left, alive, err)
 		}
 	}
 	if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), new(gatekeeperv1.Permit)); err == nil || alive {
-		t.Errorf("nothing is known: alive %v, %v", alive, err)
+		t.Errorf("Alive() without ExpiresIn = %v, %v, want an error", alive, err)
 	}
 }

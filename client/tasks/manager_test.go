@@ -12,61 +12,61 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
 )
 
-func TestManager_TaskIsRegistered_InitializesOnceRunsWhenDueAndCancelsOnce(t *testing.T) {
+func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
 	if i := h.info(); i.State != tasks.Idle || i.Semaphore != name || !i.Restartable || !i.Next.Equal(noon) {
-		t.Errorf("%+v", i)
+		t.Errorf("info after Register = %+v, want Idle and due at noon", i)
 	}
 	for n := 1; n <= 2; n++ {
 		h.due()
 		r := receive(t, j.runs, "a run")
 		if i := h.info(); i.State != tasks.Running || i.Token != r.token {
-			t.Errorf("%+v, token %d", i, r.token)
+			t.Errorf("info during a run = %+v, want Running with token %d", i, r.token)
 		}
 		r.end <- nil
 		if i := h.idle(n); i.Err != nil || i.Token != 0 {
-			t.Errorf("%+v", i)
+			t.Errorf("info after a run = %+v, want no error and no token", i)
 		}
 	}
 	if all := h.m.List(); len(all) != 1 || all[0].Name != name || all[0].Runs != 2 {
-		t.Errorf("%+v", all)
+		t.Errorf("List() = %+v, want one task with 2 runs", all)
 	}
 	if err := h.m.Remove(bounded(t), name); err != nil {
 		t.Error(err)
 	}
 	if _, _, ok := h.m.Get(name); ok || len(h.m.List()) != 0 {
-		t.Error("it is still registered")
+		t.Error("the task is still registered")
 	}
 	if j.initialized.Load() != 1 || j.cancelled.Load() != 1 || j.resets.Load() != 0 {
-		t.Errorf("initialized %d times, cancelled %d, reset %d", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
+		t.Errorf("initialized, cancelled, reset %d, %d, %d times, want 1, 1, 0", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
 	}
 	if err := h.m.Remove(bounded(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
-		t.Errorf("removed twice: %v", err)
+		t.Errorf("second Remove = %v, want ErrNotRegistered", err)
 	}
 	h.register(j) // the name is free, and this is a new registration
 	if j.initialized.Load() != 2 {
-		t.Error("not initialized again")
+		t.Error("the second registration did not initialize the task")
 	}
 }
 
-func TestManager_NameIsTaken_IsRefused(t *testing.T) {
+func TestRegister_NameIsTaken_ReturnsErrRegistered(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	first, second := newJob(t, new(atomic.Int32)), newJob(t, new(atomic.Int32))
 	h.register(first)
 	if err := h.m.Register(bounded(t), second); !errors.Is(err, tasks.ErrRegistered) {
-		t.Errorf("%v", err)
+		t.Errorf("Register with a taken name = %v, want ErrRegistered", err)
 	}
 	if second.initialized.Load() != 0 || second.cancelled.Load() != 0 || first.cancelled.Load() != 0 {
-		t.Error("a task that is refused is used, or ends the first one")
+		t.Error("a refused task was used, or the first task was cancelled")
 	}
 	if err := h.m.Register(bounded(t), tasks.Func("", eachMinute(), nil)); err == nil {
-		t.Error("a task without a name")
+		t.Error("Register accepted a task without a name")
 	}
 }
 
@@ -85,18 +85,18 @@ func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
 		t.Error("the run was interrupted")
 	}
 	if err := h.m.Register(bounded(t), j); !errors.Is(err, tasks.ErrRegistered) {
-		t.Errorf("registered while its run goes on: %v", err)
+		t.Errorf("Register during the removal = %v, want ErrRegistered", err)
 	}
 	r.end <- nil
 	if err := receive(t, removed, "the end of the removal"); err != nil || j.cancelled.Load() != 1 {
-		t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+		t.Errorf("Remove = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 	}
 	if len(srv.Holders(t, name)) != 0 {
-		t.Error("its permit was not released")
+		t.Error("the permit was not released")
 	}
 }
 
-func TestRemoveNow_TaskRuns_EndsItsContextAndCancelsOnce(t *testing.T) {
+func TestRemoveNow_TaskRuns_CancelsItOnce(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
@@ -105,25 +105,25 @@ func TestRemoveNow_TaskRuns_EndsItsContextAndCancelsOnce(t *testing.T) {
 	h.due()
 	r := receive(t, j.runs, "the run")
 	if err := h.m.RemoveNow(bounded(t), name); err != nil || j.cancelled.Load() != 1 {
-		t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+		t.Errorf("RemoveNow = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 	}
 	if cause := context.Cause(r.ctx); !errors.Is(cause, tasks.ErrRemoved) {
-		t.Errorf("cause %v", cause)
+		t.Errorf("cause = %v, want ErrRemoved", cause)
 	}
 	if len(srv.Holders(t, name)) != 0 {
-		t.Error("its permit was not released")
+		t.Error("the permit was not released")
 	}
 }
 
 // A run that ignores its context and Cancel keeps its permit and its name.
-func TestRemoveNow_RunIgnoresIt_KeepsItsPermitUntilItReturns(t *testing.T) {
+func TestRemoveNow_RunIgnoresCancel_KeepsItsPermitUntilItReturns(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
-	let := make(chan error)
+	proceed := make(chan error)
 	cancelled := make(chan struct{})
-	j.run1 = func() error { return <-let }
+	j.run1 = func() error { return <-proceed }
 	j.cancel = func() error { close(cancelled); return nil }
 	h.register(j)
 	h.due()
@@ -131,31 +131,31 @@ func TestRemoveNow_RunIgnoresIt_KeepsItsPermitUntilItReturns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := h.m.Remove(ctx, name); !errors.Is(err, context.Canceled) || r.ctx.Err() != nil {
-		t.Errorf("removed: %v, the run's context: %v", err, r.ctx.Err())
+		t.Errorf("Remove = %v, want Canceled; error of the run's context = %v, want nil", err, r.ctx.Err())
 	}
 	if err := h.m.RemoveNow(ctx, name); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("RemoveNow = %v, want Canceled", err)
 	}
 	receive(t, cancelled, "Cancel during the run")
 	if err := h.m.Close(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("closed: %v", err)
+		t.Errorf("Close = %v, want Canceled", err)
 	}
 	if i := h.info(); i.State != tasks.Removing || r.ctx.Err() == nil {
-		t.Errorf("%+v", i)
+		t.Errorf("info = %+v, want Removing and the run's context cancelled", i)
 	}
 	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetToken() != r.token {
-		t.Errorf("holders: %v", held)
+		t.Errorf("holders = %v, want the run's permit", held)
 	}
-	let <- nil
+	proceed <- nil
 	if err := h.m.Close(bounded(t)); err != nil || j.cancelled.Load() != 1 {
-		t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+		t.Errorf("Close = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 	}
 	if _, _, ok := h.m.Get(name); ok {
-		t.Error("it is still registered")
+		t.Error("the task is still registered")
 	}
 }
 
-func TestRegister_InitializeFails_IsNotRegisteredNorCancelled(t *testing.T) {
+func TestRegister_InitializeFails_TaskIsNotRegistered(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
@@ -163,10 +163,10 @@ func TestRegister_InitializeFails_IsNotRegisteredNorCancelled(t *testing.T) {
 	broken := errors.New("no disk")
 	j.initialize = func() error { return broken }
 	if err := h.m.Register(bounded(t), j); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("Register = %v, want the error of Initialize", err)
 	}
 	if _, _, ok := h.m.Get(name); ok || j.cancelled.Load() != 0 {
-		t.Error("it is registered, or was cancelled")
+		t.Error("the task is registered or was cancelled")
 	}
 	j.initialize = func() error { panic("no disk") }
 	func() {
@@ -180,10 +180,10 @@ func TestRegister_InitializeFails_IsNotRegisteredNorCancelled(t *testing.T) {
 	j.initialize = nil
 	h.register(j) // the name is free
 	if err := h.m.Register(bounded(t), tasks.Func("never", gocron.CronJob("no schedule", false), nil)); err == nil {
-		t.Error("a schedule that cannot be read")
+		t.Error("Register accepted an invalid schedule")
 	}
 	if _, _, ok := h.m.Get("never"); ok {
-		t.Error("it is registered")
+		t.Error("the task with an invalid schedule is registered")
 	}
 }
 
@@ -192,21 +192,21 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 	srv := start(t, time.Minute)
 	for _, now := range []bool{false, true} {
 		h := newHost(t, srv, overTCP(t, srv, "app1"))
-		began, let := make(chan struct{}), make(chan error, 1)
+		began, proceed := make(chan struct{}), make(chan error, 1)
 		j := newJob(t, new(atomic.Int32))
 		task := initializing{j, func(ctx context.Context) error {
 			close(began)
 			if now {
 				<-ctx.Done()
-				return nil // it was initialized all the same
+				return nil // initialized in spite of the removal
 			}
-			return <-let
+			return <-proceed
 		}}
 		registered := make(chan error, 1)
 		go func() { registered <- h.m.Register(bounded(t), task) }()
 		receive(t, began, "Initialize")
 		if i := h.info(); i.State != tasks.Initializing {
-			t.Errorf("%+v", i)
+			t.Errorf("info = %+v, want Initializing", i)
 		}
 		removed := make(chan error, 1)
 		go func() {
@@ -217,12 +217,12 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 			removed <- remove(bounded(t), name)
 		}()
 		srv.Await(t, "the removal", func() bool { _, i, ok := h.m.Get(name); return !ok || i.State == tasks.Removing })
-		let <- nil
+		proceed <- nil
 		if err := receive(t, registered, "the end of Register"); !errors.Is(err, tasks.ErrRemoved) {
-			t.Errorf("registered: %v", err)
+			t.Errorf("Register = %v, want ErrRemoved", err)
 		}
 		if err := receive(t, removed, "the end of the removal"); err != nil || j.cancelled.Load() != 1 {
-			t.Errorf("%v, cancelled %d times", err, j.cancelled.Load())
+			t.Errorf("removal = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 		}
 	}
 }
@@ -234,7 +234,7 @@ type initializing struct {
 
 func (i initializing) Initialize(ctx context.Context) error { return i.initialize(ctx) }
 
-func TestShutdown_TaskRuns_WaitsForIt(t *testing.T) {
+func TestShutdown_TaskRuns_WaitsForTheRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
@@ -249,7 +249,7 @@ func TestShutdown_TaskRuns_WaitsForIt(t *testing.T) {
 		t.Error("the run was interrupted")
 	}
 	if err := h.m.Register(bounded(t), tasks.Func("other", eachMinute(), nil)); !errors.Is(err, tasks.ErrClosed) {
-		t.Errorf("registered after Shutdown: %v", err)
+		t.Errorf("Register after Shutdown = %v, want ErrClosed", err)
 	}
 	r.end <- nil
 	if err := receive(t, done, "the end of Shutdown"); err != nil {

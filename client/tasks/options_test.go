@@ -12,22 +12,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
 )
 
-func TestNewManager_OptionBreaksARule_IsRefused(t *testing.T) {
+func TestNewManager_InvalidOption_ReturnsAnError(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	c := overTCP(t, srv, "app1")
 	for what, o := range map[string]tasks.Option{
 		"no host": tasks.WithProbeURL("/tasks"), "no HTTP": tasks.WithProbeURL("ftp://app1/tasks"), "no URL": tasks.WithProbeURL("http://%zz"),
 		"no time": tasks.WithProbeTimeout(0), "negative retries": tasks.WithRetries(-1, 0), "negative delay": tasks.WithRetries(1, -1),
-		"no logger": tasks.WithLogger(nil), "what gocron refuses": tasks.WithScheduler(gocron.WithClock(nil)),
+		"no logger": tasks.WithLogger(nil), "invalid gocron option": tasks.WithScheduler(gocron.WithClock(nil)),
 	} {
 		if _, err := tasks.NewManager(c, o); err == nil {
-			t.Errorf("%s: accepted", what)
+			t.Errorf("NewManager accepted the option %q", what)
 		}
 	}
 }
 
-func TestManager_Options_ChooseTheSemaphoreAndTheIdentity(t *testing.T) {
+func TestManager_Options_SetSemaphoreAndMetadata(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"),
@@ -43,11 +43,11 @@ func TestManager_Options_ChooseTheSemaphoreAndTheIdentity(t *testing.T) {
 	}))
 	h.due()
 	if got := receive(t, seen, "the run"); got["version"] != "3" || got["tasks.probe-url"] != "http://app1:8080/tasks" || got["tasks.instance"] == "" {
-		t.Errorf("%v", got)
+		t.Errorf("metadata of the permit = %v", got)
 	}
 }
 
-func TestWords_HaveNames(t *testing.T) {
+func TestString_OfVerdictsAndStates(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]fmt.Stringer{
 		"alive": tasks.Alive, "dead": tasks.Dead, "retry": tasks.Retry, "Verdict(9)": tasks.Verdict(9),
@@ -55,7 +55,7 @@ func TestWords_HaveNames(t *testing.T) {
 		"running": tasks.Running, "removing": tasks.Removing, "State(9)": tasks.State(9),
 	} {
 		if got.String() != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("String() = %s, want %s", got, want)
 		}
 	}
 }

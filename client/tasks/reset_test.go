@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The host that runs the task next did not run it before: only the servers know how that ended.
-func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
+// The host that runs the task next did not run it before, so only the servers know how the last run ended.
+func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 	t.Parallel()
 	for how, c := range map[string]struct {
 		end    func(t *testing.T, h *host, r run)
@@ -23,7 +23,7 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 		"done":      {end: func(_ *testing.T, _ *host, r run) { r.end <- nil }},
 		"failed":    {end: func(_ *testing.T, _ *host, r run) { r.end <- errors.New("no paper") }, resets: 1},
 		"cut short": {end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, resets: 1},
-		"cut short, and its firing is free": {
+		"cut short, with a free firing": {
 			end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, define: free, resets: 1,
 		},
 		"revoked": {end: func(t *testing.T, h *host, r run) {
@@ -48,7 +48,7 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 			h1.due()
 			c.end(t, h1, receive(t, j1.runs, "the run"))
 			h1.idle(1)
-			// A permit under which nothing ran says nothing.
+			// A permit under which nothing ran does not count.
 			p, err := h1.c.Semaphore(name).Acquire(bounded(t), client.WithFiring(name, noon.Add(time.Second)))
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 			h2, j2 := newHost(t, srv, overTCP(t, srv, "app2")), newJob(t, busy)
 			h2.clock.Advance(30 * time.Second)
 			h2.register(j2)
-			for n := 1; n <= 2; n++ { // the second of these runs follows one that ended well
+			for n := 1; n <= 2; n++ { // the second run follows one that ended normally
 				h2.due()
 				receive(t, j2.runs, "the next run").end <- nil
 				if h2.idle(n); j2.resets.Load() != c.resets {
@@ -70,7 +70,7 @@ func TestReset_LastRunOnAnotherHost_IsCalledIfItEndedAbnormally(t *testing.T) {
 	}
 }
 
-// Tasks that share a semaphore have their own ends.
+// Tasks that share a semaphore are independent in this respect.
 func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
@@ -86,11 +86,11 @@ func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 	h2.due()
 	receive(t, j.runs, "the run").end <- nil
 	if h2.idle(1); j.resets.Load() != 0 {
-		t.Errorf("reset %d times", j.resets.Load())
+		t.Errorf("reset %d times, want 0", j.resets.Load())
 	}
 }
 
-func TestReset_LastRunHere_IsCalledIfItFailedPanickedOrWasNotReset(t *testing.T) {
+func TestReset_LastRunOnThisHostEndedAbnormally_IsCalled(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	h := newHost(t, srv, overTCP(t, srv, "app1"))
@@ -104,28 +104,28 @@ func TestReset_LastRunHere_IsCalledIfItFailedPanickedOrWasNotReset(t *testing.T)
 	h.due()
 	receive(t, j.runs, "the run that panics")
 	if i := h.idle(2); j.resets.Load() != 0 || !errors.As(i.Err, new(*tasks.PanicError)) {
-		t.Errorf("reset %d times, %v", j.resets.Load(), i.Err)
+		t.Errorf("after a panic: reset %d times, want 0; error = %v, want a PanicError", j.resets.Load(), i.Err)
 	}
 	broken := errors.New("cannot clean up")
 	j.run1, j.reset = nil, func() error { return broken }
 	h.due()
 	if i := h.idle(3); j.resets.Load() != 1 || !errors.Is(i.Err, broken) || len(j.runs) != 0 {
-		t.Errorf("reset %d times, %v", j.resets.Load(), i.Err)
+		t.Errorf("after a failed Reset: reset %d times, want 1; error = %v, want that of Reset", j.resets.Load(), i.Err)
 	}
 	j.reset = nil
 	h.due()
 	receive(t, j.runs, "the run after the reset").end <- errors.New("no paper")
 	if h.idle(4); j.resets.Load() != 2 {
-		t.Errorf("reset %d times", j.resets.Load())
+		t.Errorf("reset %d times, want 2", j.resets.Load())
 	}
 	h.due()
 	receive(t, j.runs, "the run after the failure").end <- nil
 	if h.idle(5); j.resets.Load() != 3 {
-		t.Errorf("reset %d times", j.resets.Load())
+		t.Errorf("reset %d times, want 3", j.resets.Load())
 	}
 	h.due()
 	receive(t, j.runs, "the last run").end <- nil
 	if i := h.idle(6); j.resets.Load() != 3 || i.Err != nil {
-		t.Errorf("reset %d times, %v", j.resets.Load(), i.Err)
+		t.Errorf("reset %d times, want 3; error = %v, want nil", j.resets.Load(), i.Err)
 	}
 }

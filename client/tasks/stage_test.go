@@ -25,13 +25,13 @@ const (
 	name     = "report"
 )
 
-// noon is a time at which the schedule of the tests is due.
+// noon is a due time of the tests' schedule.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// eachMinute is that schedule. gocron keeps state in it, so each task has its own.
+// eachMinute returns the tests' schedule. gocron keeps state in it, so tasks cannot share one.
 func eachMinute() gocron.JobDefinition { return gocron.CronJob("* * * * *", false) }
 
-// start starts a server with a semaphore that allows takeovers and whose permits live briefly.
+// start starts a server with a semaphore that allows takeovers and has the given duration.
 func start(t *testing.T, duration time.Duration, more ...func(*gatekeeperv1.Definition)) *gktest.Server {
 	t.Helper()
 	srv := gktest.Start(t)
@@ -43,7 +43,7 @@ func start(t *testing.T, duration time.Duration, more ...func(*gatekeeperv1.Defi
 	return srv
 }
 
-// host is a process of an application, with a clock that the test moves.
+// host is one process of an application. The test controls its clock.
 type host struct {
 	t     *testing.T
 	srv   *gktest.Server
@@ -74,7 +74,7 @@ func newHost(t *testing.T, srv *gktest.Server, c *client.Client, opts ...tasks.O
 	return h
 }
 
-// overTCP is a client that dials the server as any program does.
+// overTCP returns a client that dials the server over TCP like any program.
 func overTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
 	t.Helper()
 	c, err := client.Dial(t.Context(), []string{srv.Endpoint()}, client.WithAcquirer(acquirer), client.WithGroup("default"), client.WithLogger(slog.New(slog.DiscardHandler)))
@@ -85,7 +85,7 @@ func overTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
 	return c
 }
 
-// bounded is a context for one step of a test, also of its cleanup.
+// bounded returns a context for one step of a test or of its cleanup.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -100,7 +100,7 @@ func (h *host) register(task tasks.Task) {
 	}
 }
 
-// due makes the next due time come, when the scheduler waits for it.
+// due advances the clock to the next due time, once the scheduler waits for it.
 func (h *host) due() {
 	h.t.Helper()
 	if err := h.clock.BlockUntilContext(bounded(h.t), 1); err != nil {
@@ -118,7 +118,7 @@ func (h *host) info() tasks.Info {
 	return info
 }
 
-// idle waits until a number of runs have ended here, and returns what is known of the task.
+// idle waits until the given number of runs have ended on this host, and returns the state of the task.
 func (h *host) idle(runs int) (info tasks.Info) {
 	h.t.Helper()
 	h.srv.Await(h.t, "the end of the run", func() bool {
@@ -128,7 +128,7 @@ func (h *host) idle(runs int) (info tasks.Info) {
 	return info
 }
 
-// skips waits until the task was due and did not run here, and returns why.
+// skips waits until the task was due but did not run on this host, and returns the reason.
 func (h *host) skips() (err error) {
 	h.t.Helper()
 	h.srv.Await(h.t, "a skipped run", func() bool { err = h.info().Skipped; return err != nil })
@@ -141,24 +141,24 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	case v := <-c:
 		return v
 	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("timed out waiting for %s", what)
 		panic("unreachable")
 	}
 }
 
-// run is a run of a task that goes on.
+// run is a run in progress.
 type run struct {
-	ctx   context.Context //nolint:containedctx // it is what the test looks at
+	ctx   context.Context //nolint:containedctx // examined by tests
 	token uint64
-	end   chan error // what Run returns
+	end   chan error // the result of Run
 }
 
-// job is a Restartable whose runs the test ends.
+// job is a Restartable whose runs end when the test says so.
 type job struct {
 	t    *testing.T
 	runs chan run
 
-	busy                            *atomic.Int32 // of all hosts
+	busy                            *atomic.Int32 // counts runs on all hosts
 	initialized, cancelled, resets  atomic.Int32
 	initialize, reset, run1, cancel func() error
 }
@@ -183,7 +183,7 @@ func (j *job) Reset(ctx context.Context) error {
 	return call(j.reset)
 }
 
-// Run runs until the test ends it, or the context ends.
+// Run runs until the test ends it or the context ends.
 func (j *job) Run(ctx context.Context) error {
 	j.alone(ctx)
 	defer j.busy.Add(-1)
@@ -202,10 +202,10 @@ func (j *job) Run(ctx context.Context) error {
 
 func (j *job) alone(ctx context.Context) {
 	if j.busy.Add(1) != 1 {
-		j.t.Error("two runs at once")
+		j.t.Error("two runs at the same time")
 	}
 	if client.PermitOf(ctx) == nil {
-		j.t.Error("runs without a permit")
+		j.t.Error("the task ran without a permit")
 	}
 }
 

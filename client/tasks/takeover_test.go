@@ -13,10 +13,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// brief is the duration of permits that the tests let expire.
+// brief is the duration of permits that tests let expire.
 const brief = 3 * time.Second
 
-// free lets a firing be claimed again after a loss, so that a test does not depend on who is faster: the takeover or
+// free lets a firing be claimed again after a loss. A test then does not depend on which comes first, the takeover or
 // the expiry.
 func free(d *gatekeeperv1.Definition) {
 	d.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
@@ -29,7 +29,7 @@ func wantDenied(t *testing.T, err error, reason client.Reason) {
 	}
 }
 
-func TestTask_OnTwoHosts_RunsOnceADueTime(t *testing.T) {
+func TestTask_OnTwoHosts_RunsOncePerDueTime(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
@@ -43,10 +43,10 @@ func TestTask_OnTwoHosts_RunsOnceADueTime(t *testing.T) {
 	hosts[0].due()
 	r := receive(t, jobs[0].runs, "the run")
 	hosts[1].due()
-	wantDenied(t, hosts[1].skips(), client.ReasonFiringClaimed) // the holder refreshes its permit: it is alive
+	wantDenied(t, hosts[1].skips(), client.ReasonFiringClaimed) // the holder refreshes its permit, so it is alive
 	r.end <- nil
 	hosts[0].idle(1)
-	// The second host is a minute behind, and finds the task done.
+	// The second host is one minute late and finds the firing done.
 	hosts[0].due()
 	receive(t, jobs[0].runs, "the next run").end <- nil
 	hosts[0].idle(2)
@@ -56,12 +56,12 @@ func TestTask_OnTwoHosts_RunsOnceADueTime(t *testing.T) {
 		return ok && d.Reason == client.ReasonFiringDone
 	})
 	if len(jobs[1].runs) != 0 || jobs[0].resets.Load() != 0 {
-		t.Error("the second host ran it, or it was reset")
+		t.Error("the second host ran the task, or the task was reset")
 	}
 }
 
-// The holder is suspended: a partition is what the servers see of it.
-func TestRestartable_HolderIsDead_TakesOverResetsAndRunsWhenTheSlotIsFree(t *testing.T) {
+// The holder is suspended. To the servers this looks like a partition.
+func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
@@ -84,45 +84,45 @@ func TestRestartable_HolderIsDead_TakesOverResetsAndRunsWhenTheSlotIsFree(t *tes
 	r1 := receive(t, j1.runs, "the run")
 	srv.Partition(t, c1)
 	h2.due()
-	// The servers see that it does not refresh any more.
+	// The servers see that the holder no longer refreshes.
 	e := receive(t, evidence, "a judgement")
 	if e.Holder.GetToken() != r1.token || e.Holder.GetIdentity().GetAcquirer() != "app1" || e.Task.Name != name || e.Attempt != 1 || e.Err != nil {
-		t.Errorf("%+v", e)
+		t.Errorf("evidence = %+v, want the permit of app1 at attempt 1", e)
 	}
 	r2 := receive(t, j2.runs, "the run of the second host")
 	if r2.token <= r1.token {
-		t.Errorf("token %d after %d", r2.token, r1.token)
+		t.Errorf("second token = %d, want more than %d", r2.token, r1.token)
 	}
 	receive(t, r1.ctx.Done(), "the end of the first run's context") // by its own clock, before the servers freed the slot
 	if j2.resets.Load() != 1 || j1.resets.Load() != 0 {
-		t.Errorf("reset %d and %d times", j2.resets.Load(), j1.resets.Load())
+		t.Errorf("reset %d and %d times, want 1 and 0", j2.resets.Load(), j1.resets.Load())
 	}
-	srv.Heal(t, c1) // it wakes up
+	srv.Heal(t, c1) // the first host resumes
 	if i := h1.idle(1); !errors.Is(i.Err, client.ErrExpiring) && !errors.Is(i.Err, client.ErrLost) && !errors.Is(i.Err, client.ErrTakenOver) {
-		t.Errorf("the run of the first host: %v", i.Err)
+		t.Errorf("error of the first host's run = %v, want a lost permit", i.Err)
 	}
 	r2.end <- nil
 	if i := h2.idle(1); i.Err != nil || i.Skipped != nil {
-		t.Errorf("%+v", i)
+		t.Errorf("info of the second host = %+v, want no error", i)
 	}
-	// The firing is done. At the next due time the first host cleans up, because its own last run was cut short.
+	// The firing is done. At the next due time the first host resets, because its last run was cut short.
 	h1.due()
 	receive(t, j1.runs, "the next run").end <- nil
 	h1.idle(2)
 	if j1.resets.Load() != 1 {
-		t.Errorf("the first host was reset %d times", j1.resets.Load())
+		t.Errorf("the first host was reset %d times, want 1", j1.resets.Load())
 	}
 }
 
-// The holder's process is well and its permit alive, but the job hangs. A takeover stops it.
+// The holder's process is healthy and its permit live, but the job hangs. A takeover stops it.
 func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
 	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
-	let := make(chan error)
-	j1.run1 = func() error { return <-let }
+	proceed := make(chan error)
+	j1.run1 = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
@@ -130,43 +130,43 @@ func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	h2.due()
 	receive(t, r1.ctx.Done(), "the end of the first run's context")
 	if cause := context.Cause(r1.ctx); !errors.Is(cause, client.ErrTakenOver) {
-		t.Errorf("cause %v", cause)
+		t.Errorf("cause = %v, want ErrTakenOver", cause)
 	}
 	srv.Await(t, "the second host to wait", func() bool { return h2.info().State == tasks.TakingOver })
 	if len(j2.runs) != 0 || j2.resets.Load() != 0 {
 		t.Error("the second host did not wait for the slot")
 	}
-	let <- context.Cause(r1.ctx)
+	proceed <- context.Cause(r1.ctx)
 	receive(t, j2.runs, "the run of the second host").end <- nil
 	if h2.idle(1); j2.resets.Load() != 1 {
-		t.Errorf("reset %d times", j2.resets.Load())
+		t.Errorf("reset %d times, want 1", j2.resets.Load())
 	}
 }
 
 // The judgement was wrong: the holder finishes its work although it must stop.
-func TestRestartable_HolderFinishesAfterTheTakeover_TheHeirDoesNotRun(t *testing.T) {
+func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
 	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
-	let := make(chan error)
-	j1.run1 = func() error { return <-let }
+	proceed := make(chan error)
+	j1.run1 = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
 	r := receive(t, j1.runs, "the run")
 	h2.due()
 	receive(t, r.ctx.Done(), "the end of the run's context")
-	let <- nil
+	proceed <- nil
 	wantDenied(t, h2.skips(), client.ReasonFiringDone)
 	if h1.idle(1); len(j2.runs) != 0 || j2.resets.Load() != 0 {
-		t.Error("it ran, or was reset")
+		t.Error("the task ran or was reset on the second host")
 	}
 }
 
-// The holder of an earlier due time still takes the slot: the next one waits in the queue.
-func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOverFrom(t *testing.T) {
+// The holder of an earlier due time still occupies the slot, and the run of the next due time waits in the queue.
+func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
 	busy := new(atomic.Int32)
@@ -182,12 +182,12 @@ func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOverFrom(t *testing.T) 
 	h2.due()
 	r2 := receive(t, j2.runs, "the run of the second host")
 	if p := client.PermitOf(r2.ctx); p.Token() <= r1.token {
-		t.Errorf("token %d after %d", p.Token(), r1.token)
+		t.Errorf("second token = %d, want more than %d", p.Token(), r1.token)
 	} else if _, due := p.Firing(); !due.Equal(noon.Add(time.Minute)) {
-		t.Errorf("due at %s", due)
+		t.Errorf("the second host ran for %s, want the second due time", due)
 	}
 	if j2.resets.Load() != 1 {
-		t.Errorf("reset %d times", j2.resets.Load())
+		t.Errorf("reset %d times, want 1", j2.resets.Load())
 	}
 	r2.end <- nil
 	h2.idle(1)
@@ -209,7 +209,7 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED || r.ctx.Err() != nil {
 		t.Errorf("the holder was stopped: %v", held)
 	}
-	// The holder fails, and the next run is not reset: there is nothing to call.
+	// The holder fails. The next run is not reset, because a plain task has no Reset.
 	r.end <- errors.New("no paper")
 	h1.idle(1)
 	h2.due()
@@ -219,7 +219,7 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 	}
 }
 
-func TestRestartable_DefinitionAllowsNoTakeover_WaitsForItsNextDueTime(t *testing.T) {
+func TestRestartable_TakeoverNotAllowed_WaitsForTheNextDueTime(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute, func(d *gatekeeperv1.Definition) { d.Takeover = false })
 	busy := new(atomic.Int32)
@@ -233,13 +233,13 @@ func TestRestartable_DefinitionAllowsNoTakeover_WaitsForItsNextDueTime(t *testin
 	err := h2.skips()
 	wantDenied(t, err, client.ReasonFiringClaimed)
 	if !strings.Contains(err.Error(), "does not allow takeovers") {
-		t.Errorf("%v", err)
+		t.Errorf("skipped with %v, want the reason that takeovers are not allowed", err)
 	}
 	r.end <- nil
 	h1.idle(1)
 }
 
-func TestStrategy_SaysRetry_IsAskedAgainABoundedNumberOfTimes(t *testing.T) {
+func TestStrategy_Retry_IsCalledALimitedNumberOfTimes(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
@@ -261,17 +261,17 @@ func TestStrategy_SaysRetry_IsAskedAgainABoundedNumberOfTimes(t *testing.T) {
 	wantDenied(t, h2.skips(), client.ReasonFiringClaimed)
 	for n := 1; n <= 3; n++ {
 		if e := receive(t, attempts, "a judgement"); e.Attempt != n || !errors.Is(e.Err, unknown) {
-			t.Errorf("%+v", e)
+			t.Errorf("evidence = %+v", e)
 		}
 	}
 	if len(attempts) != 0 {
-		t.Error("judged once more")
+		t.Error("the strategy was called more than 3 times")
 	}
 	r.end <- nil
 	h1.idle(1)
 }
 
-// Both judge the holder dead at the same time. One of them gets the slot; for the other one that one is alive.
+// Both hosts judge the holder dead at the same time. One of them gets the slot, and the other then sees a live holder.
 func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
@@ -287,25 +287,25 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 		}
 		return tasks.Alive
 	}))
-	heirs := []*host{newHost(t, srv, overTCP(t, srv, "app2"), strategy), newHost(t, srv, overTCP(t, srv, "app3"), strategy)}
+	successors := []*host{newHost(t, srv, overTCP(t, srv, "app2"), strategy), newHost(t, srv, overTCP(t, srv, "app3"), strategy)}
 	shared := newJob(t, busy)
-	for _, h := range heirs {
+	for _, h := range successors {
 		h.register(shared)
 	}
 	srv.Partition(t, c1)
-	for _, h := range heirs {
+	for _, h := range successors {
 		h.due()
 	}
-	r := receive(t, shared.runs, "the run of an heir")
-	loser := heirs[0]
+	r := receive(t, shared.runs, "the run of a successor")
+	loser := successors[0]
 	if client.PermitOf(r.ctx).Acquirer() == "app2" {
-		loser = heirs[1]
+		loser = successors[1]
 	}
 	wantDenied(t, loser.skips(), client.ReasonFiringClaimed)
 	r.end <- nil
-	srv.Await(t, "the end of the run", func() bool { return heirs[0].info().Runs+heirs[1].info().Runs == 1 })
+	srv.Await(t, "the end of the run", func() bool { return successors[0].info().Runs+successors[1].info().Runs == 1 })
 	if len(shared.runs) != 0 || shared.resets.Load() != 1 {
-		t.Errorf("%d more runs, %d resets", len(shared.runs), shared.resets.Load())
+		t.Errorf("got %d more runs, want 0, and %d resets, want 1", len(shared.runs), shared.resets.Load())
 	}
 	srv.Heal(t, c1)
 }
@@ -317,8 +317,8 @@ func TestRemove_TakingOver_GivesUpTheAcquisition(t *testing.T) {
 	busy := new(atomic.Int32)
 	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
 	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
-	let := make(chan error)
-	j1.run1 = func() error { return <-let }
+	proceed := make(chan error)
+	j1.run1 = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
@@ -326,11 +326,11 @@ func TestRemove_TakingOver_GivesUpTheAcquisition(t *testing.T) {
 	h2.due()
 	srv.Await(t, "the takeover", func() bool { return h2.info().State == tasks.TakingOver })
 	if err := h2.m.Remove(bounded(t), name); err != nil || j2.cancelled.Load() != 1 {
-		t.Errorf("%v, cancelled %d times", err, j2.cancelled.Load())
+		t.Errorf("Remove = %v, want nil; cancelled %d times, want 1", err, j2.cancelled.Load())
 	}
-	let <- nil
+	proceed <- nil
 	h1.idle(1)
 	if len(j2.runs) != 0 {
-		t.Error("it ran after its removal")
+		t.Error("the task ran after its removal")
 	}
 }

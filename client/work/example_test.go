@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// connect starts a server and returns a client of it.
+// connect starts a server and returns a client connected to it.
 func connect() (c *client.Client, end func()) {
 	srv := gktest.NewServer("count-words")
 	c, err := client.Dial(context.Background(), []string{srv.Endpoint()}, client.WithAcquirer("app1"))
@@ -41,7 +41,7 @@ func startWorker(w work.Worker) (end func()) {
 	}
 }
 
-// countWords is what a worker does with a task: the result is the number of words in the payload.
+// countWords is the worker's handler. The result is the number of words in the payload.
 func countWords(ctx context.Context, t *work.Task) ([]byte, error) {
 	if len(t.Payload()) == 0 {
 		return nil, errors.New("the text is empty")
@@ -103,13 +103,13 @@ func ExampleRun() {
 	worker := work.Worker{
 		Semaphore: c.Semaphore("count-words"),
 		Parallel:  8,
-		Grace:     work.GraceUnlimited, // what has begun is finished
+		Grace:     work.GraceUnlimited, // running tasks are finished
 		Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			fmt.Println(t.Job(), t.Index(), "of semaphore", t.Spec().GetSemaphore(), "attempt", t.Attempt(), "before:", t.LastFailure() != "")
-			t.Progress(0.5, "half of it")
+			t.Progress(0.5, "half done")
 			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held(), "most bytes:", t.MaxResult())
 			if errors.Is(context.Cause(ctx), work.ErrWorkerStops) {
-				return nil, context.Cause(ctx) // it goes to another worker
+				return nil, context.Cause(ctx) // returns the task for another worker
 			}
 			return nil, nil
 		},
@@ -127,7 +127,7 @@ func ExampleRun() {
 	// context canceled
 }
 
-// A program that stores the revision with what it has done gets only what is missing when it starts again.
+// A program that stores the revision with its results only receives what is missing after a restart.
 func ExampleFollow() {
 	c, end := connect()
 	defer end()
@@ -137,7 +137,7 @@ func ExampleFollow() {
 		panic(err)
 	}
 
-	stored := uint64(0) // the program's own
+	stored := uint64(0) // read from the program's own storage
 	dispatched, started := map[uint32]bool{}, false
 	var change *work.Change
 	var err error
@@ -161,7 +161,7 @@ func ExampleFollow() {
 	// true true true true
 }
 
-// The tasks of a large job need not be in memory all at once.
+// The tasks of a large job do not all have to be in memory.
 func ExampleSubmitSeq() {
 	c, end := connect()
 	defer end()
@@ -181,7 +181,7 @@ func ExampleSubmitSeq() {
 	// Output: 10000 false
 }
 
-// A job of which only the submitter wants the results ends with it.
+// A job whose results only its submitter needs is cancelled when the submitter dies.
 func ExampleSubmitterPolicy() {
 	c, end := connect()
 	defer end()
@@ -192,7 +192,7 @@ func ExampleSubmitterPolicy() {
 		panic(err)
 	}
 	fmt.Println(submitted.Submitter.Semaphore(), submitted.Submitter.Duration() == work.SubmitterLease)
-	if err := submitted.Submitter.Release(ctx); err != nil { // or a crash
+	if err := submitted.Submitter.Release(ctx); err != nil { // a crash has the same effect
 		panic(err)
 	}
 	over, err := work.Wait(ctx, c, "j")
@@ -232,9 +232,9 @@ func ExampleRetry() {
 		_, err = work.Result("j", task)
 		fmt.Println(errors.Is(err, work.ErrDropped), err)
 	}
-	fmt.Println(work.DeleteSubmitted(ctx, c, job)) // and no job that was submitted under the same id since
+	fmt.Println(work.DeleteSubmitted(ctx, c, job)) // does not delete a later job with the same ID
 	_, gone := errors.AsType[*client.NoSuchJobError](work.Delete(ctx, c, "j"))
-	fmt.Println("gone", gone)
+	fmt.Println("deleted", gone)
 	// Output:
 	// 0 the text is empty <nil>
 	// retried 1 <nil>
@@ -243,7 +243,7 @@ func ExampleRetry() {
 	// true task 0 of job j: the task was dropped: the text is empty
 	// false <nil>
 	// <nil>
-	// gone true
+	// deleted true
 }
 
 func ExampleCancel() {

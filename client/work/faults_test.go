@@ -16,16 +16,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ends has the reports of a worker.
+// ends returns the reports of a worker.
 func ends(w *work.Worker) <-chan work.Report {
 	reports := make(chan work.Report, 100)
 	w.Ended = func(_ context.Context, r work.Report) { reports <- r }
 	return reports
 }
 
-// The end of a task goes by a separate call when the stream that brought it has broken, and the worker takes the next
-// one on its new stream.
-func TestRun_StreamIsGoneWhenATaskEnds_ItsEndIsRecordedAllTheSame(t *testing.T) {
+// If the stream that delivered a task has broken, the end of the task is sent in a separate call, and the worker takes
+// the next task on its new stream.
+func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(s *stage, c *client.Client){
 		"the connection breaks": func(s *stage, c *client.Client) { s.srv.Disconnect(s.T, c) },
@@ -34,12 +34,12 @@ func TestRun_StreamIsGoneWhenATaskEnds_ItsEndIsRecordedAllTheSame(t *testing.T) 
 			s.srv.Advance(s.T, time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the server is away when it ends": func(s *stage, _ *client.Client) {
+		"the server is down when the task ends": func(s *stage, _ *client.Client) {
 			s.srv.Stop(s.T)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the network swallows it": func(s *stage, c *client.Client) {
+		"the network drops it": func(s *stage, c *client.Client) {
 			s.srv.Partition(s.T, c)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Heal(s.T, c)
@@ -64,22 +64,22 @@ func TestRun_StreamIsGoneWhenATaskEnds_ItsEndIsRecordedAllTheSame(t *testing.T) 
 				s.srv.Advance(s.T, time.Second)
 				breaks(s, c)
 				if got := s.results(id); got[0] != "0" || got[1] != "1" {
-					s.Errorf("%v", got)
+					s.Errorf("results = %v, want [0 1]", got)
 				}
 				for range 2 {
 					if r := <-reports; r.Unrecorded != nil || r.Err != nil {
-						s.Errorf("%+v", r)
+						s.Errorf("report = %+v, want a recorded end without an error", r)
 					}
 				}
 				if executed.Load() != 2 {
-					s.Errorf("%d executions", executed.Load())
+					s.Errorf("got %d executions, want 2", executed.Load())
 				}
 			})
 		})
 	}
 }
 
-func TestRun_TaskFails_RetryFailedHandsItOutAgainUntilItsAttemptsAreUsedUp(t *testing.T) {
+func TestRun_TaskFailsWithRetryFailed_IsRetriedUpToMaxAttempts(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		w := work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
@@ -93,20 +93,20 @@ func TestRun_TaskFails_RetryFailedHandsItOutAgainUntilItsAttemptsAreUsedUp(t *te
 		id := s.submit(work.Job{RetryFailed: true, MaxAttempts: 3}, 2).ID
 		got := s.results(id)
 		if want := "task 1 of job " + id + ": the task has failed in attempt 3: broken in attempt 3"; got[0] != "broken in attempt 1" || got[1] != want {
-			s.Errorf("%q", got)
+			s.Errorf("results = %q", got)
 		}
 		for range 5 {
 			if r := <-reports; r.Unrecorded != nil {
-				s.Errorf("%+v", r)
+				s.Errorf("report = %+v, want a recorded end", r)
 			}
 		}
 		if task := s.srv.Tasks(s.T, id)[1]; string(task.GetResult()) != "partial" || task.GetAttempts() != 3 {
-			s.Errorf("%v", task)
+			s.Errorf("task = %v, want a partial result in attempt 3", task)
 		}
 	})
 }
 
-func TestRun_HandlePanicsOrEndsItsGoroutine_TaskHasFailedAndTheWorkerGoesOn(t *testing.T) {
+func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		w := work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
@@ -128,19 +128,19 @@ func TestRun_HandlePanicsOrEndsItsGoroutine_TaskHasFailedAndTheWorkerGoesOn(t *t
 			"4",
 		} {
 			if got[i] != want {
-				s.Errorf("%q, want %q", got[i], want)
+				s.Errorf("result = %q, want %q", got[i], want)
 			}
 		}
 		for range 3 {
 			if r := <-reports; r.Unrecorded != nil {
-				s.Errorf("%+v", r)
+				s.Errorf("report = %+v, want a recorded end", r)
 			}
 		}
-		stop() // Run returns: nothing waits for the goroutine that has ended
+		stop() // Run must return although a goroutine has exited
 	})
 }
 
-func TestRun_PermitRevoked_TaskGoesBackUncounted(t *testing.T) {
+func TestRun_PermitRevoked_TaskIsReturnedAndNotCounted(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		tokens, causes := make(chan uint64, 2), make(chan error, 2)
@@ -158,20 +158,20 @@ func TestRun_PermitRevoked_TaskGoesBackUncounted(t *testing.T) {
 		first := <-tokens
 		s.srv.Revoke(s.T, first, "a test")
 		if got := s.results(id); got[0] != "1" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want the result of attempt 1", got)
 		}
 		if cause := <-causes; !errors.Is(cause, client.ErrRevoked) {
-			s.Errorf("cause: %v", cause)
+			s.Errorf("cause = %v, want ErrRevoked", cause)
 		}
 		if second := <-tokens; second <= first {
-			s.Errorf("token %d after %d", second, first)
+			s.Errorf("second token = %d, want more than %d", second, first)
 		}
 	})
 }
 
-// A worker that is cut off must stop before its permit expires. Another one executes its task, and what the first one
-// says later counts for nothing. It works again when the network is back.
-func TestRun_CutOff_TaskStopsInTimeAndALateResultIsNotRecorded(t *testing.T) {
+// A worker that is cut off must stop before its permit expires. Another worker executes its task, and a late result of
+// the first one is not recorded. The first worker continues when the network recovers.
+func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		var running, most atomic.Int64
@@ -179,17 +179,17 @@ func TestRun_CutOff_TaskStopsInTimeAndALateResultIsNotRecorded(t *testing.T) {
 		returned := make(chan struct{})
 		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
 			most.Store(max(most.Load(), running.Add(1)))
-			if cutOff.Swap(true) { // one was before
+			if cutOff.Swap(true) { // not the first execution
 				defer running.Add(-1)
 				return square(ctx, t)
 			}
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, client.ErrExpiring) || !t.Permit().Held() {
-				s.Errorf("cause: %v, held: %v", cause, t.Permit().Held())
+				s.Errorf("cause = %v, Held() = %v; want ErrExpiring and true", cause, t.Permit().Held())
 			}
 			running.Add(-1)
 			<-returned
-			return []byte("late"), nil // although it has stopped
+			return []byte("late"), nil // late, after the permit has ended
 		}
 		w := work.Worker{Handle: handle}
 		reports := ends(&w)
@@ -199,29 +199,30 @@ func TestRun_CutOff_TaskStopsInTimeAndALateResultIsNotRecorded(t *testing.T) {
 		s.srv.Partition(s.T, c)
 		_, stop := s.worker("w2", work.Worker{Handle: handle})
 		if got := s.results(id); got[0] != "0" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want [0]", got)
 		}
 		stop()
 		s.srv.Heal(s.T, c)
 		close(returned)
 		if r := <-reports; !errors.As(r.Unrecorded, new(*client.EndedError)) {
-			s.Errorf("%+v", r)
+			s.Errorf("report = %+v, want an unrecorded end with an EndedError", r)
 		}
 		if task := s.srv.Tasks(s.T, id)[0]; string(task.GetResult()) != "0" || task.GetAttempts() != 2 {
-			s.Errorf("%v", task)
+			s.Errorf("task = %v, want the result of attempt 2", task)
 		}
 		third := s.submit(work.Job{}, 1).ID
 		if r := <-reports; r.Task.Job() != third || r.Unrecorded != nil || r.Err != nil {
-			s.Errorf("%+v", r)
+			s.Errorf("report = %+v, want a recorded end of the third job", r)
 		}
 		if most.Load() != 1 {
-			s.Errorf("%d at a time", most.Load())
+			s.Errorf("%d executions ran at the same time, want 1", most.Load())
 		}
 	})
 }
 
-// A worker that got no answer repeats the end of its task. It hears the same, whatever has become of the task since.
-func TestRelease_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
+// A worker that got no response repeats the end of its task. The response is the same, even if the task has changed
+// since.
+func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 	t.Parallel()
 	const (
 		done   = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
@@ -270,16 +271,16 @@ func TestRelease_RepeatedWhenTheTaskHasMovedOn_HearsTheSame(t *testing.T) {
 				c.moves(s, id)
 				r, err := s.c.Permits().Release(s.Context(), &gatekeeperv1.ReleaseRequest{Token: <-tokens, Outcome: c.outcome, Failure: c.failure})
 				if err != nil || !r.GetReleased() || !r.GetRecorded() {
-					s.Errorf("%v, %v", r, err)
+					s.Errorf("repeated Release = %v, %v, want released and recorded", r, err)
 				}
 			})
 		})
 	}
 }
 
-// The permit of a worker that was lost is held for an operator. The worker reports a failure late, the task goes to
-// another worker, and the first one repeats its report.
-func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsHowItEnded(t *testing.T) {
+// The permit of a lost worker is held for an operator. The worker reports a failure late, the task is handed to another
+// worker, and the first worker repeats its report.
+func TestRelease_PermitHeldForAnOperator_RepeatedReleaseReportsItsEnd(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD })
@@ -309,27 +310,27 @@ func TestRelease_OfAPermitHeldForAnOperator_RepeatedWhenTheTaskHasMovedOn_HearsH
 		}
 		reported := release()
 		if reported.GetReleased() || !reported.GetRecorded() || reported.GetEnded() != gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED {
-			s.Errorf("%v", reported)
+			s.Errorf("late Release = %v, want recorded and expired", reported)
 		}
 		if again := release(); !proto.Equal(again, reported) {
-			s.Errorf("%v, and before %v", again, reported)
+			s.Errorf("repeated Release = %v, want %v", again, reported)
 		}
 		s.worker("w2", work.Worker{Handle: handle})
 		if second := <-tokens; second <= first {
-			s.Errorf("token %d after %d", second, first)
+			s.Errorf("second token = %d, want more than %d", second, first)
 		}
-		reported.Recorded = false // it was late, and is not known any more
+		reported.Recorded = false // the server no longer remembers the late report
 		if again := release(); !proto.Equal(again, reported) {
-			s.Errorf("%v, and before %v", again, reported)
+			s.Errorf("Release after the task was handed out again = %v, want %v", again, reported)
 		}
 		if _, err := s.c.Permits().Clear(s.Context(), &gatekeeperv1.ClearRequest{Token: first, Author: "op"}); err != nil {
 			s.Error(err)
 		}
 		if again := release(); again.GetReleased() || again.GetRecorded() || again.GetEnded() != gatekeeperv1.PermitEnd_PERMIT_END_CLEARED {
-			s.Errorf("when it was cleared: %v", again)
+			s.Errorf("Release after Clear = %v, want cleared and not recorded", again)
 		}
 		if j, err := work.Get(s.Context(), s.c, id); err != nil || j.GetHeld() != 1 {
-			s.Errorf("%v, %v", j, err)
+			s.Errorf("Get = %v, %v, want one held task", j, err)
 		}
 	})
 }

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stage is a server on virtual time, with a semaphore named resize, and a client of a submitter.
+// stage is a server on virtual time that defines the semaphore "resize", with the client of a submitter.
 type stage struct {
 	*testing.T
 	srv *gktest.Server
@@ -41,7 +41,7 @@ func onStage(t *testing.T, test func(s *stage)) {
 	})
 }
 
-// worker starts a worker and returns its client, and what stops it and waits for it.
+// worker starts a worker. It returns the worker's client, and a function that stops the worker and waits for it.
 func (s *stage) worker(name string, w work.Worker, opts ...client.Option) (c *client.Client, stop func()) {
 	s.Helper()
 	c = s.srv.Dial(s.T, name, opts...)
@@ -54,7 +54,7 @@ func (s *stage) worker(name string, w work.Worker, opts ...client.Option) (c *cl
 		cancel()
 		if !stopped {
 			if err := <-done; !errors.Is(err, context.Canceled) && !errors.Is(err, client.ErrClosed) {
-				s.Errorf("Run: %v", err)
+				s.Errorf("Run = %v", err)
 			}
 			stopped = true
 		}
@@ -80,7 +80,7 @@ func payloads(n int) (all [][]byte) {
 	return all
 }
 
-// results are the results of a job in their order, or why a task has none.
+// results returns the result of each task of a job in order, or the error of a task without one.
 func (s *stage) results(id string) (all []string) {
 	s.Helper()
 	for t, err := range work.Results(s.Context(), s.c, id) {
@@ -101,7 +101,7 @@ func square(_ context.Context, t *work.Task) ([]byte, error) {
 	return []byte(strconv.Itoa(n * n)), err
 }
 
-func TestRun_TwoWorkers_EveryTaskIsExecutedOnceAndResultsComeInOrder(t *testing.T) {
+func TestRun_TwoWorkers_ExecuteEachTaskOnceAndResultsAreInOrder(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		var executed atomic.Int64
@@ -113,31 +113,31 @@ func TestRun_TwoWorkers_EveryTaskIsExecutedOnceAndResultsComeInOrder(t *testing.
 		s.worker("w2", work.Worker{Handle: handle, Parallel: 4})
 		got := s.results(s.submit(work.Job{}, 200).ID)
 		if len(got) != 200 || executed.Load() != 200 {
-			s.Fatalf("%d results, %d executions", len(got), executed.Load())
+			s.Fatalf("got %d results and %d executions, want 200 of each", len(got), executed.Load())
 		}
 		for i, r := range got {
 			if r != strconv.Itoa(i*i) {
-				s.Fatalf("result %d is %s", i, r)
+				s.Fatalf("result of task %d = %s", i, r)
 			}
 		}
 	})
 }
 
-func TestSubmit_Repeated_IsTheSameJobAndOtherContentIsRefused(t *testing.T) {
+func TestSubmit_Repeated_ReturnsTheSameJob(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		first := s.submit(work.Job{ID: "j"}, 3)
 		if again := s.submit(work.Job{ID: "j"}, 3); first.Repeated || !again.Repeated {
-			s.Errorf("repeated: %v, then %v", first.Repeated, again.Repeated)
+			s.Errorf("Repeated = %v, then %v, want false, then true", first.Repeated, again.Repeated)
 		}
 		_, err := work.Submit(s.Context(), s.c, work.Job{ID: "j", Semaphore: "resize"}, payloads(4))
 		if differs, ok := errors.AsType[*client.JobDiffersError](err); !ok || differs.ID != "j" {
-			s.Errorf("other content: %v", err)
+			s.Errorf("Submit with different content = %v, want a JobDiffersError", err)
 		}
 	})
 }
 
-func TestSubmit_BadInput_IsATypedError(t *testing.T) {
+func TestSubmit_BadInput_ReturnsATypedError(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		submit := func(job work.Job, payloads ...[]byte) error {
@@ -145,34 +145,34 @@ func TestSubmit_BadInput_IsATypedError(t *testing.T) {
 			return err
 		}
 		if _, ok := errors.AsType[*client.NoSuchDefinitionError](submit(work.Job{Semaphore: "nothing"}, nil)); !ok {
-			s.Error("no such semaphore")
+			s.Error("Submit for an unknown semaphore did not return a NoSuchDefinitionError")
 		}
 		for _, size := range []int{64<<10 + 1, 513 << 10} {
 			limit, ok := errors.AsType[*client.WorkLimitError](submit(work.Job{Semaphore: "resize"}, make([]byte, size)))
 			if !ok || limit.Limit != "max_task_bytes" || limit.Needed != uint64(size) {
-				s.Errorf("a payload of %d bytes: %+v", size, limit)
+				s.Errorf("Submit with a payload of %d bytes = %+v, want a WorkLimitError", size, limit)
 			}
 		}
 		if _, ok := errors.AsType[*client.InvalidFieldError](submit(work.Job{Semaphore: "resize"})); !ok {
-			s.Error("no tasks")
+			s.Error("Submit without tasks did not return an InvalidFieldError")
 		}
 		broken := errors.New("the disk is gone")
 		_, err := work.SubmitSeq(s.Context(), s.c, work.Job{ID: "cut", Semaphore: "resize"}, func(yield func([]byte, error) bool) {
 			_ = yield(make([]byte, 60<<10), nil) && yield(nil, broken)
 		})
 		if !errors.Is(err, broken) {
-			s.Errorf("the sequence fails: %v", err)
+			s.Errorf("SubmitSeq = %v, want the error of the sequence", err)
 		}
 		if _, err := work.Get(s.Context(), s.c, "cut"); err == nil {
 			synctest.Wait()
 			if _, err := work.Get(s.Context(), s.c, "cut"); !errors.As(err, new(*client.NoSuchJobError)) {
-				s.Errorf("a submission that was cut short: %v", err)
+				s.Errorf("Get after an aborted submission = %v, want a NoSuchJobError", err)
 			}
 		}
 	})
 }
 
-func TestSubmit_LargeJob_ComesInChunks(t *testing.T) {
+func TestSubmit_LargeJob_IsSentInChunks(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		big := make([][]byte, 100)
@@ -188,13 +188,13 @@ func TestSubmit_LargeJob_ComesInChunks(t *testing.T) {
 		}})
 		for i, r := range s.results(submitted.ID) {
 			if r != strconv.Itoa(60<<10) {
-				s.Fatalf("task %d: %s", i, r)
+				s.Fatalf("result of task %d = %s", i, r)
 			}
 		}
 	})
 }
 
-func TestSubmitAndWait_ReturnsTheResultOrWhyThereIsNone(t *testing.T) {
+func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		s.worker("w", work.Worker{Parallel: 2, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
@@ -208,23 +208,23 @@ func TestSubmitAndWait_ReturnsTheResultOrWhyThereIsNone(t *testing.T) {
 		}})
 		job := work.Job{Semaphore: "resize"}
 		if r, err := work.SubmitAndWait(s.Context(), s.c, job, []byte("12")); err != nil || string(r) != "144" {
-			s.Errorf("%s, %v", r, err)
+			s.Errorf("SubmitAndWait = %s, %v, want 144", r, err)
 		}
 		for payload, failure := range map[string]string{
 			"x":     `strconv.Atoi: parsing "x": invalid syntax`,
 			"panic": "the task panicked: oh",
-			"large": "the result has 2000 bytes, and max_result of the job is 1024",
+			"large": "the result has 2000 bytes, but max_result of the job is 1024",
 		} {
 			_, err := work.SubmitAndWait(s.Context(), s.c, job, []byte(payload))
 			failed, ok := errors.AsType[*work.TaskError](err)
 			if !ok || !errors.Is(err, work.ErrFailed) || failed.Failure != failure || failed.Attempts != 1 {
-				s.Errorf("%s: %v", payload, err)
+				s.Errorf("SubmitAndWait with payload %s = %v", payload, err)
 			}
 		}
 	})
 }
 
-func TestSubmitAndWait_GivenUp_CancelsTheJob(t *testing.T) {
+func TestSubmitAndWait_ContextEnds_CancelsTheJob(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
@@ -235,13 +235,13 @@ func TestSubmitAndWait_GivenUp_CancelsTheJob(t *testing.T) {
 		}
 		for j, err := range work.List(s.Context(), s.c, &gatekeeperv1.ListJobsRequest{}) {
 			if err != nil || j.GetState() != gatekeeperv1.JobState_JOB_STATE_CANCELLED {
-				s.Errorf("%v, %v", j, err)
+				s.Errorf("job = %v, %v, want it cancelled", j, err)
 			}
 		}
 	})
 }
 
-func TestRun_WorkerCrashes_ItsTaskIsExecutedByAnotherUnderAHigherToken(t *testing.T) {
+func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithAHigherToken(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		tokens := make(chan uint64, 2)
@@ -260,15 +260,15 @@ func TestRun_WorkerCrashes_ItsTaskIsExecutedByAnotherUnderAHigherToken(t *testin
 		s.worker("w2", work.Worker{Handle: handle})
 		s.srv.Crash(s.T, first)
 		if got := s.results(id); len(got) != 1 || got[0] != "2" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want [2]", got)
 		}
 		if two := <-tokens; two <= one {
-			s.Errorf("tokens %d, %d", one, two)
+			s.Errorf("tokens = %d, %d, want them to rise", one, two)
 		}
 	})
 }
 
-func TestRun_Stopped_ReturnsUnfinishedTasksAtOnceAndUncounted(t *testing.T) {
+func TestRun_Stopped_ReturnsUnfinishedTasksUncounted(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		began := make(chan struct{}, 1)
@@ -284,22 +284,22 @@ func TestRun_Stopped_ReturnsUnfinishedTasksAtOnceAndUncounted(t *testing.T) {
 		at := time.Now()
 		stop()
 		if cause := <-causes; !errors.Is(cause, work.ErrWorkerStops) {
-			s.Errorf("cause: %v", cause)
+			s.Errorf("cause = %v, want ErrWorkerStops", cause)
 		}
 		s.worker("w2", work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
 			return []byte(strconv.Itoa(t.Attempt())), nil
 		}})
 		if got := s.results(id); got[0] != "1" {
-			s.Errorf("attempt %s", got[0])
+			s.Errorf("the task ended in attempt %s, want 1", got[0])
 		}
 		if took := time.Since(at); took > 5*time.Second {
-			s.Errorf("it took %s", took)
+			s.Errorf("the second worker finished the task after %s, want at most 5 s", took)
 		}
 	})
 }
 
-// min_hold keeps the slot of the worker that stops, not its task.
-func TestRun_StoppedBeforeMinHold_ItsTaskGoesToAnotherAtOnce(t *testing.T) {
+// min_hold keeps the slot of a stopping worker occupied, but not its task.
+func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.MinHold = durationpb.New(10 * time.Minute) })
@@ -315,18 +315,18 @@ func TestRun_StoppedBeforeMinHold_ItsTaskGoesToAnotherAtOnce(t *testing.T) {
 		at := time.Now()
 		stop()
 		if got := s.results(id); got[0] != "0" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want [0]", got)
 		}
 		if took := time.Since(at); took > 5*time.Second {
-			s.Errorf("it took %s", took)
+			s.Errorf("the second worker finished the task after %s, want at most 5 s", took)
 		}
 		if held := s.srv.Holders(s.T, "resize"); len(held) != 2 || held[0].GetState() != gatekeeperv1.PermitState_PERMIT_STATE_COOLING {
-			s.Errorf("the slots do not cool: %v", held)
+			s.Errorf("holders = %v, want 2 permits that are cooling", held)
 		}
 	})
 }
 
-func TestRun_StoppedWithGrace_FinishesWhatItHas(t *testing.T) {
+func TestRun_StoppedWithGrace_FinishesRunningTasks(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		began := make(chan struct{}, 1)
@@ -343,12 +343,12 @@ func TestRun_StoppedWithGrace_FinishesWhatItHas(t *testing.T) {
 		<-began
 		stop()
 		if got := s.results(id); got[0] != "finished" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want [finished]", got)
 		}
 	})
 }
 
-func TestRun_StreamBreaksInTheMiddle_TasksGoOnAndAreNeverMoreThanParallel(t *testing.T) {
+func TestRun_StreamBreaks_TasksContinueAndNeverExceedParallel(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		var running, most, executed atomic.Int64
@@ -366,22 +366,22 @@ func TestRun_StreamBreaksInTheMiddle_TasksGoOnAndAreNeverMoreThanParallel(t *tes
 		id := s.submit(work.Job{}, 30).ID
 		go func() {
 			for range 20 {
-				time.Sleep(7 * time.Second) //nolint:forbidigo // of virtual time
+				time.Sleep(7 * time.Second) //nolint:forbidigo // virtual time
 				s.srv.Disconnect(s.T, c)
 			}
 		}()
 		got := s.results(id)
 		if len(got) != 30 || got[29] != "841" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v", got)
 		}
 		if executed.Load() != 30 || most.Load() > 3 {
-			s.Errorf("%d executions, %d at a time", executed.Load(), most.Load())
+			s.Errorf("got %d executions, want 30, and %d at a time, want at most 3", executed.Load(), most.Load())
 		}
 		s.srv.Advance(s.T, 5*time.Minute)
 	})
 }
 
-func TestRun_ServerRestarts_NothingIsLostOrDoneTwice(t *testing.T) {
+func TestRun_ServerRestarts_NoTaskIsLostOrExecutedTwice(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		var executed atomic.Int64
@@ -400,10 +400,10 @@ func TestRun_ServerRestarts_NothingIsLostOrDoneTwice(t *testing.T) {
 		s.srv.Advance(s.T, 2*time.Second)
 		s.srv.Restart(s.T)
 		if got := s.results(id); len(got) != 9 || got[8] != "64" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v", got)
 		}
 		if executed.Load() != 9 {
-			s.Errorf("%d executions", executed.Load())
+			s.Errorf("got %d executions, want 9", executed.Load())
 		}
 	})
 }
@@ -424,17 +424,17 @@ func TestCancel_RunningTask_StopsWithTheCause(t *testing.T) {
 			s.Fatal(err)
 		}
 		if cause := <-causes; !errors.Is(cause, client.ErrTaskCancelled) {
-			s.Errorf("cause: %v", cause)
+			s.Errorf("cause = %v, want ErrTaskCancelled", cause)
 		}
 		for i, r := range s.results(id) {
 			if want := fmt.Sprintf("task %d of job %s: the task was cancelled by submitter: not needed", i, id); r != want {
-				s.Errorf("%q, want %q", r, want)
+				s.Errorf("result = %q, want %q", r, want)
 			}
 		}
 	})
 }
 
-func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *testing.T) {
+func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		doomed := s.srv.Dial(s.T, "doomed")
@@ -444,12 +444,12 @@ func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *test
 		}
 		s.srv.Advance(s.T, 5*time.Minute)
 		if j, err := work.Get(s.Context(), s.c, "j"); err != nil || j.GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
-			s.Fatalf("%v, %v", j, err)
+			s.Fatalf("Get = %v, %v, want an open job", j, err)
 		}
 		s.srv.Crash(s.T, doomed)
 		j, err := work.Wait(s.Context(), s.c, "j")
 		if err != nil || j.GetCancelCause() != gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE {
-			s.Fatalf("%v, %v", j, err)
+			s.Fatalf("Wait = %v, %v, want the job cancelled because its submitter is gone", j, err)
 		}
 		name := submitted.Submitter.Semaphore()
 		s.srv.Await(s.T, "the semaphore is gone", func() bool {
@@ -459,9 +459,9 @@ func TestSubmit_SubmitterCancel_CancelsWhenTheSubmitterIsGoneAndCleansUp(t *test
 	})
 }
 
-// The answer to a submission is lost. The error says that the same call again finds out, so the permit of the submitter
-// must last until then.
-func TestSubmit_SubmitterCancel_AnswerIsLost_SameCallAgainContinues(t *testing.T) {
+// The response to a submission is lost. According to the error, repeating the call settles the outcome. So the permit
+// of the submitter must last until then.
+func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		job := work.Job{ID: "j", Semaphore: "resize", OnSubmitterLoss: work.SubmitterCancel}
@@ -472,17 +472,17 @@ func TestSubmit_SubmitterCancel_AnswerIsLost_SameCallAgainContinues(t *testing.T
 			yield([]byte("7"), nil)
 		})
 		if !errors.Is(err, client.ErrUnavailable) {
-			s.Fatalf("%v", err)
+			s.Fatalf("SubmitSeq = %v, want ErrUnavailable", err)
 		}
 		s.srv.SlowDown(s.T, 0, s.c)
 		s.srv.Advance(s.T, 2*time.Minute)
 		again, err := work.Submit(s.Context(), s.c, job, [][]byte{[]byte("7")})
 		if err != nil || again.Job.GetOver() {
-			s.Fatalf("%v, %v", again, err)
+			s.Fatalf("repeated Submit = %v, %v, want a job that is not over", again, err)
 		}
 		s.worker("w", work.Worker{Handle: square})
 		if got := s.results("j"); got[0] != "49" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want [49]", got)
 		}
 		s.srv.Await(s.T, "the semaphore of the job is free and gone", func() bool {
 			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: "submitter/j"})
@@ -491,25 +491,25 @@ func TestSubmit_SubmitterCancel_AnswerIsLost_SameCallAgainContinues(t *testing.T
 	})
 }
 
-func TestSubmit_SubmitterCancel_JobIsOver_ReleasesThePermitOfItsSubmitter(t *testing.T) {
+func TestSubmit_SubmitterCancel_JobIsOver_ReleasesTheSubmittersPermit(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		submitted := s.submit(work.Job{OnSubmitterLoss: work.SubmitterCancel}, 1)
 		s.worker("w", work.Worker{Handle: square})
 		if got := s.results(submitted.ID); got[0] != "0" {
-			s.Errorf("%v", got)
+			s.Errorf("results = %v, want [0]", got)
 		}
 		s.srv.Advance(s.T, 5*time.Second)
 		if held := s.srv.Holders(s.T, submitted.Submitter.Semaphore()); len(held) > 0 {
-			s.Errorf("it is still there: %v", held)
+			s.Errorf("holders of the submitter's semaphore = %v, want none", held)
 		}
 		if cause := context.Cause(submitted.Submitter.Context()); !errors.Is(cause, client.ErrStopped) {
-			s.Errorf("cause: %v", cause)
+			s.Errorf("cause = %v, want ErrStopped", cause)
 		}
 	})
 }
 
-func TestFollow_AfterARevision_YieldsOnlyWhatIsMissing(t *testing.T) {
+func TestFollow_AfterARevision_YieldsOnlyLaterChanges(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		id := s.submit(work.Job{}, 4).ID
@@ -541,14 +541,14 @@ func TestFollow_AfterARevision_YieldsOnlyWhatIsMissing(t *testing.T) {
 			}
 			for _, t := range change.Returned() {
 				if seen[t.GetIndex()] {
-					s.Errorf("task %d came again", t.GetIndex())
+					s.Errorf("task %d was yielded again", t.GetIndex())
 				}
 				seen[t.GetIndex()] = true
 			}
 			ended = change.Ended()
 		}
 		if len(seen) != 4 || !ended {
-			s.Errorf("%v, ended %v", seen, ended)
+			s.Errorf("tasks = %v, ended = %v; want 4 tasks and true", seen, ended)
 		}
 	})
 }
@@ -567,28 +567,28 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 		_ = s.results(id)
 		heal.Store(true)
 		if n, err := work.Drop(s.Context(), s.c, id, 0); n != 1 || err != nil {
-			s.Errorf("dropped %d, %v", n, err)
+			s.Errorf("Drop = %d, %v, want 1", n, err)
 		}
 		before, err := work.Get(s.Context(), s.c, id)
 		if err != nil {
 			s.Fatal(err)
 		}
 		if n, err := work.Retry(s.Context(), s.c, id); n != 2 || err != nil {
-			s.Errorf("retried %d, %v", n, err)
+			s.Errorf("Retry = %d, %v, want 2", n, err)
 		}
 		if r, err := s.c.Work().DropTasks(s.Context(), &gatekeeperv1.DropTasksRequest{Id: id, AsOf: before.GetRevision()}); err != nil || r.GetTasks() != 0 {
-			s.Errorf("a drop as of before: %v, %v", r, err)
+			s.Errorf("DropTasks as of an earlier revision = %v, %v, want no tasks", r, err)
 		}
 		got := s.results(id)
 		if want := fmt.Sprintf("task 0 of job %s: the task was dropped: broken", id); got[0] != want || got[1] != "1" || got[2] != "4" {
-			s.Errorf("%q", got)
+			s.Errorf("results = %q", got)
 		}
 		other := &gatekeeperv1.Job{Spec: before.GetSpec(), SubmittedRevision: before.GetSubmittedRevision() + 1}
 		if err := work.DeleteSubmitted(s.Context(), s.c, other); err != nil {
 			s.Error(err)
 		}
 		if _, err := work.Get(s.Context(), s.c, id); err != nil {
-			s.Errorf("a deletion of another submission: %v", err)
+			s.Errorf("Get after DeleteSubmitted of another submission = %v, want nil", err)
 		}
 		if err := work.Delete(s.Context(), s.c, id); err != nil {
 			s.Error(err)
@@ -599,32 +599,32 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 	})
 }
 
-func TestRun_Paused_SaysSoOnceForEachPauseAndWaits(t *testing.T) {
+func TestRun_Paused_CallsDeniedOncePerPauseAndWaits(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
-		heard := make(chan string, 10)
+		denials := make(chan string, 10)
 		s.worker("w", work.Worker{
 			Handle: square, Parallel: 3,
-			Denied: func(_ context.Context, d *client.DeniedError) { heard <- string(d.Reason) + ": " + d.Message },
+			Denied: func(_ context.Context, d *client.DeniedError) { denials <- string(d.Reason) + ": " + d.Message },
 		})
-		for _, why := range []string{"night", "noon"} { // idle, and with a task that waits
+		for _, why := range []string{"night", "noon"} { // once while idle, and once while a task waits
 			s.srv.Advance(s.T, time.Minute)
 			s.srv.Pause(s.T, "resize", why)
 			s.srv.Advance(s.T, time.Minute)
-			if got, want := <-heard, `PAUSED: The semaphore "resize" is paused (`+why+`).`; got != want || len(heard) > 0 {
-				s.Errorf("%q, want %q, and %d more", got, want, len(heard))
+			if got, want := <-denials, `PAUSED: The semaphore "resize" is paused (`+why+`).`; got != want || len(denials) > 0 {
+				s.Errorf("denial = %q, want %q; got %d more", got, want, len(denials))
 			}
 			id := s.submit(work.Job{}, 1).ID
 			s.srv.Advance(s.T, time.Minute)
 			s.srv.Resume(s.T, "resize")
-			if got := s.results(id); got[0] != "0" || len(heard) > 0 {
-				s.Errorf("%v, and %d more", got, len(heard))
+			if got := s.results(id); got[0] != "0" || len(denials) > 0 {
+				s.Errorf("results = %v, want [0]; got %d more denials", got, len(denials))
 			}
 		}
 	})
 }
 
-func TestRun_NoTasksForAReason_IsLoggedOnceWithTheCommandThatExplainsIt(t *testing.T) {
+func TestRun_Denied_IsLoggedOnceWithTheExplainCommand(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		log := new(bytes.Buffer)
@@ -638,7 +638,7 @@ func TestRun_NoTasksForAReason_IsLoggedOnceWithTheCommandThatExplainsIt(t *testi
 			explain := `explain="gkctl explain resize --group default --acquirer w"`
 			if strings.Count(got, "\n") != 1 || !strings.Contains(got, "level="+level) || !strings.Contains(got, "reason="+reason) ||
 				!strings.Contains(got, text) || !strings.Contains(got, explain) {
-				s.Errorf("%s", got)
+				s.Errorf("logged %s", got)
 			}
 		}
 		s.srv.Pause(s.T, "resize", "night")
@@ -650,7 +650,7 @@ func TestRun_NoTasksForAReason_IsLoggedOnceWithTheCommandThatExplainsIt(t *testi
 	})
 }
 
-func TestRun_HeldTooLong_TaskHasFailed(t *testing.T) {
+func TestRun_HeldTooLong_TaskFails(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		s.srv.Define(s.T, &gatekeeperv1.Definition{Name: "resize", Duration: durationpb.New(10 * time.Second), MaxHold: durationpb.New(20 * time.Second)})
@@ -681,7 +681,7 @@ func TestSubmit_NoServerAnswers_WaitsInABoundedBuffer(t *testing.T) {
 		go submit()
 		full, ok := errors.AsType[*client.SubmitBufferError](<-results)
 		if !ok || full.Limit != 2 || !errors.Is(full, client.ErrUnavailable) {
-			s.Errorf("the third: %v", full)
+			s.Errorf("third Submit = %v, want a SubmitBufferError", full)
 		}
 		s.srv.Restart(s.T)
 		for range 2 {
@@ -692,7 +692,7 @@ func TestSubmit_NoServerAnswers_WaitsInABoundedBuffer(t *testing.T) {
 	})
 }
 
-func TestProgress_IsShownToPeople(t *testing.T) {
+func TestProgress_IsVisibleToOperators(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		gate := make(chan struct{})

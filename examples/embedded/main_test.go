@@ -21,26 +21,26 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait; nothing waits that long when all is well.
+// patience bounds every wait. It is only reached on failure.
 const patience = 60 * time.Second
 
-func TestEmbedded_ANodeIsKilled_TheJobGoesOnAndCanBeMovedToTheStandby(t *testing.T) {
+func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToTheStandby(t *testing.T) {
 	nodes := start(t, "app1", "app2", "dr1")
 	first := nodes.next(t).on
 	other := map[string]string{"app1": "app2", "app2": "app1"}[first]
 	if other == "" {
-		t.Fatalf("%q runs the job, which is for production", first)
+		t.Fatalf("%q runs the job, want a production node", first)
 	}
 
 	nodes.kill(t, first)
 	for on := ""; on != other; on = nodes.next(t).on {
 		if on == "dr1" {
-			t.Fatal("the job went to the standby before it was moved there")
+			t.Fatal("the job ran on the standby before it was moved there")
 		}
 	}
 
 	move(t, nodes.api[other], "nightly-export", "dr-site")
-	moved := uint64(0) // the first token at the standby
+	moved := uint64(0) // the first token on the standby
 	for runs := 0; runs < 3; {
 		switch run := nodes.next(t); {
 		case run.on == "dr1":
@@ -48,32 +48,32 @@ func TestEmbedded_ANodeIsKilled_TheJobGoesOnAndCanBeMovedToTheStandby(t *testing
 				moved = run.token
 			}
 		case moved != 0 && run.token > moved:
-			t.Errorf("%s ran the job after it was moved", run.on)
+			t.Errorf("%s ran the job after it was moved to the standby", run.on)
 		}
 	}
 }
 
-func TestEmbedded_MembersThatAreNone_AreRefused(t *testing.T) {
+func TestEmbedded_InvalidMembers_AreRefused(t *testing.T) {
 	app := application{id: "app1", members: "app1", dataDir: t.TempDir()}
 	if err := app.run(t.Context()); err == nil || !strings.Contains(err.Error(), `"app1" is not ID=HOST:PORT`) {
-		t.Error(err)
+		t.Errorf("run() = %v, want an error that names the member", err)
 	}
 }
 
-// run is a line of the job.
+// run is one line of the job's output.
 type run struct {
 	on    string
 	token uint64
 }
 
-// nodes are the processes of an application, each its own.
+// nodes are the processes of an application, one per node.
 type nodes struct {
 	processes map[string]*exec.Cmd
 	api       map[string]string
 	runs      chan run
 }
 
-// start builds the application and starts it under each id; those that begin with dr are the standby site.
+// start builds the application and starts it under each ID. IDs that begin with dr belong to the standby site.
 func start(t *testing.T, ids ...string) *nodes {
 	t.Helper()
 	built, err := servers.Build(t.TempDir(), "examples/embedded")
@@ -101,7 +101,7 @@ func start(t *testing.T, ids ...string) *nodes {
 	return n
 }
 
-// launch starts one process, and ends it after the test.
+// launch starts one process and kills it after the test.
 func (n *nodes) launch(t *testing.T, id string, cmd *exec.Cmd) {
 	t.Helper()
 	servers.DieWithParent(cmd)
@@ -127,7 +127,7 @@ func (n *nodes) launch(t *testing.T, id string, cmd *exec.Cmd) {
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // fails, since it was killed
+		_ = cmd.Wait() // returns an error, because the process was killed
 		_ = w.Close()
 		<-read
 		if t.Failed() {
@@ -136,19 +136,19 @@ func (n *nodes) launch(t *testing.T, id string, cmd *exec.Cmd) {
 	})
 }
 
-// next is the next run of the job, wherever it is.
+// next returns the next run of the job on any node.
 func (n *nodes) next(t *testing.T) run {
 	t.Helper()
 	select {
 	case r := <-n.runs:
 		return r
 	case <-time.After(patience):
-		t.Fatal("the job does not run")
+		t.Fatal("timed out waiting for a run of the job")
 		return run{}
 	}
 }
 
-// kill is kill -9.
+// kill sends SIGKILL to a node.
 func (n *nodes) kill(t *testing.T, id string) {
 	t.Helper()
 	if err := n.processes[id].Process.Kill(); err != nil {
@@ -156,7 +156,7 @@ func (n *nodes) kill(t *testing.T, id string) {
 	}
 }
 
-// move is `gkctl set NAME group_pattern=GROUP`.
+// move does the same as `gkctl set NAME group_pattern=GROUP`.
 func move(t *testing.T, endpoint, name, group string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

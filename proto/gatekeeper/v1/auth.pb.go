@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Role is a set of things that a caller may do.
+// Role is a set of permissions.
 type Role int32
 
 const (
@@ -31,13 +31,13 @@ const (
 	Role_ROLE_VIEWER Role = 1
 	// Views, acquires, keeps and releases permits, takes over, submits jobs and works on them.
 	Role_ROLE_ACQUIRER Role = 2
-	// Verifies tokens, and nothing else.
+	// Verifies tokens and has no other permission.
 	Role_ROLE_VERIFIER Role = 3
 	// Views, pauses, moves, cordons, revokes, clears, and cancels, retries and deletes jobs.
 	Role_ROLE_OPERATOR Role = 4
 	// Views, and creates, replaces and deletes definitions.
 	Role_ROLE_EDITOR Role = 5
-	// Does everything, also to members, settings and bindings.
+	// Has all permissions, including those on members, settings and bindings.
 	Role_ROLE_ADMIN Role = 6
 )
 
@@ -90,15 +90,17 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_auth_proto_rawDescGZIP(), []int{0}
 }
 
-// AccessGrant gives a role within a scope. An empty field bounds nothing; a call must be within all that are not empty.
+// AccessGrant grants a role within a scope. An empty field does not limit the scope. A call must be within all fields
+// that are not empty.
 type AccessGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Role  Role                   `protobuf:"varint,1,opt,name=role,proto3,enum=gatekeeper.v1.Role" json:"role,omitempty"`
-	// Globs of semaphore names, and a selector of labels of their definitions.
+	// Globs of semaphore names, and a label selector for their definitions.
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	Labels     string   `protobuf:"bytes,3,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Patterns. To acquire, an identity must match both; to revoke or clear a permit, its identity must. To set a cordon,
-	// and to edit or pause a definition, the pattern there must be text that matches, or the same pattern.
+	// Patterns. To acquire, an identity must match both; to revoke or clear a permit, the permit's identity must match
+	// both. To set a cordon, and to edit or pause a definition, its pattern must be plain text that matches, or the same
+	// pattern.
 	Group         string `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer      string `protobuf:"bytes,5,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -170,17 +172,17 @@ func (x *AccessGrant) GetAcquirer() string {
 	return ""
 }
 
-// Binding gives grants to the subjects of credentials. Its name is their principal.
+// Binding assigns grants to the subjects of credentials. Its name is their principal.
 type Binding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// cert:NAME, a common name, DNS name or e-mail address in a client certificate; a SPIFFE id, spiffe://DOMAIN/PATH; or
-	// a claim of a JWT, oidc:CLAIM=VALUE. A subject belongs to one binding.
+	// One of cert:NAME, where NAME is a common name, DNS name or e-mail address in a client certificate; a SPIFFE ID,
+	// spiffe://DOMAIN/PATH; or a claim of a JWT, oidc:CLAIM=VALUE. A subject belongs to one binding only.
 	Subjects []string       `protobuf:"bytes,2,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	Grants   []*AccessGrant `protobuf:"bytes,3,rep,name=grants,proto3" json:"grants,omitempty"`
-	// Bearer tokens; only in answers.
+	// Bearer tokens; only set in responses.
 	Tokens []*AccessToken `protobuf:"bytes,4,rep,name=tokens,proto3" json:"tokens,omitempty"`
-	// The revision of the last change, and who made it when and why; only in answers.
+	// The revision, author, time and reason of the last change; only set in responses.
 	Revision      uint64                 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	UpdatedBy     string                 `protobuf:"bytes,6,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
@@ -279,7 +281,7 @@ func (x *Binding) GetReason() string {
 type AccessToken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// When it ends; absent: never.
+	// When the token expires; absent if never.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	CreatedBy     string                 `protobuf:"bytes,3,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -383,16 +385,16 @@ func (*WhoAmIRequest) Descriptor() ([]byte, []int) {
 
 type WhoAmIResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// False where callers are not authenticated: then everybody may do everything.
+	// False if callers are not authenticated. Every caller then has all permissions.
 	Authenticated bool `protobuf:"varint,1,opt,name=authenticated,proto3" json:"authenticated,omitempty"`
 	// The name of the binding.
 	Principal string `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
-	// The credential that was shown: a subject, or token:ID. A JWT is named by its sub.
+	// The caller's credential: a subject, or token:ID. A JWT is named by its sub claim.
 	Credential string         `protobuf:"bytes,3,opt,name=credential,proto3" json:"credential,omitempty"`
 	Grants     []*AccessGrant `protobuf:"bytes,4,rep,name=grants,proto3" json:"grants,omitempty"`
-	// The names to which the certificate pins the acquirer; none: any.
+	// The acquirer names to which the certificate restricts the caller; empty if any name is allowed.
 	Acquirers []string `protobuf:"bytes,5,rep,name=acquirers,proto3" json:"acquirers,omitempty"`
-	// What the credential proves, and bindings may name; none for a bearer token.
+	// The subjects that the credential proves, which bindings can name; empty for a bearer token.
 	Subjects      []string `protobuf:"bytes,6,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -473,9 +475,9 @@ func (x *WhoAmIResponse) GetSubjects() []string {
 type CanIRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Role  Role                   `protobuf:"varint,1,opt,name=role,proto3,enum=gatekeeper.v1.Role" json:"role,omitempty"`
-	// Where; empty: anywhere.
+	// The semaphore; empty means any.
 	Semaphore string `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// As whom; both empty: as anybody.
+	// The identity; both empty means any.
 	Group         string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer      string `protobuf:"bytes,4,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -543,7 +545,7 @@ func (x *CanIRequest) GetAcquirer() string {
 type CanIResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Allowed bool                   `protobuf:"varint,1,opt,name=allowed,proto3" json:"allowed,omitempty"`
-	// Why not, for a person.
+	// Why the caller is not allowed, for people to read.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -684,7 +686,7 @@ func (x *ListBindingsResponse) GetRevision() uint64 {
 type SetBindingRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Binding *Binding               `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The revision that the caller saw; 0: there must be no binding of that name.
+	// The revision that the caller has seen; 0 if no binding of that name may exist.
 	ExpectedRevision uint64 `protobuf:"varint,2,opt,name=expected_revision,json=expectedRevision,proto3" json:"expected_revision,omitempty"`
 	Reason           string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -893,7 +895,7 @@ func (x *RemoveBindingResponse) GetRevision() uint64 {
 type CreateTokenRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Binding string                 `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
-	// When it ends; absent: never.
+	// When the token expires; absent if never.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -953,7 +955,7 @@ func (x *CreateTokenRequest) GetReason() string {
 
 type CreateTokenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What a caller sends as "authorization: Bearer SECRET".
+	// The secret, which a caller sends as "authorization: Bearer SECRET".
 	Secret        string       `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
 	Token         *AccessToken `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1103,9 +1105,9 @@ func (x *RevokeTokenResponse) GetRevision() uint64 {
 type BindAdministratorRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Subject string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The binding that gets the subject, unless another one has it already.
+	// The binding that gets the subject, unless another binding already has it.
 	Binding string `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The owner of the folder, as the owner calls itself, and why.
+	// The owner of the data directory, under the name the owner gave, and the reason.
 	Author        string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1172,7 +1174,7 @@ func (x *BindAdministratorRequest) GetReason() string {
 
 type BindAdministratorResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The binding that has the subject, and administers the cluster.
+	// The binding that has the subject and administers the cluster.
 	Binding       *Binding `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,26 +33,26 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AuthService shows and changes who may do what. All but WhoAmI and CanI need the role admin.
+// AuthService shows and changes permissions. All methods except WhoAmI and CanI require the role admin.
 type AuthServiceClient interface {
-	// WhoAmI says which principal the caller's credential is, and what it is granted.
+	// WhoAmI returns the principal of the caller's credential, and its grants.
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*WhoAmIResponse, error)
-	// CanI says whether the caller may do something, and why not.
+	// CanI reports whether the caller is allowed to do something, and why not.
 	CanI(ctx context.Context, in *CanIRequest, opts ...grpc.CallOption) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(ctx context.Context, in *ListBindingsRequest, opts ...grpc.CallOption) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is
-	// not at the expected revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects;
-	// FAILED_PRECONDITION, with LAST_ADMIN, if nobody would administer the cluster any more.
+	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding
+	// is not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects,
+	// and with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
 	SetBinding(ctx context.Context, in *SetBindingRequest, opts ...grpc.CallOption) (*SetBindingResponse, error)
 	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
 	RemoveBinding(ctx context.Context, in *RemoveBindingRequest, opts ...grpc.CallOption) (*RemoveBindingResponse, error)
-	// CreateToken gives a binding a bearer token. The secret is in this answer only: it is not stored.
+	// CreateToken creates a bearer token for a binding. The secret is only in this response; it is not stored.
 	CreateToken(ctx context.Context, in *CreateTokenRequest, opts ...grpc.CallOption) (*CreateTokenResponse, error)
-	// RevokeToken takes a bearer token away. Streams that it opened end within a second.
+	// RevokeToken revokes a bearer token. Streams that were opened with it end within a second.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
-	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members
-	// alone call it, for what gatekeeperd bind-admin has left in their folder.
+	// BindAdministrator makes a subject an administrator on behalf of the owner of a member's data directory. Only
+	// members call it, to process the request that gatekeeperd bind-admin has left in their data directory.
 	BindAdministrator(ctx context.Context, in *BindAdministratorRequest, opts ...grpc.CallOption) (*BindAdministratorResponse, error)
 }
 
@@ -148,26 +148,26 @@ func (c *authServiceClient) BindAdministrator(ctx context.Context, in *BindAdmin
 // All implementations must embed UnimplementedAuthServiceServer
 // for forward compatibility.
 //
-// AuthService shows and changes who may do what. All but WhoAmI and CanI need the role admin.
+// AuthService shows and changes permissions. All methods except WhoAmI and CanI require the role admin.
 type AuthServiceServer interface {
-	// WhoAmI says which principal the caller's credential is, and what it is granted.
+	// WhoAmI returns the principal of the caller's credential, and its grants.
 	WhoAmI(context.Context, *WhoAmIRequest) (*WhoAmIResponse, error)
-	// CanI says whether the caller may do something, and why not.
+	// CanI reports whether the caller is allowed to do something, and why not.
 	CanI(context.Context, *CanIRequest) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(context.Context, *ListBindingsRequest) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens stay as they are. ABORTED, with STALE_VERSION, if the binding is
-	// not at the expected revision; ALREADY_EXISTS, with SUBJECT_TAKEN, if another binding has one of its subjects;
-	// FAILED_PRECONDITION, with LAST_ADMIN, if nobody would administer the cluster any more.
+	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding
+	// is not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects,
+	// and with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
 	SetBinding(context.Context, *SetBindingRequest) (*SetBindingResponse, error)
 	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
 	RemoveBinding(context.Context, *RemoveBindingRequest) (*RemoveBindingResponse, error)
-	// CreateToken gives a binding a bearer token. The secret is in this answer only: it is not stored.
+	// CreateToken creates a bearer token for a binding. The secret is only in this response; it is not stored.
 	CreateToken(context.Context, *CreateTokenRequest) (*CreateTokenResponse, error)
-	// RevokeToken takes a bearer token away. Streams that it opened end within a second.
+	// RevokeToken revokes a bearer token. Streams that were opened with it end within a second.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
-	// BindAdministrator makes a subject an administrator, in the name of the owner of a member's data folder. Members
-	// alone call it, for what gatekeeperd bind-admin has left in their folder.
+	// BindAdministrator makes a subject an administrator on behalf of the owner of a member's data directory. Only
+	// members call it, to process the request that gatekeeperd bind-admin has left in their data directory.
 	BindAdministrator(context.Context, *BindAdministratorRequest) (*BindAdministratorResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
 }

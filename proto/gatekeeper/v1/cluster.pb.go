@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ServerRole is what a server is to Raft.
+// ServerRole is the role of a server in Raft.
 type ServerRole int32
 
 const (
@@ -126,34 +126,36 @@ func (CertificatePort) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{1}
 }
 
-// Settings are bounds that all members share.
+// Settings are limits shared by all members.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The longest duration, min_hold and loss_delay that a definition may have; 1h at first. Definitions with a longer
-	// one keep it until they are edited. Raising it lengthens, for good, how long a recovered cluster grants nothing.
+	// The maximum duration, min_hold and loss_delay of a definition; initially 1h. Definitions with a longer one keep it
+	// until they are edited. Raising this limit permanently extends the time for which a recovered cluster grants
+	// nothing.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
-	// How many edits the journal keeps of each semaphore, 100 at first, and in all, 100 000 at first; and as many ends of
-	// permits.
+	// How many edits the journal keeps for each semaphore (initially 100) and in total (initially 100 000). The same
+	// limits apply to ends of permits.
 	JournalPerSemaphore *uint32 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3,oneof" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        *uint32 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3,oneof" json:"journal_total,omitempty"`
-	// How long the journal keeps an entry. 366 days at first.
+	// How long the journal keeps an entry; initially 366 days.
 	JournalLifetime *durationpb.Duration `protobuf:"bytes,4,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
-	// How many deleted definitions keep their version, so that a new definition of the same name continues it. 100 000 at
-	// first.
+	// How many deleted definitions keep their version, so that a new definition of the same name continues it; initially
+	// 100 000.
 	RememberedDeletions *uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3,oneof" json:"remembered_deletions,omitempty"`
-	// How long a request is remembered at least, while there is room for it. 10 minutes at first.
+	// The minimum time for which a request is remembered, while there is room for it; initially 10 minutes.
 	RequestLifetime *durationpb.Duration `protobuf:"bytes,6,opt,name=request_lifetime,json=requestLifetime,proto3" json:"request_lifetime,omitempty"`
-	// How many requests of each semaphore, and how many edits, are remembered for longer than that. 1 000 at first.
+	// How many requests of each semaphore, and how many edits, are remembered for longer than that; initially 1 000.
 	RequestsKept *uint32 `protobuf:"varint,7,opt,name=requests_kept,json=requestsKept,proto3,oneof" json:"requests_kept,omitempty"`
-	// The most memory for requests and for edits: estimated bytes, 2 048 or more. 64 MiB and 16 MiB at first.
+	// The maximum memory for requests and for edits, in estimated bytes; at least 2 048, initially 64 MiB and 16 MiB.
 	RequestBytes *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
 	EditBytes    *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
-	// What jobs may store, in bytes. A submission beyond a limit is refused; nothing that is stored is removed when a
-	// limit falls. The most of a payload, and of a result: 1 to 512 KiB, 64 KiB at first.
+	// Storage limits for jobs, in bytes. A submission that exceeds a limit is refused. Lowering a limit removes nothing
+	// that is stored. This one limits a payload, and a result: 1 to 512 KiB, initially 64 KiB.
 	MaxTaskBytes *uint64 `protobuf:"varint,10,opt,name=max_task_bytes,json=maxTaskBytes,proto3,oneof" json:"max_task_bytes,omitempty"`
-	// The most of the payloads of a job together: 64 MiB at first.
+	// The maximum size of all payloads of a job together; initially 64 MiB.
 	MaxJobBytes *uint64 `protobuf:"varint,11,opt,name=max_job_bytes,json=maxJobBytes,proto3,oneof" json:"max_job_bytes,omitempty"`
-	// The most that the jobs of a semaphore, and of the cluster, store and reserve: 128 MiB and 256 MiB at first.
+	// The maximum that the jobs of one semaphore, and of the cluster, can store and reserve; initially 128 MiB and 256
+	// MiB.
 	MaxSemaphoreWorkBytes *uint64 `protobuf:"varint,12,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3,oneof" json:"max_semaphore_work_bytes,omitempty"`
 	MaxWorkBytes          *uint64 `protobuf:"varint,13,opt,name=max_work_bytes,json=maxWorkBytes,proto3,oneof" json:"max_work_bytes,omitempty"`
 	unknownFields         protoimpl.UnknownFields
@@ -283,7 +285,7 @@ func (x *Settings) GetMaxWorkBytes() uint64 {
 
 type GetSettingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Answered by whichever server is asked, from what it has applied.
+	// The server that receives the call answers it from the state that it has applied.
 	Stale         bool `protobuf:"varint,1,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -329,7 +331,7 @@ func (x *GetSettingsRequest) GetStale() bool {
 type GetSettingsResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Settings *Settings              `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
-	// As of which this holds.
+	// The revision as of which the settings were read.
 	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -381,14 +383,14 @@ func (x *GetSettingsResponse) GetRevision() uint64 {
 
 type SetSettingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Fields that are absent stay as they are.
+	// Absent fields are left unchanged.
 	Settings *Settings `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
 	Author   string    `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Answer what would change, and change nothing.
+	// Return what would change without changing it.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The settings of before, as a dry run answered them. If they are others by now, the call fails with ABORTED and
-	// reason CHANGED_SINCE. Absent: whatever they are.
+	// The settings as a dry run returned them in before. If they have changed since, the call fails with ABORTED and
+	// reason CHANGED_SINCE. If absent, this is not checked.
 	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -461,7 +463,7 @@ func (x *SetSettingsRequest) GetExpected() *Settings {
 
 type SetSettingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id; 0 for a dry run, and when nothing changed. Undo does not take settings back: set the earlier values
+	// The change ID; 0 for a dry run, and if nothing changed. Undo does not revert settings; set the earlier values
 	// again.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Before   *Settings `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
@@ -543,7 +545,7 @@ type Member struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// host:port of its peer port.
 	PeerAddress string `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	// host:port of its API; empty when the answering server does not know it.
+	// host:port of its API; empty if the answering server does not know it.
 	ApiAddress    string `protobuf:"bytes,3,opt,name=api_address,json=apiAddress,proto3" json:"api_address,omitempty"`
 	Voter         bool   `protobuf:"varint,4,opt,name=voter,proto3" json:"voter,omitempty"`
 	Leader        bool   `protobuf:"varint,5,opt,name=leader,proto3" json:"leader,omitempty"`
@@ -618,7 +620,7 @@ func (x *Member) GetLeader() bool {
 
 type GetStatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Also compute the hash of the whole state, which reads all of it.
+	// Also compute the hash of the whole state, which requires reading all of it.
 	StateHash     bool `protobuf:"varint,1,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -680,42 +682,43 @@ type GetStatusResponse struct {
 	FeatureLevel     uint32               `protobuf:"varint,13,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Version          string               `protobuf:"bytes,14,opt,name=version,proto3" json:"version,omitempty"`
 	Uptime           *durationpb.Duration `protobuf:"bytes,15,opt,name=uptime,proto3" json:"uptime,omitempty"`
-	// Lower-case hexadecimal SHA-256, and the index at which it holds; only when asked for.
+	// SHA-256 in lower-case hexadecimal, and the index at which it was computed; only if requested.
 	StateHash      string `protobuf:"bytes,16,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
 	StateHashIndex uint64 `protobuf:"varint,17,opt,name=state_hash_index,json=stateHashIndex,proto3" json:"state_hash_index,omitempty"`
-	// Waiting acquires, without idle workers; only the leader has any.
+	// The number of waiting acquires, excluding idle workers; only set by the leader.
 	Waiters uint32 `protobuf:"varint,18,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// How long nothing is granted yet after a recovery, as the leader measures it; others say the whole time. Absent when
-	// permits are granted.
+	// How much longer nothing is granted after a recovery, as measured by the leader; other servers return the whole
+	// time. Absent if permits are granted.
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
-	// Callers whose wall clocks differ from the leader's by more than 5 minutes, by group and acquirer, as their last
-	// acquire showed; at most 1 000. Only the leader knows. Nothing is decided by it, but firings that such hosts name
-	// are due at other times than those of others.
+	// Callers whose wall clock differed from the leader's by more than 5 minutes at their last acquire, by group and
+	// acquirer; at most 1 000. Only the leader knows them. No decision depends on this, but firings named by such hosts
+	// are due at different times than those of other hosts.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
-	// Members whose wall clocks differ from the median of all members by more than half of the smallest firing_max_ahead,
-	// 5 minutes at most, as they said within the last minute. Only the leader knows. It hands leadership over when it is
-	// one of them and another voter is not.
+	// Members whose wall clock differs from the median of all members by more than half of the smallest
+	// firing_max_ahead, at most 5 minutes, according to their reports within the last minute. Only the leader knows
+	// them. If the leader is one of them and another voter is not, it transfers leadership.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
-	// How many semaphores, defined or not, are asked for in vain: every caller that was denied lately for a reason that
-	// waiting does not cure still would be, and nobody else was let in. Paused ones do not count. Only the leader knows.
+	// How many semaphores, defined or not, deny all their callers: every caller that was recently denied for a reason
+	// that waiting does not cure would still be denied, and nobody else was granted a permit. Paused semaphores do not
+	// count. Only the leader knows this.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
-	// One caller of each such semaphore, most recently denied first; at most 10.
+	// One caller of each such semaphore, the most recently denied first; at most 10.
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
-	// Permits of a shorter duration may be lost when the leader dies. Absent in a cluster of one voter.
+	// Permits with a shorter duration may be lost when the leader dies. Absent in a cluster with one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
-	// How long the latest writes to the answering server's log took; absent before the first.
+	// How long the latest writes to the answering server's log took; absent before the first write.
 	LogWrites *LogWrites `protobuf:"bytes,25,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
-	// The latest snapshot of the answering server; absent when it has none.
+	// The latest snapshot of the answering server; absent if it has none.
 	LastSnapshot *Snapshot `protobuf:"bytes,26,opt,name=last_snapshot,json=lastSnapshot,proto3" json:"last_snapshot,omitempty"`
-	// Of the answering server's ports that use TLS, as its files are now.
+	// The certificates of the answering server's ports that use TLS, as its files are now.
 	Certificates []*Certificate `protobuf:"bytes,27,rep,name=certificates,proto3" json:"certificates,omitempty"`
-	// What jobs store and have reserved, in bytes, and the limits of the cluster and of each semaphore.
+	// The bytes that jobs store and have reserved, and the limits of the cluster and of each semaphore.
 	WorkBytes             uint64 `protobuf:"varint,28,opt,name=work_bytes,json=workBytes,proto3" json:"work_bytes,omitempty"`
 	MaxWorkBytes          uint64 `protobuf:"varint,29,opt,name=max_work_bytes,json=maxWorkBytes,proto3" json:"max_work_bytes,omitempty"`
 	MaxSemaphoreWorkBytes uint64 `protobuf:"varint,30,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3" json:"max_semaphore_work_bytes,omitempty"`
-	// The same of each semaphore that has jobs, most bytes first; at most 100.
+	// The same for each semaphore that has jobs, most bytes first; at most 100.
 	Work []*SemaphoreWork `protobuf:"bytes,31,rep,name=work,proto3" json:"work,omitempty"`
-	// The answering server was started with --insecure, so that its ports may be reached without TLS and authentication.
+	// The answering server was started with --insecure, so its ports may be reachable without TLS and authentication.
 	Insecure      bool `protobuf:"varint,32,opt,name=insecure,proto3" json:"insecure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1013,7 +1016,7 @@ func (*ListMembersRequest) Descriptor() ([]byte, []int) {
 
 type ListMembersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One entry for each member of the latest configuration that the answering server knows, by id.
+	// One entry for each member of the latest configuration known to the answering server, by ID.
 	Members []*MemberStatus `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
 	// The answering server.
 	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
@@ -1065,17 +1068,17 @@ func (x *ListMembersResponse) GetId() string {
 	return ""
 }
 
-// MemberStatus is a member with its own answer, or with the reason why it has not answered.
+// MemberStatus is a member with its status, or the reason why it did not respond.
 type MemberStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How the answering server knows it.
+	// The member as the answering server knows it.
 	Member *Member `protobuf:"bytes,1,opt,name=member,proto3" json:"member,omitempty"`
-	// Its own answer, which leaves out what the caller may not see. Absent when it did not answer.
+	// Its own status, without what the caller is not allowed to see. Absent if the member did not respond.
 	Status *GetStatusResponse `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// Why it did not answer, for a person. Empty when it did.
+	// Why it did not respond, for people to read; empty if it did.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	// How many entries it has yet to apply of those that the leader has committed. Absent when it or the leader did not
-	// answer.
+	// How many of the entries that the leader has committed the member has not applied yet. Absent if the member or the
+	// leader did not respond.
 	Lag           *uint64 `protobuf:"varint,4,opt,name=lag,proto3,oneof" json:"lag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1139,15 +1142,15 @@ func (x *MemberStatus) GetLag() uint64 {
 	return 0
 }
 
-// SemaphoreWork sums up the jobs of a semaphore.
+// SemaphoreWork summarizes the jobs of a semaphore.
 type SemaphoreWork struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Jobs      uint32                 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
-	// Tasks that workers can get, and tasks that they have.
+	// The number of tasks available to workers, and of tasks that workers have.
 	Waiting uint64 `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	Held    uint64 `protobuf:"varint,4,opt,name=held,proto3" json:"held,omitempty"`
-	// What is stored and reserved.
+	// The bytes stored and reserved.
 	Bytes         uint64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1218,10 +1221,11 @@ func (x *SemaphoreWork) GetBytes() uint64 {
 	return 0
 }
 
-// LogWrites is how long writes to a log took, with their sync to the disk. A change waits for the disks of a majority.
+// LogWrites describes how long writes to a log took, including the sync to disk. A change waits for the disks of a
+// majority.
 type LogWrites struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many writes these figures are of: the latest, at most 128.
+	// The number of writes covered: the latest ones, at most 128.
 	Count         uint32               `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
 	Median        *durationpb.Duration `protobuf:"bytes,2,opt,name=median,proto3" json:"median,omitempty"`
 	Longest       *durationpb.Duration `protobuf:"bytes,3,opt,name=longest,proto3" json:"longest,omitempty"`
@@ -1286,7 +1290,7 @@ type Snapshot struct {
 	// The index of the last entry in it.
 	Index uint64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// By the answering server's clock; absent when it is not known.
+	// By the answering server's clock; absent if unknown.
 	TakenAt       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=taken_at,json=takenAt,proto3" json:"taken_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1343,14 +1347,14 @@ func (x *Snapshot) GetTakenAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Certificate is one that a server shows to those that connect.
+// Certificate is a certificate that a server presents to clients.
 type Certificate struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Port     CertificatePort        `protobuf:"varint,1,opt,name=port,proto3,enum=gatekeeper.v1.CertificatePort" json:"port,omitempty"`
 	Subject  string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	NotAfter *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
-	// Why the files cannot be used now, for a person: the server goes on with those that it read last. Subject and
-	// not_after are empty.
+	// Why the files cannot be used now, for people to read. The server continues with the files that it read last.
+	// Subject and not_after are then empty.
 	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1418,7 +1422,7 @@ func (x *Certificate) GetError() string {
 type MemberClock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// How far its clock is ahead of the median of all members; negative when it is behind.
+	// How far its clock is ahead of the median of all members; negative if it is behind.
 	Ahead         *durationpb.Duration `protobuf:"bytes,2,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1473,9 +1477,9 @@ type HostClock struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// How far the caller's clock is ahead of the leader's; negative when it is behind.
+	// How far the caller's clock is ahead of the leader's; negative if it is behind.
 	Ahead *durationpb.Duration `protobuf:"bytes,3,opt,name=ahead,proto3" json:"ahead,omitempty"`
-	// When that was last seen, by the leader's clock.
+	// When this was last observed, by the leader's clock.
 	Seen          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=seen,proto3" json:"seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1543,10 +1547,10 @@ type AddMemberRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	PeerAddress string                 `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	// Leave it a non-voter. FAILED_PRECONDITION, with the ErrorInfo reason HAS_VOTE, when it is a voter.
+	// Keep it a non-voter. Fails with FAILED_PRECONDITION and the ErrorInfo reason HAS_VOTE if it is a voter.
 	NonVoter bool `protobuf:"varint,3,opt,name=non_voter,json=nonVoter,proto3" json:"non_voter,omitempty"`
-	// The server itself asks to join, and no leader has accepted it yet. FAILED_PRECONDITION, with the reason
-	// ADDED_WITHOUT_VOTE, when an operator added it as a non-voter and non_voter is not set.
+	// The server itself asks to join, and no leader has accepted it yet. Fails with FAILED_PRECONDITION and the reason
+	// ADDED_WITHOUT_VOTE if an operator added it as a non-voter and non_voter is not set.
 	Joining       bool `protobuf:"varint,4,opt,name=joining,proto3" json:"joining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1612,7 +1616,7 @@ func (x *AddMemberRequest) GetJoining() bool {
 
 type AddMemberResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the new server needs before its first peer connection.
+	// The new server needs this before its first peer connection.
 	ClusterId     string    `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
 	Members       []*Member `protobuf:"bytes,2,rep,name=members,proto3" json:"members,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1666,9 +1670,9 @@ func (x *AddMemberResponse) GetMembers() []*Member {
 type RemoveMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Remove it even if too few voters that answer would be left. The cluster then stops until enough of them are back.
+	// Remove it even if too few voters that respond would be left. The cluster then stops until enough of them are back.
 	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
-	// Answer what would be left, and change nothing.
+	// Return what would be left without changing anything.
 	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1729,11 +1733,11 @@ type RemoveMemberResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The members that are left, or would be.
 	Members []*Member `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
-	// It was removed before; this call changed nothing.
+	// The server had already been removed; this call changed nothing.
 	AlreadyRemoved bool `protobuf:"varint,2,opt,name=already_removed,json=alreadyRemoved,proto3" json:"already_removed,omitempty"`
-	// The ids of the voters among members that do not answer the leader.
+	// The IDs of the voters among members that do not respond to the leader.
 	Silent []string `protobuf:"bytes,3,rep,name=silent,proto3" json:"silent,omitempty"`
-	// With dry_run: why the removal would be refused without force, for a person; empty when it would not.
+	// With dry_run: why the removal would be refused without force, for people to read; empty if it would not.
 	Refusal       string `protobuf:"bytes,4,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1799,7 +1803,7 @@ func (x *RemoveMemberResponse) GetRefusal() string {
 
 type TransferLeadershipRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// To this voter; empty lets the leader choose the one furthest on.
+	// The voter to become leader; if empty, the leader chooses the most up-to-date one.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1844,8 +1848,8 @@ func (x *TransferLeadershipRequest) GetId() string {
 
 type TransferLeadershipResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server that was named, or else the one that leads as far as the answering server knows: the new leader, or
-	// still the old one.
+	// The server named in the request, or else the leader as far as the answering server knows: the new one, or still
+	// the old one.
 	LeaderId      string `protobuf:"bytes,1,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1926,7 +1930,7 @@ func (*SaveSnapshotRequest) Descriptor() ([]byte, []int) {
 
 type SaveSnapshotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next bytes of the file. It is whole when the stream ends without an error.
+	// The next bytes of the file. The file is complete when the stream ends without an error.
 	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,26 +33,27 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ClusterService shows and changes who the cluster is.
+// ClusterService shows and changes the cluster's members and settings.
 type ClusterServiceClient interface {
-	// GetStatus describes the cluster as the answering server sees it; it is never forwarded.
+	// GetStatus returns the cluster's status as the answering server sees it. It is never forwarded.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
-	// ListMembers describes every member as that member sees itself. The answering server asks all others for their
-	// GetStatus at once, and waits 2 seconds at most. The call is never forwarded.
+	// ListMembers returns the status of every member as that member sees itself. The answering server calls GetStatus on
+	// all others in parallel and waits at most 2 seconds. It is never forwarded.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
-	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
+	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
-	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason
-	// WOULD_LOSE_QUORUM, when fewer voters that answer would be left than a majority.
+	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
+	// reason WOULD_LOSE_QUORUM if fewer voters that respond would be left than a majority.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
-	// TransferLeadership hands leadership to a voter.
+	// TransferLeadership transfers leadership to a voter.
 	TransferLeadership(ctx context.Context, in *TransferLeadershipRequest, opts ...grpc.CallOption) (*TransferLeadershipResponse, error)
-	// GetSettings reads the settings that all members share.
+	// GetSettings returns the settings shared by all members.
 	GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error)
-	// SetSettings changes some of them, in one step that the journal records.
+	// SetSettings changes some of the settings in one step, which is recorded in the journal.
 	SetSettings(ctx context.Context, in *SetSettingsRequest, opts ...grpc.CallOption) (*SetSettingsResponse, error)
-	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It
-	// holds all that was answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
+	// SaveSnapshot streams a backup of the cluster: a file for gkctl snapshot inspect and gatekeeperd restore. It
+	// contains everything acknowledged before the call, including the payloads and results of tasks. Of bearer tokens it
+	// contains only hashes.
 	SaveSnapshot(ctx context.Context, in *SaveSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SaveSnapshotResponse], error)
 }
 
@@ -157,26 +158,27 @@ type ClusterService_SaveSnapshotClient = grpc.ServerStreamingClient[SaveSnapshot
 // All implementations must embed UnimplementedClusterServiceServer
 // for forward compatibility.
 //
-// ClusterService shows and changes who the cluster is.
+// ClusterService shows and changes the cluster's members and settings.
 type ClusterServiceServer interface {
-	// GetStatus describes the cluster as the answering server sees it; it is never forwarded.
+	// GetStatus returns the cluster's status as the answering server sees it. It is never forwarded.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
-	// ListMembers describes every member as that member sees itself. The answering server asks all others for their
-	// GetStatus at once, and waits 2 seconds at most. The call is never forwarded.
+	// ListMembers returns the status of every member as that member sees itself. The answering server calls GetStatus on
+	// all others in parallel and waits at most 2 seconds. It is never forwarded.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
-	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
+	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
-	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason
-	// WOULD_LOSE_QUORUM, when fewer voters that answer would be left than a majority.
+	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
+	// reason WOULD_LOSE_QUORUM if fewer voters that respond would be left than a majority.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
-	// TransferLeadership hands leadership to a voter.
+	// TransferLeadership transfers leadership to a voter.
 	TransferLeadership(context.Context, *TransferLeadershipRequest) (*TransferLeadershipResponse, error)
-	// GetSettings reads the settings that all members share.
+	// GetSettings returns the settings shared by all members.
 	GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error)
-	// SetSettings changes some of them, in one step that the journal records.
+	// SetSettings changes some of the settings in one step, which is recorded in the journal.
 	SetSettings(context.Context, *SetSettingsRequest) (*SetSettingsResponse, error)
-	// SaveSnapshot streams a backup of the cluster: the file that gkctl snapshot inspect and gatekeeperd restore read. It
-	// holds all that was answered before the call, and payloads and results of tasks; of bearer tokens it holds hashes.
+	// SaveSnapshot streams a backup of the cluster: a file for gkctl snapshot inspect and gatekeeperd restore. It
+	// contains everything acknowledged before the call, including the payloads and results of tasks. Of bearer tokens it
+	// contains only hashes.
 	SaveSnapshot(*SaveSnapshotRequest, grpc.ServerStreamingServer[SaveSnapshotResponse]) error
 	mustEmbedUnimplementedClusterServiceServer()
 }

@@ -23,15 +23,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// OnExpiry is what becomes of the slot of a permit that expired.
+// OnExpiry decides what happens to the slot of a permit that expired.
 type OnExpiry int32
 
 const (
-	// As ON_EXPIRY_FREE.
+	// Same as ON_EXPIRY_FREE.
 	OnExpiry_ON_EXPIRY_UNSPECIFIED OnExpiry = 0
-	// The slot is free again.
+	// The slot becomes free.
 	OnExpiry_ON_EXPIRY_FREE OnExpiry = 1
-	// The slot stays taken until an operator clears it.
+	// The slot stays occupied until an operator clears it.
 	OnExpiry_ON_EXPIRY_HOLD OnExpiry = 2
 )
 
@@ -76,15 +76,15 @@ func (OnExpiry) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{0}
 }
 
-// FiringOnLoss is what becomes of a firing whose permit was lost.
+// FiringOnLoss decides what happens to a firing whose permit was lost.
 type FiringOnLoss int32
 
 const (
-	// As FIRING_ON_LOSS_SPENT.
+	// Same as FIRING_ON_LOSS_SPENT.
 	FiringOnLoss_FIRING_ON_LOSS_UNSPECIFIED FiringOnLoss = 0
-	// It stays claimed: it was cut short and does not run again.
+	// The firing stays claimed: it was cut short and does not run again.
 	FiringOnLoss_FIRING_ON_LOSS_SPENT FiringOnLoss = 1
-	// It may be claimed again.
+	// The firing can be claimed again.
 	FiringOnLoss_FIRING_ON_LOSS_FREE FiringOnLoss = 2
 )
 
@@ -129,17 +129,17 @@ func (FiringOnLoss) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{1}
 }
 
-// DefinitionRecord is a definition with what the cluster knows of it.
+// Misfire decides which missed firings run.
 type Misfire int32
 
 const (
-	// As MISFIRE_SKIP.
+	// Same as MISFIRE_SKIP.
 	Misfire_MISFIRE_UNSPECIFIED Misfire = 0
-	// None of them runs.
+	// None of the missed firings run.
 	Misfire_MISFIRE_SKIP Misfire = 1
-	// The last one runs.
+	// The last missed firing runs.
 	Misfire_MISFIRE_ONCE Misfire = 2
-	// All of them run, in the order of their due times.
+	// All missed firings run, ordered by due time.
 	Misfire_MISFIRE_EACH Misfire = 3
 )
 
@@ -186,17 +186,17 @@ func (Misfire) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
-// DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED,
-// DENIED and CORDONED.
+// DefinitionState is a property of a semaphore's current state. Several can apply. Only the leader knows WAITING,
+// MISSED, DENIED and CORDONED.
 type DefinitionState int32
 
 const (
 	DefinitionState_DEFINITION_STATE_UNSPECIFIED DefinitionState = 0
-	// Somebody holds a permit.
+	// A permit is held.
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
-	// None of the others.
+	// No slot is occupied.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
-	// Somebody waits in its queue. An idle worker does not: see Waiter.
+	// Its queue has a waiter. An idle worker does not count; see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
 	DefinitionState_DEFINITION_STATE_PAUSED  DefinitionState = 4
 	// A holder must stop.
@@ -207,13 +207,10 @@ const (
 	DefinitionState_DEFINITION_STATE_MISSED DefinitionState = 7
 	// Callers are denied, and nobody gets a permit, until somebody acts.
 	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
-	// A pattern cannot be used: see disabled.
+	// A pattern cannot be used; see disabled.
 	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
-	// A cordon is why nobody gets a permit: cordons catch all known callers that its patterns match, or it is DENIED and
-	// a caller gets permits again once a cordon is removed.
+	// The state DENIED applies, and cordons are the only reason.
 	DefinitionState_DEFINITION_STATE_CORDONED DefinitionState = 10
-	// Its patterns match none of the callers that were seen asking for any semaphore. It probably has a typo.
-	DefinitionState_DEFINITION_STATE_UNMATCHED DefinitionState = 11
 )
 
 // Enum value maps for DefinitionState.
@@ -230,7 +227,6 @@ var (
 		8:  "DEFINITION_STATE_DENIED",
 		9:  "DEFINITION_STATE_DISABLED",
 		10: "DEFINITION_STATE_CORDONED",
-		11: "DEFINITION_STATE_UNMATCHED",
 	}
 	DefinitionState_value = map[string]int32{
 		"DEFINITION_STATE_UNSPECIFIED": 0,
@@ -244,7 +240,6 @@ var (
 		"DEFINITION_STATE_DENIED":      8,
 		"DEFINITION_STATE_DISABLED":    9,
 		"DEFINITION_STATE_CORDONED":    10,
-		"DEFINITION_STATE_UNMATCHED":   11,
 	}
 )
 
@@ -279,13 +274,13 @@ type MissedKind int32
 
 const (
 	MissedKind_MISSED_KIND_UNSPECIFIED MissedKind = 0
-	// Nobody has asked for longer than expect_every.
+	// No caller has asked for longer than expect_every.
 	MissedKind_MISSED_KIND_NOBODY_ASKED MissedKind = 1
-	// It was asked for, and denied each time.
+	// Callers asked and were denied each time.
 	MissedKind_MISSED_KIND_DENIED MissedKind = 2
-	// It is held, and its job reports no progress.
+	// A permit is held, and its job reports no progress.
 	MissedKind_MISSED_KIND_NO_PROGRESS MissedKind = 3
-	// It has been held for longer than expect_every.
+	// A permit has been held for longer than expect_every.
 	MissedKind_MISSED_KIND_HELD_TOO_LONG MissedKind = 4
 )
 
@@ -334,7 +329,7 @@ func (MissedKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
-// EventKind is what an event of a watch, or an entry of the journal, reports.
+// EventKind is the kind of an event of a watch, or of an entry of the journal.
 type EventKind int32
 
 const (
@@ -357,27 +352,27 @@ const (
 	EventKind_EVENT_KIND_ABANDONED        EventKind = 16
 	EventKind_EVENT_KIND_DURATION_CHANGED EventKind = 17
 	EventKind_EVENT_KIND_CONFIGURED       EventKind = 18
-	// The drain of a change is over: holders that it shut out are refused from here on.
+	// The drain of a change has ended. From here on, the holders that it excluded are refused.
 	EventKind_EVENT_KIND_DRAINED EventKind = 19
-	// An edit that ends has ended: fields got their old values back.
+	// A temporary edit has ended, and fields got their old values back.
 	EventKind_EVENT_KIND_REVERTED EventKind = 20
-	// Expected work is not heard of, or is heard of again.
+	// Expected work is missed, or it has resumed.
 	EventKind_EVENT_KIND_MISSED EventKind = 21
 	EventKind_EVENT_KIND_HEARD  EventKind = 22
-	// A slot was freed by an unsafe revoke although its holder may still have believed in it.
+	// An unsafe revoke freed a slot although the holder may still have believed that it holds the permit.
 	EventKind_EVENT_KIND_FREED_UNSAFELY EventKind = 23
 	// Permits are granted again after a recovery.
 	EventKind_EVENT_KIND_QUARANTINE_ENDED EventKind = 24
-	// The cluster was recovered from what was left of another; only in the journal.
+	// The cluster was recovered from the remains of another one; only in the journal.
 	EventKind_EVENT_KIND_RECOVERED EventKind = 25
-	// An identity that held a permit acquired it again: it holds it under a new token.
+	// An identity that held a permit acquired it again and holds it under a new token.
 	EventKind_EVENT_KIND_SUPERSEDED EventKind = 26
-	// An operator had firings forgotten, or an undo did. The history says which.
+	// An operator or an undo made the cluster forget firings. The history shows which.
 	EventKind_EVENT_KIND_FIRINGS_FORGOTTEN EventKind = 27
-	// An undo brought firings back that had been forgotten.
+	// An undo restored firings that had been forgotten.
 	EventKind_EVENT_KIND_FIRINGS_REMEMBERED EventKind = 28
-	// A binding was added, replaced or removed, or a token of it created or revoked; only in the journal, and for
-	// administrators.
+	// A binding was added, replaced or removed, or one of its tokens was created or revoked; only in the journal, and
+	// only for administrators.
 	EventKind_EVENT_KIND_BINDING_CHANGED EventKind = 35
 )
 
@@ -478,55 +473,55 @@ func (EventKind) EnumDescriptor() ([]byte, []int) {
 
 // Definition is the editable rule of one semaphore.
 //
-// An absent field takes its default; what is stored and read back is always complete.
+// An absent field takes its default. Definitions are always stored and returned complete.
 type Definition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name: valid UTF-8, 1 to 256 bytes, no control characters, none of *?[].
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Free text for people, at most 4096 bytes.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// Labels to select by: at most 64, keys and values at most 256 bytes.
+	// Labels for selecting definitions: at most 64, with keys and values of at most 256 bytes.
 	Labels map[string]string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// RE2 pattern that the caller's whole group must match. Default ".*"; an explicit empty pattern is refused; at most
-	// 512 bytes.
+	// RE2 pattern that must match the caller's whole group, at most 512 bytes. Default ".*". An explicitly empty pattern
+	// is refused.
 	GroupPattern *string `protobuf:"bytes,4,opt,name=group_pattern,json=groupPattern,proto3,oneof" json:"group_pattern,omitempty"`
-	// RE2 pattern that the caller's whole acquirer name must match, as group_pattern.
+	// RE2 pattern that must match the caller's whole acquirer name, like group_pattern.
 	AcquirerPattern *string `protobuf:"bytes,5,opt,name=acquirer_pattern,json=acquirerPattern,proto3,oneof" json:"acquirer_pattern,omitempty"`
-	// How much weight may be held at once, 0 to 1 000 000, default 1. 0 admits nobody.
+	// The total weight that can be held at the same time, 0 to 1 000 000, default 1. With 0 nobody is admitted.
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
-	// How long a permit lives without a refresh, 100 ms to the cluster's max_duration, default 1 m. It only bounds
-	// recovery after a crash.
+	// How long a permit lives without a refresh: 100 ms to the cluster's max_duration, default 1 m. It only limits how
+	// long recovery after a crash takes.
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
-	// A job that holds longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
+	// A job that holds its permit longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
 	MaxHold *durationpb.Duration `protobuf:"bytes,8,opt,name=max_hold,json=maxHold,proto3" json:"max_hold,omitempty"`
-	// The slot stays taken at least this long after a grant, also when the job ends earlier. At most the cluster's
+	// The slot stays occupied for at least this long after a grant, even if the job ends earlier. At most the cluster's
 	// max_duration.
 	MinHold *durationpb.Duration `protobuf:"bytes,9,opt,name=min_hold,json=minHold,proto3" json:"min_hold,omitempty"`
-	// After an unclean loss the slot stays taken this much longer. At most the cluster's max_duration.
+	// After an unclean loss the slot stays occupied for this much longer. At most the cluster's max_duration.
 	LossDelay *durationpb.Duration `protobuf:"bytes,10,opt,name=loss_delay,json=lossDelay,proto3" json:"loss_delay,omitempty"`
-	// What an expiry does to the slot.
+	// What happens to the slot when a permit expires.
 	OnExpiry OnExpiry `protobuf:"varint,11,opt,name=on_expiry,json=onExpiry,proto3,enum=gatekeeper.v1.OnExpiry" json:"on_expiry,omitempty"`
-	// What an unclean loss does to the firing that the permit had claimed.
+	// What happens to the firing that a permit has claimed if the permit is lost uncleanly.
 	FiringOnLoss FiringOnLoss `protobuf:"varint,12,opt,name=firing_on_loss,json=firingOnLoss,proto3,enum=gatekeeper.v1.FiringOnLoss" json:"firing_on_loss,omitempty"`
-	// Whether callers may take over from a holder that they judge dead; see TakeOver.
+	// Whether callers can take over from a holder that they judge dead; see TakeOver.
 	Takeover bool `protobuf:"varint,13,opt,name=takeover,proto3" json:"takeover,omitempty"`
-	// How often this work is expected to ask. Absent or 0: nothing is expected.
+	// How often a caller is expected to ask. Absent or 0: no expectation.
 	ExpectEvery *durationpb.Duration `protobuf:"bytes,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`
 	// How long a firing is remembered after its due time, default 24 h, at least 1 m.
 	FiringRetention *durationpb.Duration `protobuf:"bytes,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
-	// How many firings are remembered at most, default 1000, 1 to 100 000.
+	// The maximum number of firings remembered, default 1000, 1 to 100 000.
 	FiringLimit *uint32 `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3,oneof" json:"firing_limit,omitempty"`
-	// How far ahead of the leader's clock a firing may be due; one that is due later is denied as FIRING_TOO_FAR_AHEAD.
-	// Default 10 m, at least 1 s. 0 accepts every due time, for firings that are named by a business date.
+	// How far ahead of the leader's clock a firing can be due. A firing that is due later is denied as
+	// FIRING_TOO_FAR_AHEAD. Default 10 m, at least 1 s. 0 accepts every due time, for firings named by a business date.
 	FiringMaxAhead *durationpb.Duration `protobuf:"bytes,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
-	// How many holders may attempt a firing, if each is lost or stops before the job's end and the firing is handed over;
-	// 0: any number. A firing whose last attempt is lost ends as spent. At most 1 000. Feature level 4, as the fields
-	// that follow.
+	// How many holders can attempt a firing that is handed over because a holder was lost or stopped before the end of
+	// the job. 0: any number. After the loss of its last attempt a firing ends as spent. At most 1 000. Requires feature
+	// level 4, like the fields below.
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// What becomes of firings that nobody claimed when they were due, for example because no host was up. Clients
-	// ask for them by CatchUp.
+	// What happens to firings that nobody claimed when they were due, for example because no host was up. Clients ask
+	// for them with CatchUp.
 	Misfire Misfire `protobuf:"varint,19,opt,name=misfire,proto3,enum=gatekeeper.v1.Misfire" json:"misfire,omitempty"`
-	// How long ago such a firing may have been due. Default 1 h. At most firing_retention, unless misfire is skip.
+	// How long ago such a firing can have been due. Default 1 h. At most firing_retention, unless misfire is skip.
 	MisfireWindow *durationpb.Duration `protobuf:"bytes,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -702,41 +697,42 @@ func (x *Definition) GetMisfireWindow() *durationpb.Duration {
 	return nil
 }
 
+// DefinitionRecord is a definition with its state in the cluster.
 type DefinitionRecord struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
-	// The revision of the last edit; the expected version of the next one.
+	// The revision of the last edit, and the expected version of the next one.
 	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Who made the last edit: claimed and unverified while the cluster runs without authentication.
+	// The author of the last edit. It is unverified while the cluster runs without authentication.
 	UpdatedBy string                 `protobuf:"bytes,3,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Reason    string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Present while the semaphore is paused.
+	// Set while the semaphore is paused.
 	Pause *Pause `protobuf:"bytes,6,opt,name=pause,proto3" json:"pause,omitempty"`
-	// The revision of the last grant, release, expiry or end of cooling; at least the one that created the definition
-	// (feature level 3).
+	// The revision of the last grant, release, expiry or end of cooling; at least that of the edit that created the
+	// definition (feature level 3).
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// The sum of the weights that take slots now: live, held and cooling permits.
+	// The total weight that occupies slots now, of live, held and cooling permits.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`
-	// Why this definition admits nobody although it is stored, for example a pattern that this server cannot compile;
-	// else empty.
+	// Why this definition admits nobody although it is stored, for example because this server cannot compile a pattern;
+	// otherwise empty.
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
-	// How many permits take those slots.
+	// The number of permits that occupy those slots.
 	Holders uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
-	// Present while expected work is missed; only in answers of the leader.
+	// Set while expected work is missed; only in responses of the leader.
 	Missed *Missed `protobuf:"bytes,12,opt,name=missed,proto3" json:"missed,omitempty"`
-	// Edits of it that end, soonest first.
+	// Temporary edits of the definition, the one that ends first being first.
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
-	// What a person should know of this definition, for example that its permits do not outlast a fail-over.
+	// Warnings about this definition, for people to read: for example that its permits do not survive a fail-over.
 	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Callers that ask in vain: as in ListDenied, without those that are cured; only in answers of the leader.
+	// Callers that are denied, as in ListDenied without those that are cured; only in responses of the leader.
 	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
-	// All that hold, by number.
+	// All states that apply, by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// How many wait in its queue, without idle workers: see Waiter. Only in answers of the leader.
+	// The number of waiters in its queue, excluding idle workers; see Waiter. Only in responses of the leader.
 	Waiters uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// The permit that was granted first of those that take slots. The leader says how long it has left.
+	// The earliest granted of the permits that occupy slots. The leader includes its remaining time.
 	Holder        *Permit `protobuf:"bytes,18,opt,name=holder,proto3" json:"holder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -898,15 +894,15 @@ func (x *DefinitionRecord) GetHolder() *Permit {
 	return nil
 }
 
-// Missed is how a semaphore with expect_every misses its work.
+// Missed describes how a semaphore with expect_every misses its work.
 type Missed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  MissedKind             `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.MissedKind" json:"kind,omitempty"`
-	// Since when, by the leader's clock.
+	// When it began, by the leader's clock.
 	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
-	// For a person: what was last seen.
+	// The last observation, for people to read.
 	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	// With MISSED_KIND_DENIED: why.
+	// With MISSED_KIND_DENIED: the reason.
 	Reason        Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -970,10 +966,10 @@ func (x *Missed) GetReason() Reason {
 	return Reason_REASON_UNSPECIFIED
 }
 
-// EditEnd says when fields get their old values back. A field that was set since is none of them.
+// EditEnd is the time at which fields get their old values back, except those that were set again since.
 type EditEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change that set them.
+	// The change that set the fields.
 	Revision      uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Until         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
 	Fields        []string               `protobuf:"bytes,3,rep,name=fields,proto3" json:"fields,omitempty"`
@@ -1037,15 +1033,15 @@ type CreateDefinitionRequest struct {
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
 	Author     string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason     string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Equal in all retries of this edit. Optional, at most 128 bytes. A repeat changes nothing and is answered with the
-	// first outcome, also after others have edited the same definition. A different edit with the same id fails with
-	// INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons, firings,
-	// undos) for 10 minutes, the newest 1 000 of all for longer, within 16 MiB; these are settings.
+	// Identifies this edit; the same in all of its retries. Optional, at most 128 bytes. A repeat changes nothing and
+	// returns the first outcome, even after others have edited the same definition. A different edit with the same ID
+	// fails with INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons,
+	// firings, undos) for 10 minutes, and the newest 1 000 for longer, within 16 MiB. These limits are settings.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen before it drew the request id; 0 if it has seen
-	// none. With it, a repeat that comes after the edit was forgotten is not made again: it fails with
+	// With request_id: a revision of the cluster that the caller had seen before it generated the request ID; 0 if it
+	// has seen none. It prevents a repeat from being applied after the edit was forgotten. Such a repeat fails with
 	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The error's metadata has the current "revision", to be sent with a
-	// new request id.
+	// new request ID.
 	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1116,8 +1112,9 @@ func (x *CreateDefinitionRequest) GetRequestRevision() uint64 {
 	return 0
 }
 
-// CreateDefinitionResponse has the definition as this edit left it: version, author and time are those of the edit,
-// also in the answer to a repeat. What the record says of permits, missed work and edits that end is as of the answer.
+// CreateDefinitionResponse has the definition as this edit left it. Version, author and time are those of the edit,
+// even in the response to a repeat. The permits, missed work and temporary edits in the record are those at the time
+// of the response.
 type CreateDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -1165,7 +1162,7 @@ func (x *CreateDefinitionResponse) GetRecord() *DefinitionRecord {
 type GetDefinitionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Answer from this server's own state, which may be older than the leader's.
+	// Let this server answer from its own state, which may be older than the leader's.
 	Stale         bool `protobuf:"varint,2,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1270,27 +1267,28 @@ func (x *GetDefinitionResponse) GetRevision() uint64 {
 
 type ListDefinitionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most this many, 1 to 1000; 0 means 100.
+	// The maximum page size, 1 to 1000; 0 means 100.
 	PageSize uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before.
+	// next_page_token of the previous page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Only names that match one of these globs; none means all.
+	// Only names that match one of these globs; empty means all.
 	Names []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
-	// Only definitions whose labels match: "team=data,tier!=test,zone in (a,b),zone notin (c),critical,!legacy".
-	// A value may contain spaces; one with a comma or one of =!() stands between quotation marks: `cron="0,30 2 * * *"`.
+	// Only definitions whose labels match: "team=data,tier!=test,zone in (a,b),zone notin (c),critical,!legacy". A value
+	// can contain spaces. A value with a comma or one of =!() must be quoted: `cron="0,30 2 * * *"`.
 	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
 	Stale  bool   `protobuf:"varint,5,opt,name=stale,proto3" json:"stale,omitempty"`
 	// Only definitions whose group pattern matches this group; empty means all.
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
-	// Only definitions in one of these states; none means all.
+	// Only definitions in one of these states; empty means all.
 	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// Answer with an error, as a change of the same names and labels would, if they match no definition (NOTHING_CHOSEN),
-	// or if a name that is not a glob has none (NO_SUCH_DEFINITION). The error says what was likely meant.
+	// Return an error, as a change with the same names and labels would, if they match no definition (NOTHING_CHOSEN),
+	// or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests what was probably
+	// meant.
 	MustMatch bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
-	// Only definitions in whose name, description or labels, written key=value, each of these words occurs, in upper or
-	// lower case. At most 256 bytes; empty means all.
+	// Only definitions that contain each of these words in their name, description or labels (as key=value), ignoring
+	// case. At most 256 bytes; empty means all.
 	Search string `protobuf:"bytes,9,opt,name=search,proto3" json:"search,omitempty"`
-	// Begin behind this many of the definitions that match. Not with a page token.
+	// Skip this many of the matching definitions. Not with a page token.
 	Skip          uint32 `protobuf:"varint,10,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1401,7 +1399,7 @@ type ListDefinitionsResponse struct {
 	Records       []*DefinitionRecord    `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// How many definitions match, on all pages together; only in the answer to a request without a page token.
+	// The number of matching definitions on all pages; only in the response to a request without a page token.
 	Total         uint32 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1467,7 +1465,7 @@ func (x *ListDefinitionsResponse) GetTotal() uint32 {
 
 type SummarizeDefinitionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// These choose as in ListDefinitions.
+	// Selection, as in ListDefinitions.
 	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	Labels        string   `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	Group         string   `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
@@ -1544,11 +1542,12 @@ func (x *SummarizeDefinitionsRequest) GetStale() bool {
 
 type SummarizeDefinitionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many definitions match.
+	// The number of matching definitions.
 	Total uint32 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
-	// How many of them are in each state that one of them is in, by number of the state. A definition can be in several.
+	// The number of matching definitions in each state that occurs, by number of the state. A definition can be in
+	// several states.
 	States []*StateCount `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
-	// By key: the 50 keys that most of them have.
+	// The 50 most frequent keys, ordered by key.
 	Labels        []*LabelCount `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
 	Revision      uint64        `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1668,9 +1667,9 @@ func (x *StateCount) GetCount() uint32 {
 type LabelCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// How many definitions have the key.
+	// The number of definitions that have the key.
 	Count uint32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
-	// By value: the 50 values that most of them have.
+	// The 50 most frequent values, ordered by value.
 	Values        []*LabelValueCount `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1785,7 +1784,7 @@ type ReplaceDefinitionRequest struct {
 	ExpectedVersion uint64                 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3" json:"expected_version,omitempty"`
 	Author          string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// As in CreateDefinitionRequest, as is request_revision.
+	// This and request_revision are as in CreateDefinitionRequest.
 	RequestId       string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -1864,7 +1863,7 @@ func (x *ReplaceDefinitionRequest) GetRequestRevision() uint64 {
 	return 0
 }
 
-// ReplaceDefinitionResponse is as CreateDefinitionResponse.
+// ReplaceDefinitionResponse is like CreateDefinitionResponse.
 type ReplaceDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -1915,7 +1914,7 @@ type DeleteDefinitionRequest struct {
 	ExpectedVersion uint64                 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3" json:"expected_version,omitempty"`
 	Author          string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// As in CreateDefinitionRequest, as is request_revision.
+	// This and request_revision are as in CreateDefinitionRequest.
 	RequestId       string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -1997,7 +1996,7 @@ func (x *DeleteDefinitionRequest) GetRequestRevision() uint64 {
 type DeleteDefinitionResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// How many permits of it still take slots.
+	// The number of its permits that still occupy slots.
 	LivePermits   uint32 `protobuf:"varint,2,opt,name=live_permits,json=livePermits,proto3" json:"live_permits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2147,22 +2146,22 @@ type isEdit_Change interface {
 }
 
 type Edit_Create struct {
-	// Adds a definition; refused when the name is taken.
+	// Adds a definition; refused if the name is taken.
 	Create *Definition `protobuf:"bytes,1,opt,name=create,proto3,oneof"`
 }
 
 type Edit_Replace struct {
-	// Sets a whole definition; needs expected_version.
+	// Replaces a whole definition; requires expected_version.
 	Replace *Definition `protobuf:"bytes,2,opt,name=replace,proto3,oneof"`
 }
 
 type Edit_Delete struct {
-	// Removes the definition of this name; needs expected_version.
+	// Removes the definition of this name; requires expected_version.
 	Delete string `protobuf:"bytes,3,opt,name=delete,proto3,oneof"`
 }
 
 type Edit_Declare struct {
-	// Adds a definition unless the name is taken or was ever deleted; then it is skipped without an error.
+	// Adds a definition unless the name is taken or was ever deleted; in that case it is skipped without an error.
 	Declare *Definition `protobuf:"bytes,4,opt,name=declare,proto3,oneof"`
 }
 
@@ -2176,17 +2175,17 @@ func (*Edit_Declare) isEdit_Change() {}
 
 type BatchEditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 10 000 edits, each of another name.
+	// 1 to 10 000 edits, each of a different name.
 	Edits  []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
 	Author string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once.
-	// An edit that ends begins as long a drain when it does.
+	// How long holders that this excludes can continue, at most 24 h. Absent or 0: their refreshes are refused
+	// immediately. When a temporary edit ends, it starts a drain of the same length.
 	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
-	// When the fields that these edits replace get their old values back: at an instant, or after a time by the leader's
-	// clock. Only for batches of replacements.
+	// When the fields replaced by these edits get their old values back: at a point in time, or after a time by the
+	// leader's clock. Only for batches of replacements.
 	//
 	// Types that are valid to be assigned to End:
 	//
@@ -2314,11 +2313,11 @@ func (*BatchEditRequest_Lasts) isBatchEditRequest_End() {}
 
 type BatchEditResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id: the revision that all edits of this batch share. 0 when every edit was skipped.
+	// The change ID: the revision shared by all edits of this batch. 0 if every edit was skipped.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Names whose declare was skipped, because they are there or were deleted.
+	// Names whose declare was skipped because they exist or were deleted.
 	Skipped []string `protobuf:"bytes,2,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// Of the definitions that were created or replaced; see DefinitionRecord.warnings.
+	// The warnings of the definitions that were created or replaced; see DefinitionRecord.warnings.
 	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2381,7 +2380,7 @@ type ExplainRequest struct {
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// It is a worker's request for its next task. So is that of an identity whose permit carries a task.
+	// This is a worker's request for its next task. This is also assumed for an identity whose permit carries a task.
 	Worker        bool `protobuf:"varint,5,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2455,24 +2454,24 @@ func (x *ExplainRequest) GetWorker() bool {
 type ExplainResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Steps []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
-	// REASON_UNSPECIFIED when it would be granted or refreshed.
+	// REASON_UNSPECIFIED if the request would be granted or refreshed.
 	Reason Reason `protobuf:"varint,2,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
-	// One sentence for a person.
+	// One sentence for people to read.
 	Summary  string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// For how long nothing is granted yet, because a recovery of the cluster is being waited out: what would be granted
-	// is answered UNAVAILABLE until then. Absent when nothing is waited for.
+	// How much longer nothing is granted because the cluster waits after a recovery. Until then, a request that would be
+	// granted gets UNAVAILABLE. Absent if the cluster does not wait.
 	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
-	// Who takes the slots when there is no room: at most as many as a denial names, of holder_count.
+	// The permits that occupy the slots if there is no room: at most as many as in a denial, out of holder_count.
 	Holders     []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// Both lists of the semaphore: callers and workers that are in its queue, idle ones included, and jobs with tasks
-	// that wait for a worker. At most 10 of each, in their order, and how many waiters and tasks there are.
+	// Both lists of the semaphore: the callers and workers in its queue, including idle ones, and the jobs with tasks
+	// that wait for a worker. At most 10 of each, in order, with the total numbers of waiters and tasks.
 	Waiters     []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	WaiterCount uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
 	Tasks       []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	TaskCount   uint64          `protobuf:"varint,11,opt,name=task_count,json=taskCount,proto3" json:"task_count,omitempty"`
-	// Why the tasks wait: the first cause that holds, in one or more sentences for a person. Empty when none waits.
+	// Why the tasks wait: the first cause that applies, in one or more sentences for people to read. Empty if none wait.
 	WhyTasksWait  string `protobuf:"bytes,12,opt,name=why_tasks_wait,json=whyTasksWait,proto3" json:"why_tasks_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2599,7 +2598,7 @@ type Step struct {
 	Number uint32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Name   string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Passed bool   `protobuf:"varint,3,opt,name=passed,proto3" json:"passed,omitempty"`
-	// What was compared, and what decided.
+	// What was compared, and the result.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2877,7 +2876,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x13MISFIRE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMISFIRE_SKIP\x10\x01\x12\x10\n" +
 	"\fMISFIRE_ONCE\x10\x02\x12\x10\n" +
-	"\fMISFIRE_EACH\x10\x03*\xf9\x02\n" +
+	"\fMISFIRE_EACH\x10\x03*\xd9\x02\n" +
 	"\x0fDefinitionState\x12 \n" +
 	"\x1cDEFINITION_STATE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18DEFINITION_STATE_RUNNING\x10\x01\x12\x19\n" +
@@ -2890,8 +2889,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x17DEFINITION_STATE_DENIED\x10\b\x12\x1d\n" +
 	"\x19DEFINITION_STATE_DISABLED\x10\t\x12\x1d\n" +
 	"\x19DEFINITION_STATE_CORDONED\x10\n" +
-	"\x12\x1e\n" +
-	"\x1aDEFINITION_STATE_UNMATCHED\x10\v*\x9b\x01\n" +
+	"*\x9b\x01\n" +
 	"\n" +
 	"MissedKind\x12\x1b\n" +
 	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +

@@ -27,10 +27,10 @@ type ConfirmationKind int32
 
 const (
 	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
-	// Holders must stop, or have less time for it.
+	// Holders must stop, or get less time for it.
 	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
-	// Callers whom the rule let in, and who asked within 7 days, are shut out, and the new rule lets in nobody who asked
-	// within 7 days.
+	// Callers that the rule admitted, and that asked within 7 days, are excluded, and the new rule admits nobody who
+	// asked within 7 days.
 	ConfirmationKind_CONFIRMATION_KIND_SHUTS_OUT_CALLERS ConfirmationKind = 2
 	// An existing definition gets 0 permits.
 	ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS ConfirmationKind = 3
@@ -38,9 +38,10 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_DELETES_MANY ConfirmationKind = 4
 	// More than 20 existing definitions are edited, deleted, paused or resumed.
 	ConfirmationKind_CONFIRMATION_KIND_CHANGES_MANY ConfirmationKind = 5
-	// Firings that ran, or may have run, are forgotten or no longer taken for forgotten: they can be claimed again.
+	// Firings that ran, or may have run, are forgotten or no longer considered forgotten, so that they can be claimed
+	// again.
 	ConfirmationKind_CONFIRMATION_KIND_FORGETS_FIRINGS ConfirmationKind = 6
-	// A bound is lowered: what is beyond it is lost for good.
+	// A limit is lowered. Data beyond the limit is permanently lost.
 	ConfirmationKind_CONFIRMATION_KIND_LOWERS_BOUND ConfirmationKind = 7
 )
 
@@ -95,11 +96,11 @@ func (ConfirmationKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{0}
 }
 
-// Selector chooses definitions. Names and labels both have to match; one of names, labels and all must be given. A
-// change for which no definition matches is refused with NOTHING_CHOSEN, except that to resume all needs no definition.
+// Selector chooses definitions. Names and labels must both match; one of names, labels and all is required. A change
+// that matches no definition fails with NOTHING_CHOSEN, except that resuming all requires no definition.
 type Selector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names or globs. A name without *?[ that has no definition is refused with NO_SUCH_DEFINITION.
+	// Names or globs. A name without *?[ that has no definition fails with NO_SUCH_DEFINITION.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListDefinitions.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
@@ -276,15 +277,15 @@ func (*PreviewRequest_Resume) isPreviewRequest_Change() {}
 
 type PreviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By semaphore, in the order of their names; only those for which anything would change.
+	// By semaphore, ordered by name; only semaphores for which something would change.
 	Effects []*Effect `protobuf:"bytes,1,rep,name=effects,proto3" json:"effects,omitempty"`
-	// Of the change as a whole, for a person.
+	// Warnings about the change as a whole, for people to read.
 	Warnings []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// As of which this holds.
+	// The revision as of which the preview was computed.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Why a person must agree before the change is made; empty when nobody has to. gkctl asks, or demands --yes.
+	// Why a person must confirm the change; empty if no confirmation is required. gkctl asks, or requires --yes.
 	Confirm []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// Of a pause or a resume: see PauseRequest.expected. Edits name the versions that they expect, and a cordon chooses
+	// For a pause or a resume; see PauseRequest.expected. Edits name the versions that they expect, and a cordon chooses
 	// no definitions.
 	Digest        string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -356,11 +357,11 @@ func (x *PreviewResponse) GetDigest() string {
 	return ""
 }
 
-// Confirmation is one reason why a person must agree to a change before it is made.
+// Confirmation is a reason why a person must confirm a change before it is made.
 type Confirmation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  ConfirmationKind       `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.ConfirmationKind" json:"kind,omitempty"`
-	// For a person: a sentence without its full stop.
+	// A sentence without a full stop, for people to read.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -410,37 +411,38 @@ func (x *Confirmation) GetText() string {
 	return ""
 }
 
-// Effect is what a change would do to one semaphore.
+// Effect is the effect that a change would have on one semaphore.
 type Effect struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// The definition as it would be, and as it is; absent when there is none.
+	// The definition before and after the change; absent if there is none.
 	Before *Definition `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
 	After  *Definition `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
-	// Holders that would have to stop, and would have to by then.
+	// Holders that would have to stop, with the deadline.
 	Stopped []*Stopped `protobuf:"bytes,4,rep,name=stopped,proto3" json:"stopped,omitempty"`
-	// Live permits that go on.
+	// The number of live permits that are not affected.
 	Unaffected uint32 `protobuf:"varint,5,opt,name=unaffected,proto3" json:"unaffected,omitempty"`
-	// Known callers that would be let in and are not now, and the reverse: at most 100 of each, and how many there are.
+	// Known callers that would be admitted and are not now, and the reverse: at most 100 of each, with the total
+	// numbers.
 	Admitted      []*Caller `protobuf:"bytes,6,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	ShutOut       []*Caller `protobuf:"bytes,7,rep,name=shut_out,json=shutOut,proto3" json:"shut_out,omitempty"`
 	TotalAdmitted uint32    `protobuf:"varint,8,opt,name=total_admitted,json=totalAdmitted,proto3" json:"total_admitted,omitempty"`
 	TotalShutOut  uint32    `protobuf:"varint,9,opt,name=total_shut_out,json=totalShutOut,proto3" json:"total_shut_out,omitempty"`
-	// For a person: nobody known would be admitted, with the nearest known group.
+	// Warnings for people to read, for example that no known caller would be admitted, with the nearest known group.
 	Warnings []string `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Known callers that would be admitted after the change, and whether any are known at all.
+	// The number of known callers that would be admitted after the change. 0 can also mean that no callers are known.
 	Eligible uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
-	// Permits that expired and are held for an operator (on_expiry): their slots stay taken until each is cleared,
-	// whatever changes.
+	// Permits that expired and are held for an operator (on_expiry). Their slots stay occupied until each is cleared,
+	// regardless of the change.
 	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
-	// Callers and workers in its queue, how many of them are workers, idle ones included, and tasks that wait for a
-	// worker. A change of the definition never removes tasks. It ends the wait of callers that it shuts out, with a
-	// denial; a worker that it shuts out asks again.
+	// The number of callers and workers in its queue, the number of workers among them, including idle ones, and the
+	// number of tasks that wait for a worker. A change of the definition never removes tasks. A caller that it excludes
+	// stops waiting with a denial; a worker that it excludes asks again.
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
-	// Which workers may take the waiting tasks after the change, or that none may: a sentence for a person, without its
-	// full stop. Empty when none waits.
+	// Which workers can take the waiting tasks after the change, or that none can: a sentence without a full stop, for
+	// people to read. Empty if no task waits.
 	TasksRun      string `protobuf:"bytes,16,opt,name=tasks_run,json=tasksRun,proto3" json:"tasks_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -588,13 +590,13 @@ func (x *Effect) GetTasksRun() string {
 	return ""
 }
 
-// Stopped is a holder that a change would tell to stop.
+// Stopped is a holder that a change would order to stop.
 type Stopped struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
-	// When its slot is free at the latest unless the cluster changes its leader: its drain, and then its own duration.
+	// How long until its slot is free at the latest, unless the leader changes: its drain plus its duration.
 	FreeWithin *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
-	// Set when it must stop already: for how long it could go on still, without the change, which leaves it less.
+	// Set if it must already stop: how long it could still continue without the change, which leaves it less time.
 	DrainLeft     *durationpb.Duration `protobuf:"bytes,3,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -656,7 +658,7 @@ type Caller struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// Coarsely.
+	// With a coarse resolution.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -716,21 +718,21 @@ func (x *Caller) GetLastSeen() *timestamppb.Timestamp {
 type MoveRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
-	// The group to leave and the group to go to.
+	// The group to move from, and the group to move to.
 	FromGroup string `protobuf:"bytes,2,opt,name=from_group,json=fromGroup,proto3" json:"from_group,omitempty"`
 	ToGroup   string `protobuf:"bytes,3,opt,name=to_group,json=toGroup,proto3" json:"to_group,omitempty"`
-	// For how long holders in the old group may go on, at most 24 h. Absent or 0: their refreshes are refused at once.
+	// How long holders in the old group can continue, at most 24 h. Absent or 0: their refreshes are refused
+	// immediately.
 	Drain  *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	Author string               `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string               `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// As in CreateDefinitionRequest, as is request_revision.
+	// This and request_revision are as in CreateDefinitionRequest.
 	RequestId       string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,8,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Answer what would be done, and change nothing.
+	// Return what would be done without changing anything.
 	DryRun bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The digest of the answer to a dry run. If the move would not do the same to the same definitions at the same
-	// versions, it fails with ABORTED and reason CHANGED_SINCE, and names what was edited since. Empty: whatever it moves
-	// now.
+	// The digest returned by a dry run. If the move would not do the same to the same definitions at the same versions,
+	// it fails with ABORTED and reason CHANGED_SINCE, naming what was edited since. If empty, this is not checked.
 	Expected      string `protobuf:"bytes,10,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -836,30 +838,31 @@ func (x *MoveRequest) GetExpected() string {
 	return ""
 }
 
-// MoveResponse is what a move does, or, with dry_run, would do. The answer to a repeat has only the change.
+// MoveResponse describes what a move did or, with dry_run, would do. The response to a repeat has only the change.
 type MoveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id; 0 with dry_run, and when there was nothing to move.
+	// The change ID; 0 with dry_run, and if there was nothing to move.
 	Change uint64 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
-	// In the order of their names.
+	// Ordered by name.
 	Moves   []*Moved  `protobuf:"bytes,2,rep,name=moves,proto3" json:"moves,omitempty"`
 	Effects []*Effect `protobuf:"bytes,3,rep,name=effects,proto3" json:"effects,omitempty"`
-	// Definitions that admit the old group, yet are not moved, and why.
+	// Definitions that admit the old group but are not moved, with the reason.
 	NotMoved []*NotMoved `protobuf:"bytes,4,rep,name=not_moved,json=notMoved,proto3" json:"not_moved,omitempty"`
 	Warnings []string    `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// As in PreviewResponse.
 	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// Why the move is likely a mistake, for a person: nobody was ever seen asking in the new group, or a task would let
-	// in nobody who was ever seen asking. gkctl makes such a move only with --force. Empty when nothing looks wrong.
+	// Why the move is probably a mistake, for people to read: nobody was ever seen asking in the new group, or a
+	// definition would admit nobody who was ever seen asking. gkctl makes such a move only with --force. Empty if
+	// nothing looks wrong.
 	Doubts []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
-	// When there is nothing to move, and it was not moved before: which word of the request is likely wrong, for a
-	// person.
+	// If there is nothing to move and it was not moved before: which part of the request is probably wrong, for people
+	// to read.
 	Mistake string `protobuf:"bytes,8,opt,name=mistake,proto3" json:"mistake,omitempty"`
-	// How many definitions the selector chose.
+	// The number of definitions that the selector chose.
 	Chosen uint32 `protobuf:"varint,9,opt,name=chosen,proto3" json:"chosen,omitempty"`
-	// Stands for the names, versions and targets of moves: see MoveRequest.expected.
+	// Identifies the names, versions and targets of moves; see MoveRequest.expected.
 	Digest string `protobuf:"bytes,10,opt,name=digest,proto3" json:"digest,omitempty"`
-	// As of which this holds: that of the change when it was made.
+	// The revision as of which this was computed; the revision of the change if it was made.
 	Revision      uint64 `protobuf:"varint,11,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -972,7 +975,7 @@ func (x *MoveResponse) GetRevision() uint64 {
 	return 0
 }
 
-// Moved is a definition that moves.
+// Moved is a definition that is moved.
 type Moved struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -1046,9 +1049,9 @@ func (x *Moved) GetPermits() uint32 {
 type NotMoved struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// It admits the new group already, or its pattern cannot be rewritten without shutting others out.
+	// It already admits the new group, or its pattern cannot be rewritten without excluding others.
 	Why string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
-	// False when there is nothing to do for it.
+	// False if it does not need to be moved.
 	Problem       bool `protobuf:"varint,3,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1110,7 +1113,8 @@ type PauseRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// When it ends: at an instant, or after a time by the leader's clock. Neither: when it is resumed.
+	// When it ends: at a point in time, or after a time by the leader's clock. If neither is set, it ends when it is
+	// resumed.
 	//
 	// Types that are valid to be assigned to End:
 	//
@@ -1119,18 +1123,18 @@ type PauseRequest struct {
 	End isPauseRequest_End `protobuf_oneof:"end"`
 	// Holders must stop too.
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
-	// With stop: for how long holders may go on. Absent or 0: their refreshes are refused at once.
+	// With stop: how long holders can continue. Absent or 0: their refreshes are refused immediately.
 	Drain *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Equal in all retries. A repeat does nothing and is answered with the first outcome, as described at
-	// CreateDefinitionRequest; its selector is not evaluated again. Without an id, a repeat would replace the pause that
+	// The same in all retries. A repeat does nothing and returns the first outcome, as described in
+	// CreateDefinitionRequest; its selector is not evaluated again. Without an ID, a repeat would replace the pause that
 	// it set.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Leave what is paused already as it is. Without it, the new pause replaces any earlier one, also when it ends.
+	// Keep existing pauses. Without this, the new pause replaces any earlier one, including its end time.
 	KeepPaused bool `protobuf:"varint,10,opt,name=keep_paused,json=keepPaused,proto3" json:"keep_paused,omitempty"`
-	// The digest of a preview. If the selector does not choose the same definitions at the same versions with the same
-	// pauses, the call fails with ABORTED and reason CHANGED_SINCE. Empty: whatever it chooses now.
+	// The digest returned by Preview. If the selector does not choose the same definitions at the same versions with the
+	// same pauses, the call fails with ABORTED and reason CHANGED_SINCE. If empty, this is not checked.
 	Expected      string `protobuf:"bytes,11,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1272,9 +1276,9 @@ func (*PauseRequest_Lasts) isPauseRequest_End() {}
 
 type PauseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id; 0 when, with keep_paused, everything chosen was paused already.
+	// The change ID; 0 if, with keep_paused, everything chosen was already paused.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// What was paused now.
+	// The semaphores that were paused by this call.
 	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1329,10 +1333,10 @@ type ResumeRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// As in PauseRequest. A resume that found nothing paused is remembered too: its repeat does not lift a pause that was
-	// set since.
+	// As in PauseRequest. A resume that found nothing paused is remembered too, so its repeat does not end a pause that
+	// was set since.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Only pauses that this change set: those of others stay. 0: whichever.
+	// Only pauses set by this change. 0: all.
 	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -1423,7 +1427,7 @@ func (x *ResumeRequest) GetExpected() string {
 
 type ResumeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 0 when nothing was paused.
+	// 0 if nothing was paused.
 	Revision      uint64   `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1476,9 +1480,9 @@ func (x *ResumeResponse) GetNames() []string {
 
 type CordonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the cordon; drawn from its patterns when empty. 1 to 256 bytes.
+	// The ID of the cordon, 1 to 256 bytes; derived from its patterns if empty.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// RE2, matched whole; one of them must be given. A caller is caught when either matches.
+	// RE2 patterns that must match whole; at least one is required. A caller is caught if either matches.
 	GroupPattern    string `protobuf:"bytes,2,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
 	AcquirerPattern string `protobuf:"bytes,3,opt,name=acquirer_pattern,json=acquirerPattern,proto3" json:"acquirer_pattern,omitempty"`
 	Reason          string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1488,7 +1492,7 @@ type CordonRequest struct {
 	//	*CordonRequest_Until
 	//	*CordonRequest_Lasts
 	End isCordonRequest_End `protobuf_oneof:"end"`
-	// For how long holders that it catches may go on.
+	// How long the holders that it catches can continue.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
 	// As in PauseRequest.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -1889,14 +1893,15 @@ func (x *ListCordonsResponse) GetRevision() uint64 {
 
 type ListHistoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only semaphores whose names match one of these globs; none means all, and cordons and settings too.
+	// Only semaphores whose names match one of these globs; empty means all, including cordons and settings.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// Only the entries of this change.
 	Change uint64 `protobuf:"varint,2,opt,name=change,proto3" json:"change,omitempty"`
-	// Only entries at or after, and before, these instants by the clocks of the leaders that made them.
+	// Only entries in this time range: at or after since, and before before, by the clocks of the leaders that made
+	// them.
 	Since  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	Before *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Also how each permit ended.
+	// Also the end of each permit.
 	Permits   bool   `protobuf:"varint,5,opt,name=permits,proto3" json:"permits,omitempty"`
 	PageSize  uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2006,7 +2011,7 @@ type ListHistoryResponse struct {
 	Entries       []*HistoryEntry        `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// With change: what the journal has forgotten of it; absent when it is whole.
+	// With change: what the journal has forgotten of it; absent if the change is complete.
 	Missing       *MissingEntries `protobuf:"bytes,4,opt,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2076,10 +2081,10 @@ type MissingEntries struct {
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	// The semaphores whose entries are missing.
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
-	// How many entries of cordons are missing.
+	// The number of missing entries of cordons.
 	Cordons uint32 `protobuf:"varint,3,opt,name=cordons,proto3" json:"cordons,omitempty"`
-	// Entries are missing, or may be, and the journal does not tell of what: the change was made below feature level 3,
-	// or all of it is forgotten.
+	// Entries are or may be missing, but the journal does not show which: the change was made below feature level 3, or
+	// was forgotten completely.
 	Unknown       bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2143,12 +2148,12 @@ func (x *MissingEntries) GetUnknown() bool {
 	return false
 }
 
-// HistoryEntry is one line of the journal.
+// HistoryEntry is one entry of the journal.
 type HistoryEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change id.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Tells the entries of one revision apart.
+	// Distinguishes the entries of one revision.
 	Ordinal uint32    `protobuf:"varint,2,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Kind    EventKind `protobuf:"varint,3,opt,name=kind,proto3,enum=gatekeeper.v1.EventKind" json:"kind,omitempty"`
 	// Empty for cordons and settings.
@@ -2161,24 +2166,24 @@ type HistoryEntry struct {
 	Permit    *Permit                `protobuf:"bytes,10,opt,name=permit,proto3" json:"permit,omitempty"`
 	Cordon    *CordonRecord          `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	Pause     *Pause                 `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Of an edit that ends: when.
+	// For a temporary edit: when it ends.
 	Until *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=until,proto3" json:"until,omitempty"`
 	Drain *durationpb.Duration   `protobuf:"bytes,14,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Of missed work.
+	// Set for missed work.
 	Missed MissedKind `protobuf:"varint,15,opt,name=missed,proto3,enum=gatekeeper.v1.MissedKind" json:"missed,omitempty"`
-	// What a pause or a cordon took the place of.
+	// The pause or cordon that was replaced.
 	PauseBefore  *Pause        `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *CordonRecord `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
-	// The change that this one took back.
+	// The change that this one undid.
 	Undoes uint64 `protobuf:"varint,18,opt,name=undoes,proto3" json:"undoes,omitempty"`
-	// Other changes that it took back in the same step.
+	// Other changes that it undid in the same step.
 	AlsoUndoes []uint64 `protobuf:"varint,19,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
-	// Of FIRINGS_FORGOTTEN and FIRINGS_REMEMBERED.
+	// Set for FIRINGS_FORGOTTEN and FIRINGS_REMEMBERED.
 	Firings *FiringsChange `protobuf:"bytes,20,opt,name=firings,proto3" json:"firings,omitempty"`
-	// Of BINDING_CHANGED: what was replaced, and what took its place; absent when there was none, or is none now.
+	// Set for BINDING_CHANGED: the binding before and after the change; absent if there was none, or is none now.
 	BindingBefore *Binding `protobuf:"bytes,21,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
 	BindingAfter  *Binding `protobuf:"bytes,22,opt,name=binding_after,json=bindingAfter,proto3" json:"binding_after,omitempty"`
-	// The change that undid this one, if that one was not undone too.
+	// The change that undid this one, unless that change was itself undone.
 	UndoneBy      uint64 `protobuf:"varint,23,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2375,12 +2380,12 @@ func (x *HistoryEntry) GetUndoneBy() uint64 {
 	return 0
 }
 
-// FiringsChange is what a change did to the memory of a semaphore's firings.
+// FiringsChange is the effect of a change on the memory of a semaphore's firings.
 type FiringsChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was forgotten, or is remembered again.
+	// The firings that were forgotten, or restored.
 	Firings []*FiringClaim `protobuf:"bytes,1,rep,name=firings,proto3" json:"firings,omitempty"`
-	// As in ListFiringsResponse: before the change, and after it.
+	// As in ListFiringsResponse: before and after the change.
 	ForgottenUpToBefore *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=forgotten_up_to_before,json=forgottenUpToBefore,proto3" json:"forgotten_up_to_before,omitempty"`
 	ForgottenUpTo       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=forgotten_up_to,json=forgottenUpTo,proto3" json:"forgotten_up_to,omitempty"`
 	unknownFields       protoimpl.UnknownFields
@@ -2443,7 +2448,7 @@ type ListFiringsRequest struct {
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	// Only firings of this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Only firings that are due after this; those without a due time are left out.
+	// Only firings that are due after this. Those without a due time are left out.
 	DueAfter      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=due_after,json=dueAfter,proto3" json:"due_after,omitempty"`
 	PageSize      uint32                 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string                 `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2529,10 +2534,10 @@ type ListFiringsResponse struct {
 	Firings       []*FiringClaim         `protobuf:"bytes,1,rep,name=firings,proto3" json:"firings,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The low-water mark: firings that are due until then and are not remembered are denied as FIRING_FORGOTTEN. Absent
-	// when nothing was forgotten.
+	// The low-water mark: firings due until then that are not remembered are denied as FIRING_FORGOTTEN. Absent if none
+	// were forgotten.
 	ForgottenUpTo *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=forgotten_up_to,json=forgottenUpTo,proto3" json:"forgotten_up_to,omitempty"`
-	// How many firings the semaphore remembers in all, and its firing_limit.
+	// The total number of firings that the semaphore remembers, and its firing_limit.
 	Count         uint32 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
 	Limit         uint32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2611,18 +2616,19 @@ func (x *ListFiringsResponse) GetLimit() uint32 {
 	return 0
 }
 
-// ForgetFiringsRequest chooses by one of firings, after and ahead. At most 1000 firings are forgotten in one step.
+// ForgetFiringsRequest selects firings by exactly one of firings, after and ahead. At most 1000 firings are forgotten
+// in one step.
 type ForgetFiringsRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// These firings. NOT_FOUND (NO_SUCH_FIRING) when one is not remembered.
+	// These firings. Fails with NOT_FOUND (NO_SUCH_FIRING) if one is not remembered.
 	Firings []*Firing `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
-	// All firings that are due after this. The low-water mark falls to it if it is above.
+	// All firings that are due after this. The low-water mark is lowered to it if it is higher.
 	After *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
-	// All firings that are due further ahead of the leader's clock than firing_max_ahead, or 10 minutes if that is off.
-	// The low-water mark falls to the leader's clock if it is above.
+	// All firings that are due further ahead of the leader's clock than firing_max_ahead, or 10 minutes if that is 0.
+	// The low-water mark is lowered to the leader's clock if it is higher.
 	Ahead bool `protobuf:"varint,4,opt,name=ahead,proto3" json:"ahead,omitempty"`
-	// Leave the low-water mark where it is.
+	// Do not change the low-water mark.
 	KeepMark bool   `protobuf:"varint,5,opt,name=keep_mark,json=keepMark,proto3" json:"keep_mark,omitempty"`
 	Author   string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
 	Reason   string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2630,10 +2636,10 @@ type ForgetFiringsRequest struct {
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Answer what it would do, and do nothing.
+	// Return what would be done without doing it.
 	DryRun bool `protobuf:"varint,10,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// That of an earlier answer: forget the firings that it listed, or refuse with FAILED_PRECONDITION (FIRING_CONFLICT)
-	// when they are others by now. Empty: whatever they are.
+	// The plan of an earlier response: forget the firings that it listed, or fail with FAILED_PRECONDITION
+	// (FIRING_CONFLICT) if they have changed. If empty, this is not checked.
 	Plan          string `protobuf:"bytes,11,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2748,11 +2754,11 @@ func (x *ForgetFiringsRequest) GetPlan() string {
 
 type ForgetFiringsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id; 0 for a dry run, and when there was nothing to do.
+	// The change ID; 0 for a dry run, and if there was nothing to do.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// What was forgotten, or would be; with the low-water mark.
+	// The firings that were forgotten, or would be, with the low-water mark.
 	Change *FiringsChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// Names the firings that are to be forgotten. Opaque.
+	// Identifies the firings to be forgotten. Opaque.
 	Plan string `protobuf:"bytes,3,opt,name=plan,proto3" json:"plan,omitempty"`
 	// As in PreviewResponse.
 	Confirm       []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
@@ -2823,23 +2829,23 @@ type UndoRequest struct {
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// For how long holders that this shuts out may go on; it also takes the place of the drain with which a pause or a
-	// cordon comes back.
+	// How long holders that this excludes can continue. It also replaces the drain of a pause or a cordon that is
+	// restored.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Answer what it would do, and do nothing.
+	// Return what would be done without doing it.
 	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// As in PauseRequest. A repeat is answered with the revision of the first one only.
+	// As in PauseRequest. The response to a repeat has only the revision of the first undo.
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// That of an earlier answer: do what that one said, or refuse with FAILED_PRECONDITION when it would be something
-	// else by now. Empty: whatever it is.
+	// The plan of an earlier response: do what it described, or fail with FAILED_PRECONDITION if that has changed. If
+	// empty, this is not checked.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
-	// Other changes to take back in the same step; at most 1000 in all.
+	// Other changes to undo in the same step; at most 1000 in total.
 	Also []uint64 `protobuf:"varint,8,rep,packed,name=also,proto3" json:"also,omitempty"`
-	// Take back what the journal still knows of the changes. Without it, a change of which entries are missing is refused
-	// with FAILED_PRECONDITION (UNDO_INCOMPLETE), and nothing is done. From feature level 3 on, as also and
+	// Undo what the journal still knows of the changes. Without this, a change with missing entries fails with
+	// FAILED_PRECONDITION (UNDO_INCOMPLETE), and nothing is done. Requires feature level 3, like also and
 	// skip_conflicts.
 	Partial bool `protobuf:"varint,9,opt,name=partial,proto3" json:"partial,omitempty"`
-	// Leave semaphores as they are where something stands in the way. Without it, everything is refused then.
+	// Skip semaphores that have a conflict. Without this, a conflict fails the whole undo.
 	SkipConflicts bool `protobuf:"varint,10,opt,name=skip_conflicts,json=skipConflicts,proto3" json:"skip_conflicts,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,12,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -2956,22 +2962,22 @@ func (x *UndoRequest) GetRequestRevision() uint64 {
 
 type UndoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id of the undoing; 0 for a dry run.
+	// The change ID of the undo; 0 for a dry run.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Effects  []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
-	// What it does that is no edit of a definition, and what needs no undoing any more, for a person.
+	// What it does besides edits of definitions, and what no longer needs to be undone, for people to read.
 	Notes []string `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
-	// The change that undid it before; nothing is done then. 0: none did.
+	// The change that had already undone it, in which case nothing is done; 0 if there is none.
 	UndoneBy uint64 `protobuf:"varint,4,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
 	// As in PreviewResponse.
 	Warnings []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Nothing is left to undo; the notes say why.
+	// Nothing is left to undo; the notes explain why.
 	Nothing bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
-	// Names what is to be done, with all that it expects to find. Opaque.
+	// Identifies what will be done and everything it expects to find. Opaque.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
-	// With partial: what is not taken back, because the journal has forgotten it.
+	// With partial: what is not undone because the journal has forgotten it.
 	Missing []*MissingEntries `protobuf:"bytes,8,rep,name=missing,proto3" json:"missing,omitempty"`
-	// With skip_conflicts: what is left as it is, and why, for a person.
+	// With skip_conflicts: what was skipped and why, for people to read.
 	Skipped []string `protobuf:"bytes,9,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// As in PreviewResponse.
 	Confirm       []*Confirmation `protobuf:"bytes,12,rep,name=confirm,proto3" json:"confirm,omitempty"`
@@ -3194,13 +3200,13 @@ func (x *ListKnownResponse) GetNextPageToken() string {
 
 type ListDeniedRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only semaphores whose names match one of these globs, defined or not; none means all.
+	// Only semaphores, defined or not, whose names match one of these globs; empty means all.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListDefinitions: only defined semaphores with these labels.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Also callers that would not be denied for such a reason now.
+	// Also callers that would no longer be denied for such a reason.
 	Cured bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
-	// 1 to 1000; 0 means 100. A page ends with the last caller of a semaphore, so it can have a few more.
+	// 1 to 1000; 0 means 100. A page ends with the last caller of a semaphore, so it can contain a few more.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3274,12 +3280,12 @@ func (x *ListDeniedRequest) GetPageToken() string {
 
 type ListDeniedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By semaphore; of one semaphore, the most recently denied first.
+	// By semaphore; within a semaphore, the most recently denied first.
 	Callers []*DeniedCaller `protobuf:"bytes,1,rep,name=callers,proto3" json:"callers,omitempty"`
-	// On the first page, when names is one plain name of a definition: callers that ask for a name that is not defined
-	// and that looks like a misspelling of it.
+	// On the first page, if names is a single plain name of a definition: callers of an undefined name that looks like a
+	// misspelling of it.
 	Misspelled []*DeniedCaller `protobuf:"bytes,2,rep,name=misspelled,proto3" json:"misspelled,omitempty"`
-	// When the leader began to remember, by its clock.
+	// When the leader started to record denials, by its clock.
 	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	// Empty on the last page.
 	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`

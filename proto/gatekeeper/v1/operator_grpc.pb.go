@@ -38,46 +38,47 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OperatorService moves, pauses and cordons work, shows beforehand what an edit would do, and looks back and undoes.
+// OperatorService moves, pauses and cordons work, previews the effect of an edit, and shows and undoes past changes.
 //
-// Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its
-// revision: the change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until
-// its deadline.
+// Every change is one log entry and is all or nothing. It is recorded in the journal with its author and reason, and
+// its response has the revision, which is the change ID for an undo. A holder that must stop keeps its slot until it
+// releases its permit, or until its deadline.
 type OperatorServiceClient interface {
-	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
+	// Preview returns what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(ctx context.Context, in *PreviewRequest, opts ...grpc.CallOption) (*PreviewResponse, error)
-	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that
-	// would do. Who else is let in stays as it is.
+	// Move changes the chosen definitions that admit one group so that they admit another group instead, in one step, or
+	// shows what that would do. Other callers that are admitted remain so.
 	Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error)
-	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings
-	// that back.
+	// Pause stops all grants; with stop, holders must stop too. Pausing a paused semaphore replaces its pause, and undo
+	// restores the earlier one.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
-	// Resume ends pauses. Semaphores that are not paused are passed over.
+	// Resume ends pauses. Semaphores that are not paused are skipped.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
-	// Cordon shuts a group or an acquirer out of every semaphore, for a time. A cordon of that id is replaced.
+	// Cordon excludes a group or an acquirer from every semaphore for a time. It replaces a cordon with the same ID.
 	Cordon(ctx context.Context, in *CordonRequest, opts ...grpc.CallOption) (*CordonResponse, error)
-	// Uncordon ends a cordon. NOT_FOUND when there is none of that id.
+	// Uncordon ends a cordon. It fails with NOT_FOUND if there is no cordon with that ID.
 	Uncordon(ctx context.Context, in *UncordonRequest, opts ...grpc.CallOption) (*UncordonResponse, error)
-	// ListCordons reads the cordons in force.
+	// ListCordons returns the cordons in force.
 	ListCordons(ctx context.Context, in *ListCordonsRequest, opts ...grpc.CallOption) (*ListCordonsResponse, error)
-	// ListHistory reads the journal, newest first, a page at a time.
+	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
-	// ListFirings reads which firings a semaphore remembers, a page at a time: first those without a due time, then the
-	// others by due time. It also reads those of a deleted definition, which a new definition of that name inherits.
+	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
+	// then the others by due time. It also returns those of a deleted definition, which a new definition of the same
+	// name inherits.
 	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
-	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. What is forgotten may
-	// run again, also what did run. It is refused with FAILED_PRECONDITION (FIRING_CONFLICT) while a permit of such a
-	// firing takes a slot, naming the holder. From feature level 3 on.
+	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. Forgotten firings can
+	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
+	// while a permit of such a firing occupies a slot. Requires feature level 3.
 	ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error)
-	// Undo takes back one change as one change: edits, pauses, cordons, forgotten firings. What was there before comes
-	// back as it stood: also a pause or a cordon that was replaced, and with a deleted definition its pause and what it
-	// was to get back in time. What was changed again since is kept; where the same field was set since, or anything else
-	// stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
+	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
+	// exactly, including a pause or a cordon that was replaced, and for a deleted definition its pause and its temporary
+	// edits. Later changes are kept. If the same field was set since, or anything else conflicts, the whole undo fails
+	// with FAILED_PRECONDITION, naming the conflict.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
-	// ListKnown reads the groups and acquirers that were seen asking.
+	// ListKnown returns the groups and acquirers that were seen asking.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
-	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers
-	// them in memory, for 7 days and only so many: a new leader begins with none.
+	// ListDenied returns the callers that were recently denied for a reason that waiting does not cure. The leader keeps
+	// a limited number of them in memory for 7 days. A new leader starts with none.
 	ListDenied(ctx context.Context, in *ListDeniedRequest, opts ...grpc.CallOption) (*ListDeniedResponse, error)
 }
 
@@ -223,46 +224,47 @@ func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRe
 // All implementations must embed UnimplementedOperatorServiceServer
 // for forward compatibility.
 //
-// OperatorService moves, pauses and cordons work, shows beforehand what an edit would do, and looks back and undoes.
+// OperatorService moves, pauses and cordons work, previews the effect of an edit, and shows and undoes past changes.
 //
-// Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its
-// revision: the change id by which it can be undone. A holder that must stop keeps its slot until it releases, or until
-// its deadline.
+// Every change is one log entry and is all or nothing. It is recorded in the journal with its author and reason, and
+// its response has the revision, which is the change ID for an undo. A holder that must stop keeps its slot until it
+// releases its permit, or until its deadline.
 type OperatorServiceServer interface {
-	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
+	// Preview returns what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
-	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that
-	// would do. Who else is let in stays as it is.
+	// Move changes the chosen definitions that admit one group so that they admit another group instead, in one step, or
+	// shows what that would do. Other callers that are admitted remain so.
 	Move(context.Context, *MoveRequest) (*MoveResponse, error)
-	// Pause lets nobody in; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; undo brings
-	// that back.
+	// Pause stops all grants; with stop, holders must stop too. Pausing a paused semaphore replaces its pause, and undo
+	// restores the earlier one.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
-	// Resume ends pauses. Semaphores that are not paused are passed over.
+	// Resume ends pauses. Semaphores that are not paused are skipped.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// Cordon shuts a group or an acquirer out of every semaphore, for a time. A cordon of that id is replaced.
+	// Cordon excludes a group or an acquirer from every semaphore for a time. It replaces a cordon with the same ID.
 	Cordon(context.Context, *CordonRequest) (*CordonResponse, error)
-	// Uncordon ends a cordon. NOT_FOUND when there is none of that id.
+	// Uncordon ends a cordon. It fails with NOT_FOUND if there is no cordon with that ID.
 	Uncordon(context.Context, *UncordonRequest) (*UncordonResponse, error)
-	// ListCordons reads the cordons in force.
+	// ListCordons returns the cordons in force.
 	ListCordons(context.Context, *ListCordonsRequest) (*ListCordonsResponse, error)
-	// ListHistory reads the journal, newest first, a page at a time.
+	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
-	// ListFirings reads which firings a semaphore remembers, a page at a time: first those without a due time, then the
-	// others by due time. It also reads those of a deleted definition, which a new definition of that name inherits.
+	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
+	// then the others by due time. It also returns those of a deleted definition, which a new definition of the same
+	// name inherits.
 	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)
-	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. What is forgotten may
-	// run again, also what did run. It is refused with FAILED_PRECONDITION (FIRING_CONFLICT) while a permit of such a
-	// firing takes a slot, naming the holder. From feature level 3 on.
+	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. Forgotten firings can
+	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
+	// while a permit of such a firing occupies a slot. Requires feature level 3.
 	ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error)
-	// Undo takes back one change as one change: edits, pauses, cordons, forgotten firings. What was there before comes
-	// back as it stood: also a pause or a cordon that was replaced, and with a deleted definition its pause and what it
-	// was to get back in time. What was changed again since is kept; where the same field was set since, or anything else
-	// stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
+	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
+	// exactly, including a pause or a cordon that was replaced, and for a deleted definition its pause and its temporary
+	// edits. Later changes are kept. If the same field was set since, or anything else conflicts, the whole undo fails
+	// with FAILED_PRECONDITION, naming the conflict.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
-	// ListKnown reads the groups and acquirers that were seen asking.
+	// ListKnown returns the groups and acquirers that were seen asking.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)
-	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers
-	// them in memory, for 7 days and only so many: a new leader begins with none.
+	// ListDenied returns the callers that were recently denied for a reason that waiting does not cure. The leader keeps
+	// a limited number of them in memory for 7 days. A new leader starts with none.
 	ListDenied(context.Context, *ListDeniedRequest) (*ListDeniedResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
 }

@@ -24,13 +24,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// PermitEnd is how a holder's permit ended.
+// PermitEnd describes how a holder's permit ended.
 type PermitEnd int32
 
 const (
 	// It has not ended, or how it ended is no longer known.
 	PermitEnd_PERMIT_END_UNSPECIFIED PermitEnd = 0
-	// Its holder gave it back.
+	// Its holder released it.
 	PermitEnd_PERMIT_END_RELEASED PermitEnd = 1
 	// It was not refreshed in time.
 	PermitEnd_PERMIT_END_EXPIRED PermitEnd = 2
@@ -38,11 +38,11 @@ const (
 	PermitEnd_PERMIT_END_ABANDONED PermitEnd = 3
 	// Its request was cancelled.
 	PermitEnd_PERMIT_END_CANCELLED PermitEnd = 4
-	// It had expired and was held, and an operator cleared it.
+	// It had expired and was held for an operator, who cleared it.
 	PermitEnd_PERMIT_END_CLEARED PermitEnd = 5
-	// An unsafe revoke freed its slot although the holder may still have believed in it.
+	// An unsafe revoke freed its slot although the holder may still have believed that it holds the permit.
 	PermitEnd_PERMIT_END_FREED_UNSAFELY PermitEnd = 7
-	// Its identity acquired it again, and holds it under a newer token.
+	// Its identity acquired it again and holds it under a newer token.
 	PermitEnd_PERMIT_END_SUPERSEDED PermitEnd = 8
 )
 
@@ -101,11 +101,11 @@ type PermitState int32
 
 const (
 	PermitState_PERMIT_STATE_UNSPECIFIED PermitState = 0
-	// Somebody holds it.
+	// A holder has the permit.
 	PermitState_PERMIT_STATE_LIVE PermitState = 1
-	// It expired and is held until an operator clears it.
+	// It has expired and is held until an operator clears it.
 	PermitState_PERMIT_STATE_HELD PermitState = 2
-	// The holder is gone, the slot stays taken for a while.
+	// It has no holder any more, but its slot stays occupied for a while.
 	PermitState_PERMIT_STATE_COOLING PermitState = 3
 )
 
@@ -152,7 +152,7 @@ func (PermitState) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{1}
 }
 
-// StopCause is why a holder is to stop.
+// StopCause is the reason why a holder must stop.
 type StopCause int32
 
 const (
@@ -161,7 +161,7 @@ const (
 	StopCause_STOP_CAUSE_DRAINED       StopCause = 2
 	StopCause_STOP_CAUSE_TAKEN_OVER    StopCause = 3
 	StopCause_STOP_CAUSE_HELD_TOO_LONG StopCause = 4
-	// An edit shut the holder out, or its definition was deleted.
+	// An edit excluded the holder, or its definition was deleted.
 	StopCause_STOP_CAUSE_NO_LONGER_ADMITTED StopCause = 5
 	StopCause_STOP_CAUSE_PAUSED             StopCause = 6
 	StopCause_STOP_CAUSE_CORDONED           StopCause = 7
@@ -222,7 +222,7 @@ func (StopCause) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{2}
 }
 
-// Reason is why a request was denied.
+// Reason is the reason why a request was denied.
 type Reason int32
 
 const (
@@ -242,7 +242,7 @@ const (
 	// The firing is due further ahead of the leader's clock than firing_max_ahead allows. The due time, the caller's
 	// clock or the leader's clock is wrong; see Denial.leader_clock.
 	Reason_REASON_FIRING_TOO_FAR_AHEAD Reason = 13
-	// The firing is so old that it is not remembered. Whether it ran is not known. It does not run now.
+	// The firing is so old that it is no longer remembered. It is unknown whether it ran. It does not run now.
 	Reason_REASON_FIRING_FORGOTTEN Reason = 14
 	// No task waits for a worker.
 	Reason_REASON_NO_TASK Reason = 15
@@ -322,17 +322,17 @@ const (
 	// Its permit is live, held or cooling.
 	FiringState_FIRING_STATE_CLAIMED FiringState = 1
 	FiringState_FIRING_STATE_DONE    FiringState = 2
-	// Its permit was lost: it was cut short and does not run again.
+	// Its permit was lost. It was cut short and does not run again.
 	FiringState_FIRING_STATE_SPENT FiringState = 3
-	// It lies before what the semaphore remembers: whether it ran is not known.
+	// It is older than what the semaphore remembers. It is unknown whether it ran.
 	FiringState_FIRING_STATE_FORGOTTEN FiringState = 4
-	// It ran to its end, and that was an error. Feature level 4, as the states that follow.
+	// It ran to its end and failed. Requires feature level 4, like the states below.
 	FiringState_FIRING_STATE_FAILED FiringState = 5
 	// Its holder stopped the job before its end, and it does not run again. Below feature level 4 it is SPENT.
 	FiringState_FIRING_STATE_CUT_SHORT FiringState = 6
-	// Another holder has claimed it since. Only in AwaitFiring, of the token that the call names.
+	// Another holder has claimed it since. Only in AwaitFiring, for the token in the request.
 	FiringState_FIRING_STATE_TAKEN_OVER FiringState = 7
-	// Nobody runs it, and it may be claimed.
+	// It is not running and can be claimed.
 	FiringState_FIRING_STATE_OPEN FiringState = 8
 )
 
@@ -394,12 +394,12 @@ type RefreshStatus int32
 const (
 	RefreshStatus_REFRESH_STATUS_UNSPECIFIED RefreshStatus = 0
 	RefreshStatus_REFRESH_STATUS_REFRESHED   RefreshStatus = 1
-	// Refused: stop the job. Belief runs to its deadline, no longer.
+	// Refused: stop the job. The permit can be relied on until its deadline, but no longer.
 	RefreshStatus_REFRESH_STATUS_STOPPING RefreshStatus = 2
-	// There is no such live permit: it was released, expired, superseded or never granted, or it belongs to another
-	// identity than the one that the call names.
+	// There is no such live permit. It was released, expired, superseded or never granted, or it belongs to another
+	// identity than the one named in the call.
 	RefreshStatus_REFRESH_STATUS_LOST RefreshStatus = 3
-	// Not known now; ask again until the local deadline.
+	// The result is unknown at the moment; retry until the local deadline.
 	RefreshStatus_REFRESH_STATUS_RETRY RefreshStatus = 4
 )
 
@@ -451,16 +451,16 @@ func (RefreshStatus) EnumDescriptor() ([]byte, []int) {
 type ReleaseOutcome int32
 
 const (
-	// As RELEASE_OUTCOME_DONE.
+	// Same as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED ReleaseOutcome = 0
 	ReleaseOutcome_RELEASE_OUTCOME_DONE        ReleaseOutcome = 1
-	// The job did not run: the firing may be claimed again.
+	// The job did not run, and the firing can be claimed again.
 	ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN ReleaseOutcome = 2
-	// The job was stopped before its end: its firing is treated as after a loss, by firing_on_loss. A cluster below
-	// feature level 2 treats it as RELEASE_OUTCOME_DONE.
+	// The job was stopped before its end. Its firing is treated as after a loss, by firing_on_loss. A cluster below
+	// feature level 2 treats this as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
-	// The job ran to its end, and that was an error. Its firing does not run again. A cluster below feature level 4
-	// treats it as RELEASE_OUTCOME_DONE.
+	// The job ran to its end and failed. Its firing does not run again. A cluster below feature level 4 treats this as
+	// RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_FAILED ReleaseOutcome = 4
 )
 
@@ -509,27 +509,28 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{6}
 }
 
-// Identity is who holds. An identity has at most one permit of a semaphore.
+// Identity identifies a holder. An identity has at most one permit of a semaphore.
 //
-// When an identity that holds a permit asks again:
-//   - The same request_id is a repeat: it gets the same token, as a refresh. Nothing is written to the log.
-//   - Any other request_id, or none, is a re-acquisition, if weight is equal and neither side has a firing. The
-//     identity keeps its permit under a new token, and the old token is superseded: its holder gets LOST and must stop.
-//     A re-acquisition is written to the log, like a grant, so a caller that wants to keep its permit must use Refresh
-//     or repeat its request_id.
-//   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as FIRING_CLAIMED.
+// If an identity that holds a permit asks again:
+//   - The same request_id is a repeat: it gets the same token, as with a refresh. Nothing is written to the log.
+//   - Any other request_id, or none, is a re-acquisition if the weight is equal and neither side has a firing. The
+//     identity keeps its permit under a new token, and the old token is superseded: its holder gets LOST and must
+//     stop. A re-acquisition is written to the log like a grant, so a caller that wants to keep its permit must use
+//     Refresh or repeat its request_id.
+//   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as
+//     FIRING_CLAIMED.
 //   - A different weight or firing is denied as ALREADY_HELD.
 //
-// A holder that was superseded may not know it yet. So while it may still believe in its permit, a release or a cancel
-// of the new token leaves the slot taken (cooling) until that time is over, unless the new acquire named the old token
-// in replaces_token.
+// A superseded holder may not know yet that its permit is lost. While it may still believe that it holds the permit, a
+// release or a cancel of the new token leaves the slot occupied (cooling) for the rest of that time, unless the new
+// acquire named the old token in replaces_token.
 type Identity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where the caller runs; "default" when empty. 1 to 256 bytes.
+	// The group in which the caller runs; "default" if empty. 1 to 256 bytes.
 	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	// Who asks, normally the host name. 1 to 256 bytes.
+	// The name of the caller, normally its host name. 1 to 256 bytes.
 	Acquirer string `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// Tells several acquisitions of one acquirer apart. Optional, at most 256 bytes.
+	// Distinguishes several acquisitions of one acquirer. Optional, at most 256 bytes.
 	HolderId      string `protobuf:"bytes,3,opt,name=holder_id,json=holderId,proto3" json:"holder_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -591,7 +592,7 @@ type Firing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 256 bytes.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// When it was due. Optional.
+	// The due time. Optional.
 	Due           *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -647,9 +648,9 @@ type Permit struct {
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
-	// The fencing token: strictly increasing over the cluster's life, never reused.
+	// The fencing token. Tokens strictly increase over the life of the cluster and are never reused.
 	Token uint64 `protobuf:"varint,4,opt,name=token,proto3" json:"token,omitempty"`
-	// How long it lives without a refresh.
+	// How long the permit lives without a refresh.
 	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3" json:"duration,omitempty"`
 	Firing   *Firing              `protobuf:"bytes,6,opt,name=firing,proto3" json:"firing,omitempty"`
 	State    PermitState          `protobuf:"varint,7,opt,name=state,proto3,enum=gatekeeper.v1.PermitState" json:"state,omitempty"`
@@ -657,15 +658,15 @@ type Permit struct {
 	Stop            StopCause `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	StopReason      string    `protobuf:"bytes,9,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	GrantedRevision uint64    `protobuf:"varint,10,opt,name=granted_revision,json=grantedRevision,proto3" json:"granted_revision,omitempty"`
-	// By the granting leader's clock; for people only.
+	// By the granting leader's clock; for display only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	Metadata  map[string]string      `protobuf:"bytes,12,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// When the leader will expire it unless it is refreshed, counted from the answer; only in answers of ListHolders and
-	// Verify by the leader.
+	// How long until the leader expires it unless it is refreshed, relative to the response. Only set by the leader in
+	// ListHolders and Verify.
 	ExpiresIn *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	// For how long its refreshes will still be granted although the holder is to stop; only in answers of the leader.
+	// How long its refreshes will still be granted although the holder must stop. Only set by the leader.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,14,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
-	// When it ended, and how; only in answers about the past.
+	// When and how it ended. Only set in responses about the past.
 	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	Ended         PermitEnd              `protobuf:"varint,16,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -819,13 +820,13 @@ type Pause struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Reason string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	Until  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
-	// Running permits must stop too.
+	// Holders must stop too.
 	Stop     bool   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	// With stop: for how long holders may go on, while that is not over.
+	// With stop: how long holders can continue, until that time is over.
 	Drain *durationpb.Duration `protobuf:"bytes,6,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that set it: that of revision, unless an undo brought it back then.
+	// The change that set it: the one of revision, unless that was an undo that restored it.
 	Change        uint64 `protobuf:"varint,7,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -920,9 +921,9 @@ type CordonRecord struct {
 	Author          string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Revision        uint64                 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Its drain, while it is not over.
+	// Its drain, until it is over.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that set it: that of revision, unless an undo brought it back then.
+	// The change that set it: the one of revision, unless that was an undo that restored it.
 	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1028,14 +1029,15 @@ type TryAcquireRequest struct {
 	// 1 to 1 000 000; 0 means 1.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// Equal in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without one, a
-	// retry cannot be told from a new acquisition: if the identity holds a permit already, each call supersedes the token
-	// of the call before it.
+	// The same in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without a
+	// request ID, a retry cannot be distinguished from a new acquisition: if the identity already holds a permit, each
+	// call supersedes the token of the previous call.
 	//
-	// A request id of an identity and a semaphore never gets a second permit while the cluster remembers that it had one:
-	//   - It always remembers while the permit lives.
-	//   - After the permit has ended, or the request was cancelled, it remembers for 10 minutes. It remembers the newest
-	//     1 000 requests of each existing semaphore for longer. Both are settings.
+	// A request ID of an identity and a semaphore never gets a second permit while the cluster remembers that it had
+	// one:
+	//   - The cluster always remembers this while the permit lives.
+	//   - After the permit has ended or the request was cancelled, the cluster remembers it for 10 minutes, and the
+	//     newest 1 000 requests of each existing semaphore for longer. Both limits are settings.
 	//   - Beyond a total size (64 MiB, a setting) the semaphore with the most remembered requests forgets its oldest one.
 	//
 	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the
@@ -1043,26 +1045,27 @@ type TryAcquireRequest struct {
 	// denied as ALREADY_HELD while the permit lives. A caller that also sends request_revision never gets a second
 	// permit, however late its repeat arrives.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// When present, refused with ABORTED unless the semaphore's permit revision is this one: the optimistic replace.
+	// If set, the call fails with ABORTED unless this is the semaphore's permit revision (optimistic replace).
 	ExpectedRevision *uint64 `protobuf:"varint,6,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
-	// Shown to people beside the permit: at most 16 entries, keys at most 64 and values at most 256 bytes.
+	// Shown to people next to the permit: at most 16 entries, with keys of at most 64 and values of at most 256 bytes.
 	Metadata map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// A token of this identity that the caller no longer counts on. If this call supersedes that token, a later release
-	// frees the slot at once, because nobody else can still believe in it. 0 if there is none, or if another process may
-	// still count on it.
+	// A token of this identity on which the caller no longer relies. If this call supersedes that token, a later release
+	// frees the slot immediately, because nobody else can still believe in it. 0 if there is none, or if another process
+	// may still rely on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen before it drew the request id, from any answer;
-	// or a later one of which it knows that this request had no permit yet (Place.revision). 0 if it has seen none. All
-	// retries may send the same one.
+	// With request_id: a revision of the cluster that the caller had seen, in any response, before it generated the
+	// request ID; or a later one at which it knows that this request had no permit yet (Place.revision). 0 if it has
+	// seen none. All retries can send the same one.
 	//
 	// It makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was
-	// forgotten, fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD, and is not granted. The error's metadata has
-	// the current "revision". After a first attempt, draw a new request id and send it with that revision. After a retry,
-	// an earlier attempt may have had a permit; if so, that permit has ended. Never send a revision that was learned
-	// after the request id was drawn, except that of Place.
+	// forgotten, fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD and is not granted. The error's metadata has
+	// the current "revision". After a first attempt, generate a new request ID and send it with that revision. After a
+	// retry, an earlier attempt may have had a permit; if so, that permit has ended. Never send a revision that was
+	// learned after the request ID was generated, except that of Place.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// What the caller's wall clock shows when it sends this attempt. Optional. It decides nothing: the leader compares it
-	// with its own clock, names it in a denial as FIRING_TOO_FAR_AHEAD, and reports hosts whose clocks are off.
+	// The caller's wall clock at the time it sends this attempt. Optional. It does not affect the decision. The leader
+	// compares it with its own clock, reports it in a denial as FIRING_TOO_FAR_AHEAD, and reports hosts with wrong
+	// clocks.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1250,14 +1253,14 @@ func (*TryAcquireResponse_Grant) isTryAcquireResponse_Outcome() {}
 
 func (*TryAcquireResponse_Denial) isTryAcquireResponse_Outcome() {}
 
-// Grant is a permit that the caller may count on: from the send time of this attempt plus waited, for the permit's
+// Grant is a permit on which the caller can rely: from the send time of this attempt plus waited, for the permit's
 // duration less the margin.
 type Grant struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
-	// This request held the permit already, and this answer refreshed it.
+	// This request already held the permit, and this response refreshed it.
 	Refreshed bool `protobuf:"varint,2,opt,name=refreshed,proto3" json:"refreshed,omitempty"`
-	// How long the answered call had waited at the leader before its grant was handed to the log.
+	// How long the call had waited at the leader before its grant was handed to the log.
 	Waited *durationpb.Duration `protobuf:"bytes,3,opt,name=waited,proto3" json:"waited,omitempty"`
 	// The token under which the identity held its permit before. That token is lost from now on. 0 if it held none.
 	SupersededToken uint64 `protobuf:"varint,4,opt,name=superseded_token,json=supersededToken,proto3" json:"superseded_token,omitempty"`
@@ -1323,27 +1326,26 @@ func (x *Grant) GetSupersededToken() uint64 {
 	return 0
 }
 
-// Denial says why not, and who has it.
+// Denial is the reason for a denial, and the current holders.
 type Denial struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Reason Reason                 `protobuf:"varint,1,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
-	// One sentence for a person.
+	// One sentence for people to read.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// Who takes the slots, at most 16.
+	// The permits that occupy the slots, at most 16.
 	Holders     []*Permit `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,4,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// How many wait; all of them are ahead of a TryAcquire. A worker that no task waits for is ahead of nobody, and does
-	// not count.
+	// The number of waiters, all of which are ahead of a TryAcquire. A worker without a waiting task is ahead of nobody
+	// and does not count.
 	QueueLength uint32 `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	// The earliest time at which a retry can help, counted from the answer; absent when waiting alone cannot help.
+	// The earliest time at which a retry can help, relative to the response; absent if waiting alone cannot help.
 	RetryAfter *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
-	// Who has, or had, the firing.
+	// The current or last claim of the firing.
 	Firing         *FiringClaim `protobuf:"bytes,7,opt,name=firing,proto3" json:"firing,omitempty"`
 	Stop           StopCause    `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Pause          *Pause       `protobuf:"bytes,9,opt,name=pause,proto3" json:"pause,omitempty"`
 	PermitRevision uint64       `protobuf:"varint,10,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// Of FIRING_TOO_FAR_AHEAD: what the leader's wall clock showed, and what the caller's showed at that time if sent_at
-	// was set.
+	// Set for FIRING_TOO_FAR_AHEAD: the leader's wall clock, and the caller's at that time if sent_at was set.
 	LeaderClock   *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=leader_clock,json=leaderClock,proto3" json:"leader_clock,omitempty"`
 	CallerClock   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=caller_clock,json=callerClock,proto3" json:"caller_clock,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1464,31 +1466,31 @@ func (x *Denial) GetCallerClock() *timestamppb.Timestamp {
 	return nil
 }
 
-// DeniedCaller is a group and an acquirer that a semaphore denied a permit for a reason that waiting does not cure.
+// DeniedCaller is a group and an acquirer that were denied a permit for a reason that waiting does not cure.
 type DeniedCaller struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name that was asked for. There may be no definition of it.
+	// The name in the request. It may have no definition.
 	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// The holder id is that of the last request.
+	// The holder ID is that of the last request.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// Of the last request.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// Why the same request is denied now. When cured is set: why it was denied last.
+	// Why the same request would be denied now. If cured is set: why it was last denied.
 	Reason  Reason `protobuf:"varint,5,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// How often the caller was denied for the reason of its last denial, and when first and last, by the leader's clock.
+	// How often the caller was denied for its last reason, and the first and last time by the leader's clock.
 	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
-	// The same request would not be denied for such a reason now. The caller has not asked since, or was let in.
+	// The same request would no longer be denied for such a reason. The caller has not asked since, or was admitted.
 	Cured bool `protobuf:"varint,10,opt,name=cured,proto3" json:"cured,omitempty"`
-	// Somebody else holds a permit of the semaphore, or has held one since the first of these denials: absent when nobody
-	// has. The caller may be a standby, which is denied by design.
+	// Another identity holds a permit of the semaphore, or has held one since the first of these denials; absent if none
+	// has. The caller may then be a standby, which is denied by design.
 	LetIn *Identity `protobuf:"bytes,11,opt,name=let_in,json=letIn,proto3" json:"let_in,omitempty"`
-	// All of this for a person, in a line.
+	// A one-line summary for people to read.
 	Text string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
-	// The last request was a worker's, for a task.
+	// The last request was a worker's request for a task.
 	Worker        bool `protobuf:"varint,13,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1615,19 +1617,19 @@ func (x *DeniedCaller) GetWorker() bool {
 	return false
 }
 
-// FiringClaim is who ran, or runs, a firing.
+// FiringClaim is the claim of a firing by the holder that ran, or runs, it.
 type FiringClaim struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Firing *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
 	Token  uint64                 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
 	Winner *Identity              `protobuf:"bytes,3,opt,name=winner,proto3" json:"winner,omitempty"`
 	State  FiringState            `protobuf:"varint,4,opt,name=state,proto3,enum=gatekeeper.v1.FiringState" json:"state,omitempty"`
-	// When it was claimed, by the clock of the leader of that time. Only in lists and in the history, and absent for old
+	// When it was claimed, by the clock of the leader at that time. Only set in lists and in the history; absent for old
 	// claims.
 	ClaimedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
-	// What the holder of a failed run said of it.
+	// The failure reported by the holder of a failed run.
 	Failure string `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
-	// How many holders have claimed it and may have begun its job; 0: it was claimed below feature level 4.
+	// How many holders have claimed it and may have started its job; 0 if it was claimed below feature level 4.
 	Attempts      uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1718,20 +1720,21 @@ type AcquireRequest struct {
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// As in TryAcquire, and required here: it keeps the place when the call is repeated.
+	// As in TryAcquire, but required: it keeps the place when the call is repeated.
 	RequestId string            `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata  map[string]string `protobuf:"bytes,6,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How long this acquisition has waited already, over all its calls; a capped hint that orders the queue after a
-	// fail-over.
+	// How long this acquisition has already waited, over all its calls. It is a capped hint that orders the queue after
+	// a fail-over.
 	WaitedBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
 	// As in TryAcquire.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	// As in TryAcquire. A call that is repeated to keep its place sends the revision of the Place that asked for it.
+	// As in TryAcquire. A call that is repeated to keep its place sends the revision of the Place that requested the
+	// repeat.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, also when the pause begins later.
+	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, even if the pause starts later.
 	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
-	// Do not wait while another acquire of the same semaphore, group and acquirer waits, neither of them with a firing:
-	// the call is denied, as by TryAcquire. So a timetable that starts a run each minute does not pile up runs on each
+	// Do not wait while another acquire of the same semaphore, group and acquirer waits and neither has a firing. The
+	// call is then denied, as by TryAcquire. So a timetable that starts a run each minute does not pile up runs on each
 	// host while the semaphore is paused or held.
 	OnePerAcquirer bool `protobuf:"varint,12,opt,name=one_per_acquirer,json=onePerAcquirer,proto3" json:"one_per_acquirer,omitempty"`
 	// As in TryAcquire.
@@ -1955,13 +1958,13 @@ func (*AcquireResponse_Denial) isAcquireResponse_Progress() {}
 // Place is a position in a queue.
 type Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 is next. As in queue_length, a worker that no task waits for does not count.
+	// 1 is next. As in queue_length, a worker without a waiting task does not count.
 	Place       uint32 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	// The call ends now; repeat it with the same request id to keep the place.
+	// The call ends now; repeat it with the same request ID to keep the place.
 	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
-	// Present while the semaphore is paused: why, and until when. Nobody in the queue is granted a permit before the
-	// pause ends.
+	// Set while the semaphore is paused: why, and until when. Nobody in the queue is granted a permit before the pause
+	// ends.
 	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3" json:"pause,omitempty"`
 	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send
 	// it with the repeat.
@@ -2035,13 +2038,13 @@ func (x *Place) GetRevision() uint64 {
 	return 0
 }
 
-// TokenRefresh asks to keep one permit alive.
+// TokenRefresh is a request to keep one permit alive.
 type TokenRefresh struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// The duration that the client counts by from here on: what the last answer for this token said.
+	// The duration that the client uses from now on: that of the last response for this token.
 	Duration *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
-	// How long ago the job last reported progress; absent when it reports none.
+	// How long ago the job last reported progress; absent if it does not report any.
 	SinceProgress *durationpb.Duration `protobuf:"bytes,3,opt,name=since_progress,json=sinceProgress,proto3" json:"since_progress,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2098,21 +2101,21 @@ func (x *TokenRefresh) GetSinceProgress() *durationpb.Duration {
 	return nil
 }
 
-// TokenResult answers for one token. A token without a result was not refreshed.
+// TokenResult is the result for one token. A token without a result was not refreshed.
 type TokenResult struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Status RefreshStatus          `protobuf:"varint,2,opt,name=status,proto3,enum=gatekeeper.v1.RefreshStatus" json:"status,omitempty"`
-	// The duration to count by, from the send time of the frame that this answers; only when refreshed.
+	// The duration to use, counted from the send time of the frame that this answers; only set if refreshed.
 	Duration *durationpb.Duration `protobuf:"bytes,3,opt,name=duration,proto3" json:"duration,omitempty"`
-	// Why to stop, or how it ended.
+	// Why the holder must stop, or how the permit ended.
 	Stop    StopCause `protobuf:"varint,4,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Message string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
-	// The holder is to stop, but its refreshes go on being granted for this long, counted from the answer: a drain. With
-	// REFRESHED in results, and with STOPPING in notices.
+	// The holder must stop, but its refreshes continue to be granted for this long, relative to the response (a drain).
+	// With REFRESHED in results, and with STOPPING in notices.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if it ended in
-	// another way, or if the newer permit has ended too.
+	// another way, or if the newer permit has also ended.
 	SupersededBy  uint64 `protobuf:"varint,7,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2297,15 +2300,15 @@ func (x *RefreshResponse) GetResults() []*TokenResult {
 
 type KeepAliveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rises by one with each frame of a stream, from 1.
+	// Increases by one with each frame of a stream, from 1.
 	Frame  uint64          `protobuf:"varint,1,opt,name=frame,proto3" json:"frame,omitempty"`
 	Tokens []*TokenRefresh `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
-	// Tokens of which this stream wants no more notices.
+	// Tokens for which this stream needs no more notices.
 	Forget []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
-	// More permits to keep alive, those whose jobs report no progress. Only on a stream on which `refreshed` has come: an
-	// older server does not see them.
+	// More permits to keep alive: those whose jobs report no progress. Only use this on a stream that has received
+	// `refreshed`; an older server ignores it.
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
-	// This client reads KeepAliveResponse.refreshed.
+	// This client supports KeepAliveResponse.refreshed.
 	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
 	// If set, tokens of this frame that belong to another identity are not refreshed: they get LOST.
 	Identity      *Identity `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
@@ -2385,11 +2388,12 @@ func (x *KeepAliveRequest) GetIdentity() *Identity {
 	return nil
 }
 
-// TokenGroup is permits of one duration: as a TokenRefresh or a TokenResult for each, in a fraction of the bytes.
+// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or a TokenResult for each in a
+// fraction of the bytes.
 type TokenGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In a request the duration that the client counts by from here on; in an answer the one to count by, from the send
-	// time of the frame.
+	// In a request, the duration that the client uses from now on; in a response, the duration to use, counted from the
+	// send time of the frame.
 	Duration      *durationpb.Duration `protobuf:"bytes,1,opt,name=duration,proto3" json:"duration,omitempty"`
 	Tokens        []uint64             `protobuf:"varint,2,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2442,13 +2446,13 @@ func (x *TokenGroup) GetTokens() []uint64 {
 
 type KeepAliveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The frame that results answer; 0 when there are only notices.
+	// The frame that results answer; 0 if there are only notices.
 	Frame   uint64         `protobuf:"varint,1,opt,name=frame,proto3" json:"frame,omitempty"`
 	Results []*TokenResult `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
-	// Tokens to stop, or lost, without having been asked for. A notice never says REFRESHED.
+	// Tokens whose holders must stop, or that are lost, sent without a request. A notice is never REFRESHED.
 	Notices []*TokenResult `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"`
-	// Tokens that were refreshed, and of which there is nothing else to say; only in answer to a frame that said
-	// `grouped`, and then they are not in results.
+	// Tokens that were refreshed and have no other result. Only set in response to a frame with `grouped`; these tokens
+	// are not in results.
 	Refreshed     []*TokenGroup `protobuf:"bytes,4,rep,name=refreshed,proto3" json:"refreshed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2515,14 +2519,14 @@ func (x *KeepAliveResponse) GetRefreshed() []*TokenGroup {
 type ReleaseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// What became of the permit's firing; ignored without one.
+	// The outcome of the permit's firing; ignored if there is none.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
 	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and
 	// changes nothing.
 	Identity *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
-	// With RELEASE_OUTCOME_FAILED: why, for people. At most 256 bytes; a longer one is cut.
+	// With RELEASE_OUTCOME_FAILED: the reason, for people to read. At most 256 bytes; a longer text is cut.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
-	// Of the permit's task, if it carries one. With DONE and FAILED only, and at most max_result bytes.
+	// The result of the permit's task, if it has one. Only with DONE and FAILED, and at most max_result bytes.
 	Result        []byte `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2595,15 +2599,16 @@ func (x *ReleaseRequest) GetResult() []byte {
 
 type ReleaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It was this call, or a repeat of it, that released. False: it had ended before, see how.
+	// True if this call, or the call that it repeats, released the permit. False if the permit had already ended; see
+	// ended.
 	Released bool `protobuf:"varint,1,opt,name=released,proto3" json:"released,omitempty"`
-	// How it ended. EXPIRED also when its slot is held for an operator to clear.
+	// How it ended. EXPIRED also applies if its slot is held for an operator to clear.
 	Ended PermitEnd `protobuf:"varint,4,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
-	// The same for a person, when it had ended before.
+	// How it ended, for people to read, if it had already ended.
 	Message  string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The end of the permit's task that this call reports is recorded, by this call or, when it is a repeat, by the first
-	// one. Without a meaning if the permit carried no task.
+	// The end of the permit's task that this call reports is recorded, by this call or, for a repeat, by the first one.
+	// Meaningless if the permit has no task.
 	Recorded      bool `protobuf:"varint,5,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2764,7 +2769,7 @@ func (x *BatchTryAcquireResponse) GetResults() []*TryAcquireResult {
 	return nil
 }
 
-// TryAcquireResult is what a batch says of one request. If nothing is set, the batch has not answered it: ask
+// TryAcquireResult is the result of one request of a batch. If nothing is set, the batch has not decided it: call
 // TryAcquire.
 type TryAcquireResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2914,10 +2919,10 @@ type RevokeRequest struct {
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// For how long its refreshes go on being granted. Absent or 0: not at all.
+	// How long its refreshes continue to be granted. Absent or 0: not at all.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Free the slot at once. The holder may still believe in its permit: two may then run at the same time, and only the
-	// fencing token keeps the older one from writing. Journaled.
+	// Free the slot immediately. The holder may still believe in its permit, so two holders may then run at the same
+	// time, and only the fencing token prevents the older one from writing. Recorded in the journal.
 	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2990,7 +2995,7 @@ func (x *RevokeRequest) GetUnsafeNow() bool {
 
 type RevokeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The permit as it is now, with its stop cause.
+	// The current state of the permit, with its stop cause.
 	Permit        *Permit `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
 	Revision      uint64  `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3043,11 +3048,11 @@ func (x *RevokeResponse) GetRevision() uint64 {
 
 type TakeOverRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of the permit whose holder is judged dead.
+	// The token of the permit whose holder is judged dead.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// Who asks.
+	// The caller.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// Why the holder is judged dead, for people.
+	// Why the holder is judged dead, for people to read.
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3106,7 +3111,7 @@ func (x *TakeOverRequest) GetReason() string {
 
 type TakeOverResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The permit as it is now, with its stop cause. A holder that was being stopped already keeps that cause.
+	// The current state of the permit, with its stop cause. A holder that was already being stopped keeps that cause.
 	Permit        *Permit `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
 	Revision      uint64  `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3161,7 +3166,7 @@ type AwaitFiringRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,2,opt,name=firing,proto3" json:"firing,omitempty"`
-	// The claim that is awaited: the stream ends with TAKEN_OVER when another token has the firing. 0: whichever claim.
+	// The claim to await: the stream ends with TAKEN_OVER when another token has the firing. 0: any claim.
 	Token         uint64 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3220,7 +3225,7 @@ func (x *AwaitFiringRequest) GetToken() uint64 {
 
 type AwaitFiringResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Without a token while nobody has claimed the firing.
+	// Has no token while nobody has claimed the firing.
 	Claim         *FiringClaim `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3266,12 +3271,12 @@ func (x *AwaitFiringResponse) GetClaim() *FiringClaim {
 type CatchUpRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Who would run them. A caller that the definition does not admit has nothing to run.
+	// The identity that would run them. A caller that the definition does not admit has nothing to run.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The name of the firings.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// When they were due, in rising order: the newest ones after since that the schedule has, at most 1 000. Empty to
-	// learn since.
+	// Their due times, in ascending order: the newest of the schedule after since, at most 1 000. Leave it empty to get
+	// since.
 	Due           []*timestamppb.Timestamp `protobuf:"bytes,4,rep,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3337,10 +3342,10 @@ func (x *CatchUpRequest) GetDue() []*timestamppb.Timestamp {
 
 type CatchUpResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The firings to run now, by their due times, in that order. Those of due that have been claimed are left out, but
-	// for those that are open again.
+	// The firings to run now, by their due times, in that order. Firings in due that have been claimed are left out,
+	// unless they are open again.
 	Run []*timestamppb.Timestamp `protobuf:"bytes,1,rep,name=run,proto3" json:"run,omitempty"`
-	// Firings that were due at this time or before do not run any more. Absent when none is to run, whatever due holds:
+	// Firings that were due at or before this time no longer run. Absent if no firing should run, whatever due contains:
 	// misfire is skip, the caller is not admitted, or there is no such definition.
 	Since         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -3565,7 +3570,7 @@ func (x *CancelRequest) GetRequestId() string {
 
 type CancelResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A permit of this request was live and has been given back.
+	// A permit of this request was live and has been released.
 	GaveBack      bool   `protobuf:"varint,1,opt,name=gave_back,json=gaveBack,proto3" json:"gave_back,omitempty"`
 	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3618,7 +3623,7 @@ func (x *CancelResponse) GetRevision() uint64 {
 
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When given, the permit must be of this semaphore: a token of another one is not valid here.
+	// If set, the permit must be of this semaphore: a token of another semaphore is not valid here.
 	Semaphore     string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Token         uint64 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3671,14 +3676,15 @@ func (x *VerifyRequest) GetToken() uint64 {
 
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The permit is live and of the semaphore that was asked for. A permit whose holder must stop is still valid, for its
-	// slot is its own until it ends; see permit.stop. One that is held for an operator or cooling has no holder and is
-	// not.
+	// The permit is live and of the requested semaphore. A permit whose holder must stop is still valid, because it
+	// keeps its slot until it ends; see permit.stop. A permit that is held for an operator or cooling has no holder and
+	// is not valid.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
-	// The permit as it is, also while it is held or cooling. Its stop cause is what a refresh would be refused for,
-	// whether or not its holder has heard of it. Absent when it has ended, or is of another semaphore.
+	// The current state of the permit, even if it is held or cooling. Its stop cause is the reason for which a refresh
+	// would be refused, whether or not its holder has been notified. Absent if the permit has ended or is of another
+	// semaphore.
 	Permit *Permit `protobuf:"bytes,2,opt,name=permit,proto3" json:"permit,omitempty"`
-	// Why it is not valid, or why its holder is to stop, for a person; empty when there is nothing to say.
+	// Why it is not valid, or why its holder must stop, for people to read; may be empty.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// The revision that was read.
 	Revision      uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -3746,18 +3752,18 @@ func (x *VerifyResponse) GetRevision() uint64 {
 
 type ListHoldersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only semaphores whose names match one of these globs; none means all.
+	// Only semaphores whose names match one of these globs; empty means all.
 	Names     []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	PageSize  uint32   `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string   `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	Stale     bool     `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
-	// Who held them at that instant, by the clocks of the leaders; from the journal, which is bounded.
+	// The holders at that time, by the clocks of the leaders, from the journal, which is bounded.
 	At *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	// As in ListDefinitions: only semaphores whose definitions have these labels now.
 	Labels string `protobuf:"bytes,6,opt,name=labels,proto3" json:"labels,omitempty"`
 	// Only permits of this group; empty means all.
 	Group string `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
-	// Only permits in one of these states; none means all. Not with at.
+	// Only permits in one of these states; empty means all. Not with at.
 	States        []PermitState `protobuf:"varint,8,rep,packed,name=states,proto3,enum=gatekeeper.v1.PermitState" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3854,7 +3860,7 @@ type ListHoldersResponse struct {
 	Permits       []*Permit              `protobuf:"bytes,1,rep,name=permits,proto3" json:"permits,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// With at: the instant from which the journal of all chosen semaphores is whole. Before it holders may be missing.
+	// With at: the time from which the journal of all chosen semaphores is complete. Before it, holders may be missing.
 	HistoryBegins *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3924,7 +3930,7 @@ type ListWaitersRequest struct {
 	// As in ListHoldersRequest.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	Group  string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
-	// 1 to 1000; 0 means 100. By semaphore and place.
+	// 1 to 1000; 0 means 100. The order is by semaphore and place.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4006,8 +4012,8 @@ type Waiter struct {
 	Place     uint32               `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
 	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// It is one of a worker's slots. Each task that waits for a worker has one slot wait for it, from the front of the
-	// queue. The other slots are idle: they stand in nobody's way, have no place, and count in no length of the queue.
+	// It is one of a worker's slots. For each task that waits for a worker, one slot waits for it, from the front of the
+	// queue. The other slots are idle: they block nobody, have no place, and do not count in queue lengths.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4092,7 +4098,7 @@ func (x *Waiter) GetWorker() bool {
 	return false
 }
 
-// WaitingTasks are those of a job that wait for a worker.
+// WaitingTasks are the tasks of a job that wait for a worker.
 type WaitingTasks struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -4165,7 +4171,7 @@ type ListWaitersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Waiters       []*Waiter              `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The other list: jobs with tasks that wait, by semaphore and in the order in which their tasks are handed out. At
+	// The other list: jobs with waiting tasks, by semaphore and in the order in which their tasks are handed out. At
 	// most 1000, on the first page only, and only for requests without a group.
 	Tasks         []*WaitingTasks `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields

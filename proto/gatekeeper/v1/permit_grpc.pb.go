@@ -40,60 +40,60 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PermitService decides, grants, refreshes and releases.
+// PermitService decides on, grants, refreshes and releases permits.
 //
-// A denial is an answer with a reason, never an error status. An error status means that nothing is known
-// (UNAVAILABLE, DEADLINE_EXCEEDED), that the call itself is wrong (INVALID_ARGUMENT), or that an expectation
-// did not hold (ABORTED). Clients decide on google.rpc.ErrorInfo.reason, never on text.
+// A denial is a response with a reason, never an error status. An error status means that the outcome is unknown
+// (UNAVAILABLE, DEADLINE_EXCEEDED), that the call itself is invalid (INVALID_ARGUMENT), or that an expectation was not
+// met (ABORTED). Clients must decide by google.rpc.ErrorInfo.reason, never by text.
 type PermitServiceClient interface {
-	// TryAcquire asks once and is answered at once.
+	// TryAcquire tries to acquire a permit and returns immediately.
 	TryAcquire(ctx context.Context, in *TryAcquireRequest, opts ...grpc.CallOption) (*TryAcquireResponse, error)
-	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that
-	// waiting cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place. A pause
-	// does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause
-	// ends.
+	// Acquire waits in a first-come, first-served queue and streams its place until a grant, a denial that waiting
+	// cannot cure, or 60 s. After 60 s the caller should repeat the call with the same request ID, which keeps its
+	// place. A pause does not end the wait: callers join the queue and keep their places, but nobody is granted a permit
+	// until the pause ends.
 	Acquire(ctx context.Context, in *AcquireRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AcquireResponse], error)
-	// Refresh keeps permits alive, many at once; each token has its own result.
+	// Refresh keeps permits alive, many in one call. Each token has its own result.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
-	// KeepAlive carries refreshes up, and results and notices of stopping and loss down.
+	// KeepAlive sends refreshes to the server, and returns results and notices of stops and losses.
 	KeepAlive(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[KeepAliveRequest, KeepAliveResponse], error)
-	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and
-	// changes nothing.
+	// Release ends a permit by its token. If the permit has already ended or was superseded, the response says how it
+	// ended, and nothing changes.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
-	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose
-	// answer changes nothing: denials and errors. It leaves every other one open, which its caller must then ask for by
-	// TryAcquire, so no caller of a batch waits for the log. A batch changes nothing: it may be repeated, and when it
-	// fails the outcome of no call is unknown.
+	// BatchTryAcquire evaluates many TryAcquires in one call, at a fraction of the cost of separate calls. It only
+	// returns responses that change nothing: denials and errors. It leaves all other requests open, and the caller must
+	// then call TryAcquire for those. So no caller of a batch waits for the log. A batch changes nothing: it can be
+	// repeated, and if it fails, no outcome is unknown.
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
-	// Revoke orders a holder to stop: its refreshes are refused from now on. It frees no slot.
+	// Revoke orders a holder to stop. Its refreshes are refused from now on. It does not free the slot.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
 	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as
-	// after a revoke without a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline.
-	// The firing of a holder that is lost then may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION
-	// unless the definition allows takeovers and admits the caller.
+	// after a revoke without a drain. It does not free the slot: the slot is free when the holder releases it, or at its
+	// deadline. If the holder is then lost, its firing can be claimed again, whatever firing_on_loss is. It fails with
+	// FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
 	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
-	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that
-	// lost a claim learns without polling whether the winner finished, failed, or was lost, and whether it may claim the
-	// firing now (OPEN).
+	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. A
+	// caller that lost a claim can thus learn without polling whether the winner finished, failed or was lost, and
+	// whether the firing can be claimed now (OPEN).
 	AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error)
-	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires
-	// with each firing, in order, and another caller may have claimed it first.
+	// CatchUp returns the missed firings that a caller should run. This is advice and claims nothing: the caller then
+	// acquires a permit for each firing, in order, and another caller may have claimed it first.
 	CatchUp(ctx context.Context, in *CatchUpRequest, opts ...grpc.CallOption) (*CatchUpResponse, error)
-	// Clear frees a permit that on_expiry holds for an operator.
+	// Clear frees a permit that is held for an operator because of on_expiry.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
-	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is
-	// given back, and a later repeat never grants. It does not touch a permit that another request of the identity was
-	// granted, not even one that superseded this request's. The slot stays taken (cooling) for what is left of min_hold,
-	// as after a release.
+	// Cancel ends an acquire by its request ID. The acquire leaves the queue, a permit that this request was granted is
+	// released, and a later repeat is never granted. Cancel does not affect a permit granted to another request of the
+	// identity, even if that permit superseded the one of this request. The slot stays occupied (cooling) for the rest
+	// of min_hold, as after a release.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
-	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the
-	// call and the answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when
-	// the answer arrives, or while the write goes on that follows it: only a resource that compares tokens in the write
-	// itself knows that.
+	// Verify reports whether a token is still valid for a write to a resource: whether its permit was live at some
+	// moment between the call and the response. It changes nothing and refreshes nothing. It cannot guarantee that the
+	// permit is still live when the response arrives or during the write that follows. Only a resource that compares
+	// tokens as part of the write can guarantee that.
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
-	// ListHolders reads the permits that take slots.
+	// ListHolders returns the permits that occupy slots.
 	ListHolders(ctx context.Context, in *ListHoldersRequest, opts ...grpc.CallOption) (*ListHoldersResponse, error)
-	// ListWaiters reads the queues. Only the leader knows them.
+	// ListWaiters returns the queues. Only the leader knows them.
 	ListWaiters(ctx context.Context, in *ListWaitersRequest, opts ...grpc.CallOption) (*ListWaitersResponse, error)
 }
 
@@ -280,60 +280,60 @@ func (c *permitServiceClient) ListWaiters(ctx context.Context, in *ListWaitersRe
 // All implementations must embed UnimplementedPermitServiceServer
 // for forward compatibility.
 //
-// PermitService decides, grants, refreshes and releases.
+// PermitService decides on, grants, refreshes and releases permits.
 //
-// A denial is an answer with a reason, never an error status. An error status means that nothing is known
-// (UNAVAILABLE, DEADLINE_EXCEEDED), that the call itself is wrong (INVALID_ARGUMENT), or that an expectation
-// did not hold (ABORTED). Clients decide on google.rpc.ErrorInfo.reason, never on text.
+// A denial is a response with a reason, never an error status. An error status means that the outcome is unknown
+// (UNAVAILABLE, DEADLINE_EXCEEDED), that the call itself is invalid (INVALID_ARGUMENT), or that an expectation was not
+// met (ABORTED). Clients must decide by google.rpc.ErrorInfo.reason, never by text.
 type PermitServiceServer interface {
-	// TryAcquire asks once and is answered at once.
+	// TryAcquire tries to acquire a permit and returns immediately.
 	TryAcquire(context.Context, *TryAcquireRequest) (*TryAcquireResponse, error)
-	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that
-	// waiting cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place. A pause
-	// does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause
-	// ends.
+	// Acquire waits in a first-come, first-served queue and streams its place until a grant, a denial that waiting
+	// cannot cure, or 60 s. After 60 s the caller should repeat the call with the same request ID, which keeps its
+	// place. A pause does not end the wait: callers join the queue and keep their places, but nobody is granted a permit
+	// until the pause ends.
 	Acquire(*AcquireRequest, grpc.ServerStreamingServer[AcquireResponse]) error
-	// Refresh keeps permits alive, many at once; each token has its own result.
+	// Refresh keeps permits alive, many in one call. Each token has its own result.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
-	// KeepAlive carries refreshes up, and results and notices of stopping and loss down.
+	// KeepAlive sends refreshes to the server, and returns results and notices of stops and losses.
 	KeepAlive(grpc.BidiStreamingServer[KeepAliveRequest, KeepAliveResponse]) error
-	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and
-	// changes nothing.
+	// Release ends a permit by its token. If the permit has already ended or was superseded, the response says how it
+	// ended, and nothing changes.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
-	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose
-	// answer changes nothing: denials and errors. It leaves every other one open, which its caller must then ask for by
-	// TryAcquire, so no caller of a batch waits for the log. A batch changes nothing: it may be repeated, and when it
-	// fails the outcome of no call is unknown.
+	// BatchTryAcquire evaluates many TryAcquires in one call, at a fraction of the cost of separate calls. It only
+	// returns responses that change nothing: denials and errors. It leaves all other requests open, and the caller must
+	// then call TryAcquire for those. So no caller of a batch waits for the log. A batch changes nothing: it can be
+	// repeated, and if it fails, no outcome is unknown.
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
-	// Revoke orders a holder to stop: its refreshes are refused from now on. It frees no slot.
+	// Revoke orders a holder to stop. Its refreshes are refused from now on. It does not free the slot.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as
-	// after a revoke without a drain. It frees nothing: the slot is free when the holder releases it, or at its deadline.
-	// The firing of a holder that is lost then may be claimed again, whatever firing_on_loss says. FAILED_PRECONDITION
-	// unless the definition allows takeovers and admits the caller.
+	// after a revoke without a drain. It does not free the slot: the slot is free when the holder releases it, or at its
+	// deadline. If the holder is then lost, its firing can be claimed again, whatever firing_on_loss is. It fails with
+	// FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
 	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
-	// AwaitFiring streams what becomes of a firing: its state now, then each change, until it has ended. A caller that
-	// lost a claim learns without polling whether the winner finished, failed, or was lost, and whether it may claim the
-	// firing now (OPEN).
+	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. A
+	// caller that lost a claim can thus learn without polling whether the winner finished, failed or was lost, and
+	// whether the firing can be claimed now (OPEN).
 	AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error
-	// CatchUp says which missed firings a caller is to run. It is advice and claims nothing: the caller then acquires
-	// with each firing, in order, and another caller may have claimed it first.
+	// CatchUp returns the missed firings that a caller should run. This is advice and claims nothing: the caller then
+	// acquires a permit for each firing, in order, and another caller may have claimed it first.
 	CatchUp(context.Context, *CatchUpRequest) (*CatchUpResponse, error)
-	// Clear frees a permit that on_expiry holds for an operator.
+	// Clear frees a permit that is held for an operator because of on_expiry.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
-	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is
-	// given back, and a later repeat never grants. It does not touch a permit that another request of the identity was
-	// granted, not even one that superseded this request's. The slot stays taken (cooling) for what is left of min_hold,
-	// as after a release.
+	// Cancel ends an acquire by its request ID. The acquire leaves the queue, a permit that this request was granted is
+	// released, and a later repeat is never granted. Cancel does not affect a permit granted to another request of the
+	// identity, even if that permit superseded the one of this request. The slot stays occupied (cooling) for the rest
+	// of min_hold, as after a release.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
-	// Verify says whether a token may still act on a resource: whether its permit was live at some moment between the
-	// call and the answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when
-	// the answer arrives, or while the write goes on that follows it: only a resource that compares tokens in the write
-	// itself knows that.
+	// Verify reports whether a token is still valid for a write to a resource: whether its permit was live at some
+	// moment between the call and the response. It changes nothing and refreshes nothing. It cannot guarantee that the
+	// permit is still live when the response arrives or during the write that follows. Only a resource that compares
+	// tokens as part of the write can guarantee that.
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
-	// ListHolders reads the permits that take slots.
+	// ListHolders returns the permits that occupy slots.
 	ListHolders(context.Context, *ListHoldersRequest) (*ListHoldersResponse, error)
-	// ListWaiters reads the queues. Only the leader knows them.
+	// ListWaiters returns the queues. Only the leader knows them.
 	ListWaiters(context.Context, *ListWaitersRequest) (*ListWaitersResponse, error)
 	mustEmbedUnimplementedPermitServiceServer()
 }

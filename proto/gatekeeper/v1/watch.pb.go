@@ -24,21 +24,21 @@ const (
 
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first revision wanted; 0 means from now on.
+	// The first revision to send; 0 means from now on.
 	FromRevision uint64 `protobuf:"varint,1,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
-	// Only semaphores whose names match one of these globs; none means all.
+	// Only semaphores whose names match one of these globs; empty means all.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// Also send permit events; without it only edits, pauses and cordons are sent.
+	// Also send permit events. Without it only edits, pauses and cordons are sent.
 	Permits bool `protobuf:"varint,3,opt,name=permits,proto3" json:"permits,omitempty"`
 	// As in ListDefinitions: only semaphores with these labels, before or after the event.
 	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Also report who waits and when permits expire, at once and then this often: 1 s to 1 min. Absent: never. Such a
-	// report covers at most 1 000 semaphores, by name; of more than that, names or labels must choose.
+	// Also report waiters and the deadlines of permits, immediately and then at this interval: 1 s to 1 min. Never if
+	// absent. A report covers at most 1 000 semaphores, by name; use names or labels to choose among more.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
-	// Instead of events, send the records of the semaphores that they are about, for pages that show how things are. They
-	// are collected over a tenth of a second, and over a second while they keep coming. An event about many semaphores,
-	// such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have changed come
-	// too.
+	// Instead of events, send the current records of the affected semaphores, for pages that show the current state.
+	// Records are collected for a tenth of a second, or for a second if changes keep coming. An event that affects many
+	// semaphores, such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have
+	// changed are also sent.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -119,16 +119,17 @@ func (x *WatchRequest) GetRecords() bool {
 type WatchResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Events []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
-	// All events up to this revision have been sent; resume from it + 1.
+	// All events up to this revision have been sent; resume from the next one.
 	Revision uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The wanted revisions are no longer held here: read everything again, then resume from revision + 1.
+	// The requested revisions are no longer available here. Read everything again, then resume from revision + 1.
 	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// With live_every, from the leader only: the message has no events, and the revision is that of the message before.
+	// With live_every, from the leader only. The message then has no events, and its revision is that of the previous
+	// message.
 	Live *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
-	// With records, the semaphores that have changed, as they are when the message is sent. Those with more than 1 000
-	// permits are left out.
+	// With records, the semaphores that have changed, in their state when the message is sent. Semaphores with more than
+	// 1 000 permits are left out.
 	Records []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
-	// With records, the names of those that have changed and have no definition.
+	// With records, the names of changed semaphores that have no definition.
 	Undefined     []string `protobuf:"bytes,6,rep,name=undefined,proto3" json:"undefined,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -206,10 +207,10 @@ func (x *WatchResponse) GetUndefined() []string {
 	return nil
 }
 
-// Live is what the leader alone knows, and keeps in memory, of the semaphores that are watched.
+// Live is the state of the watched semaphores that only the leader has, in memory.
 type Live struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By name. A semaphore that is not listed has no permits, and nobody waits for it.
+	// By name. A semaphore that is not listed has no permits and no waiters.
 	Semaphores []*LiveSemaphore `protobuf:"bytes,1,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	// There are more semaphores with permits or waiters than a report covers.
 	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
@@ -265,7 +266,7 @@ type LiveSemaphore struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Waiters   uint32                 `protobuf:"varint,2,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// Of the permits that take its slots, by token; at most 1 000.
+	// The deadlines of the permits that occupy its slots, by token; at most 1 000.
 	Deadlines     []*Deadline `protobuf:"bytes,3,rep,name=deadlines,proto3" json:"deadlines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -322,11 +323,11 @@ func (x *LiveSemaphore) GetDeadlines() []*Deadline {
 	return nil
 }
 
-// Deadline is when the leader ends a permit unless it is refreshed.
+// Deadline is the time at which the leader expires a permit unless it is refreshed.
 type Deadline struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// Counted from the message.
+	// Relative to the message.
 	ExpiresIn     *durationpb.Duration `protobuf:"bytes,2,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,15 +385,15 @@ type Event struct {
 	Semaphore  string                 `protobuf:"bytes,3,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Definition *DefinitionRecord      `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
 	Permit     *Permit                `protobuf:"bytes,5,opt,name=permit,proto3" json:"permit,omitempty"`
-	// The reason that its author gave, or what a change of the cluster's own did; for people.
+	// The reason given by its author, or a description of a change that the cluster made itself; for people to read.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
-	// Of cordons.
+	// Set for cordons.
 	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	// Of DRAINED and REVERTED: the change whose drain or time is over.
+	// Set for DRAINED and REVERTED: the change whose drain or time has ended.
 	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
-	// How the holder's permit ended, of every kind that ends one. A slot that is held or cools outlives its holder: HELD
-	// comes with EXPIRED, COOLING with either, and the later CLEARED or COOLING_ENDED has none.
+	// How the holder's permit ended; set for every kind that ends one. If the slot is held or cools, it remains occupied
+	// after that: HELD comes with EXPIRED, COOLING with any end, and the later CLEARED or COOLING_ENDED has none.
 	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

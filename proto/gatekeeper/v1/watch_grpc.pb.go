@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WatchService streams what happens, as it happens.
+// WatchService streams changes as they happen.
 type WatchServiceClient interface {
 	// Watch streams changes of definitions and permits from a revision on, in the order of their revisions.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
@@ -63,7 +63,7 @@ type WatchService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 // All implementations must embed UnimplementedWatchServiceServer
 // for forward compatibility.
 //
-// WatchService streams what happens, as it happens.
+// WatchService streams changes as they happen.
 type WatchServiceServer interface {
 	// Watch streams changes of definitions and permits from a revision on, in the order of their revisions.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error

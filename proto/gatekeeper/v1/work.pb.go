@@ -29,11 +29,11 @@ const (
 	JobState_JOB_STATE_UNSPECIFIED JobState = 0
 	// Its tasks are still being submitted.
 	JobState_JOB_STATE_RECEIVING JobState = 1
-	// Some of its tasks wait or are held.
+	// Some of its tasks are waiting or held.
 	JobState_JOB_STATE_OPEN JobState = 2
 	// All of its tasks have ended.
 	JobState_JOB_STATE_ENDED JobState = 3
-	// It hands out no more tasks. It is over once none is held.
+	// It hands out no more tasks. It is over when none is held.
 	JobState_JOB_STATE_CANCELLED JobState = 4
 )
 
@@ -86,7 +86,7 @@ type CancelCause int32
 
 const (
 	CancelCause_CANCEL_CAUSE_UNSPECIFIED CancelCause = 0
-	// Somebody asked for it.
+	// It was cancelled on request.
 	CancelCause_CANCEL_CAUSE_ASKED   CancelCause = 1
 	CancelCause_CANCEL_CAUSE_TIMEOUT CancelCause = 2
 	// The permit of its submitter has ended.
@@ -147,9 +147,9 @@ const (
 	TaskState_TASK_STATE_DONE TaskState = 3
 	// Its worker reported an error, or all of its workers were lost.
 	TaskState_TASK_STATE_FAILED TaskState = 4
-	// It had failed, and was given up.
+	// It failed and was given up.
 	TaskState_TASK_STATE_DROPPED TaskState = 5
-	// Its job was cancelled before it ended.
+	// Its job was cancelled before the task ended.
 	TaskState_TASK_STATE_CANCELLED TaskState = 6
 )
 
@@ -202,36 +202,36 @@ func (TaskState) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_work_proto_rawDescGZIP(), []int{2}
 }
 
-// JobSpec is what its submitter says of a job.
+// JobSpec is a job as its submitter describes it.
 type JobSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the job in the cluster. 1 to 256 bytes.
+	// The ID of the job in the cluster, 1 to 256 bytes.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Whose workers execute it.
+	// The semaphore whose workers execute the job.
 	Semaphore string            `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Labels    map[string]string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Who submits it, for people.
+	// The submitter, for people to read.
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	// Jobs of a semaphore are handed out in the order of their priorities, higher first, then as they were submitted.
+	// Jobs of a semaphore are handed out by priority, higher first, then in the order of their submission.
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
-	// How many workers a task is handed to; then it has failed. 0 means 3. A worker that returns a task unfinished does
+	// How many workers a task is handed to before it has failed. 0 means 3. A worker that returns a task unfinished does
 	// not count.
 	MaxAttempts uint32 `protobuf:"varint,6,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// The most bytes of a task's result. That much is reserved from the submission on, and at least the 256 bytes that a
-	// failure may have. Absent means 1 KiB.
+	// The maximum size of a task's result in bytes. This much is reserved when the job is submitted, and at least the
+	// 256 bytes that a failure can have. Absent means 1 KiB.
 	MaxResult *uint32 `protobuf:"varint,7,opt,name=max_result,json=maxResult,proto3,oneof" json:"max_result,omitempty"`
-	// Hand out a task whose worker reported an error again, while it has attempts left. Otherwise the error is its
-	// result.
+	// Hand a task out again if its worker reported an error, while it has attempts left. Otherwise the error is its
+	// outcome.
 	RetryFailed bool `protobuf:"varint,8,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	// How long the job may take from its submission on; then it is cancelled. Absent or 0: as long as it needs. A change
-	// of leader starts it again in full. What one attempt may take is max_hold of the semaphore.
+	// How long the job can take from its submission; after that it is cancelled. Absent or 0: no limit. A change of
+	// leader restarts the full time. max_hold of the semaphore limits a single attempt.
 	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// How long the job is kept after its end. Absent or 0 means 24 hours.
 	Retention *durationpb.Duration `protobuf:"bytes,10,opt,name=retention,proto3" json:"retention,omitempty"`
-	// The token of a live permit, of another semaphore: when that has ended, the job is cancelled. 0: the job outlives
-	// its submitter.
+	// The token of a live permit of another semaphore. When that permit has ended, the job is cancelled. 0: the job
+	// outlives its submitter.
 	SubmitterToken uint64 `protobuf:"varint,11,opt,name=submitter_token,json=submitterToken,proto3" json:"submitter_token,omitempty"`
-	// The semaphore of that permit was made for this job, and is deleted when the job is over.
+	// The semaphore of that permit, if it was created for this job; it is deleted when the job is over.
 	OwnSemaphore  string `protobuf:"bytes,12,opt,name=own_semaphore,json=ownSemaphore,proto3" json:"own_semaphore,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -355,19 +355,19 @@ type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Spec  *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	State JobState               `protobuf:"varint,2,opt,name=state,proto3,enum=gatekeeper.v1.JobState" json:"state,omitempty"`
-	// Nothing becomes of it any more, unless failed tasks are retried.
+	// The job does not change any more, unless failed tasks are retried.
 	Over bool `protobuf:"varint,3,opt,name=over,proto3" json:"over,omitempty"`
-	// Of its last change.
+	// The revision of its last change.
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Of its submission; it orders jobs of one priority.
+	// The revision of its submission; it orders jobs with the same priority.
 	SubmittedRevision uint64                 `protobuf:"varint,5,opt,name=submitted_revision,json=submittedRevision,proto3" json:"submitted_revision,omitempty"`
 	SubmittedAt       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=submitted_at,json=submittedAt,proto3" json:"submitted_at,omitempty"`
 	EndedAt           *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// Why it was cancelled, and by whom.
+	// Why and by whom it was cancelled.
 	CancelCause  CancelCause `protobuf:"varint,8,opt,name=cancel_cause,json=cancelCause,proto3,enum=gatekeeper.v1.CancelCause" json:"cancel_cause,omitempty"`
 	CancelAuthor string      `protobuf:"bytes,9,opt,name=cancel_author,json=cancelAuthor,proto3" json:"cancel_author,omitempty"`
 	CancelReason string      `protobuf:"bytes,10,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
-	// How many tasks it has, and how many of them are in each state.
+	// The number of its tasks, and of the tasks in each state.
 	Tasks     uint32 `protobuf:"varint,11,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	Waiting   uint32 `protobuf:"varint,12,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	Held      uint32 `protobuf:"varint,13,opt,name=held,proto3" json:"held,omitempty"`
@@ -375,9 +375,9 @@ type Job struct {
 	Failed    uint32 `protobuf:"varint,15,opt,name=failed,proto3" json:"failed,omitempty"`
 	Dropped   uint32 `protobuf:"varint,16,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	Cancelled uint32 `protobuf:"varint,17,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
-	// What it stores and has reserved, in bytes.
+	// The bytes that it stores and has reserved.
 	Bytes uint64 `protobuf:"varint,18,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// Cause, author and reason of its cancel for a person, as "by ann: wrong bucket".
+	// Cause, author and reason of its cancellation, for people to read, such as "by ann: wrong bucket".
 	CancelText    string `protobuf:"bytes,19,opt,name=cancel_text,json=cancelText,proto3" json:"cancel_text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -550,26 +550,27 @@ type Task struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Index uint32                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	State TaskState              `protobuf:"varint,2,opt,name=state,proto3,enum=gatekeeper.v1.TaskState" json:"state,omitempty"`
-	// Workers that it was handed to, without those that returned it unfinished.
+	// The number of workers it was handed to, excluding those that returned it unfinished.
 	Attempts uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// Of the permit that carries it, or carried it last; 0: none yet.
+	// The token of the permit that holds it, or last held it; 0 if none has yet.
 	Token uint64 `protobuf:"varint,4,opt,name=token,proto3" json:"token,omitempty"`
-	// Who holds it; absent when nobody does.
+	// The worker that holds it; absent if none does.
 	Worker *Identity `protobuf:"bytes,5,opt,name=worker,proto3" json:"worker,omitempty"`
-	// Of its last change.
+	// The revision of its last change.
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Only where asked for, and gone once it is done.
+	// Only set if requested; removed once the task is done.
 	Payload []byte `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
-	// Only where asked for.
+	// Only set if requested.
 	Result []byte `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`
-	// What was said of the last attempt that failed or went back, also while the next one runs. Of a CANCELLED task, why
-	// its job was cancelled.
+	// The message of the last attempt that failed or was returned, even while the next attempt runs. For a CANCELLED
+	// task, why its job was cancelled.
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
-	// What its worker reported last; only in answers of the leader.
+	// The last progress report of its worker; only in responses of the leader.
 	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// The permit of that token: as it is, or how it ended, as long as the journal knows it. Only in answers of ListTasks.
+	// The permit with that token: its current state, or how it ended, for as long as the journal has it. Only in
+	// responses of ListTasks.
 	Permit *Permit `protobuf:"bytes,11,opt,name=permit,proto3" json:"permit,omitempty"`
-	// How often a worker returned it unfinished. attempts does not count these.
+	// How often a worker returned it unfinished; not counted in attempts.
 	Returns       uint32 `protobuf:"varint,12,opt,name=returns,proto3" json:"returns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -689,7 +690,7 @@ func (x *Task) GetReturns() uint32 {
 	return 0
 }
 
-// Progress is how far a worker has come with a task. It is not stored.
+// Progress is a worker's progress with a task. It is not stored.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 0 to 1.
@@ -746,11 +747,11 @@ func (x *Progress) GetText() string {
 
 type SubmitJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the first message.
+	// Only in the first message.
 	Job *JobSpec `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
 	// Payloads, at most 64 KiB each unless the settings say otherwise.
 	Tasks [][]byte `protobuf:"bytes,2,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	// These are the last tasks.
+	// This message has the last tasks.
 	Last          bool `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -950,11 +951,11 @@ func (x *GetJobResponse) GetJob() *Job {
 
 type ListJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Empty: of all semaphores.
+	// Empty means all semaphores.
 	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	// Selects by label, as in ListDefinitions: "team=billing,tier!=test".
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Empty: in any.
+	// Empty means all states.
 	States []JobState `protobuf:"varint,3,rep,packed,name=states,proto3,enum=gatekeeper.v1.JobState" json:"states,omitempty"`
 	// As in ListDefinitions.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -1031,7 +1032,7 @@ func (x *ListJobsRequest) GetPageToken() string {
 type ListJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Jobs  []*Job                 `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
-	// Empty: there are no more.
+	// Empty if there are no more jobs.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1084,7 +1085,7 @@ func (x *ListJobsResponse) GetNextPageToken() string {
 type ListTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   string                 `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// Empty: in any.
+	// Empty means all states.
 	States   []TaskState `protobuf:"varint,2,rep,packed,name=states,proto3,enum=gatekeeper.v1.TaskState" json:"states,omitempty"`
 	Payloads bool        `protobuf:"varint,3,opt,name=payloads,proto3" json:"payloads,omitempty"`
 	Results  bool        `protobuf:"varint,4,opt,name=results,proto3" json:"results,omitempty"`
@@ -1172,7 +1173,7 @@ type ListTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Tasks []*Task                `protobuf:"bytes,1,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	Job   *Job                   `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
-	// Where the next page begins; 0: there is none.
+	// The first index of the next page; 0 if there is none.
 	Next          uint32 `protobuf:"varint,3,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1293,9 +1294,9 @@ func (x *FollowJobRequest) GetResults() bool {
 
 type FollowJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Up to here the caller has seen every change. 0: the rest of the same changes follows.
+	// The caller has received every change up to this revision. 0: more of the same changes follow.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The job as it is now; absent when only more of its tasks follow.
+	// The current state of the job; absent if only more of its tasks follow.
 	Job *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
 	// Tasks that have changed, in any order.
 	Tasks         []*Task `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
@@ -1426,7 +1427,7 @@ func (x *CancelJobRequest) GetSubmittedRevision() uint64 {
 type CancelJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// It was over, or cancelled, before.
+	// It was already over or cancelled.
 	Repeated      bool `protobuf:"varint,2,opt,name=repeated,proto3" json:"repeated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1479,10 +1480,10 @@ func (x *CancelJobResponse) GetRepeated() bool {
 type RetryTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Empty: all that have failed.
+	// Empty means all failed tasks.
 	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
-	// Only tasks that had failed by this revision: that of a Job which the caller has seen. A repeat then changes nothing
-	// more, however late it comes. 0: tasks that have failed when the call is carried out.
+	// Only tasks that had failed by this revision, which is that of a Job that the caller has seen. A repeat then
+	// changes nothing more, however late it arrives. 0: tasks that have failed when the call is executed.
 	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1542,7 +1543,7 @@ func (x *RetryTasksRequest) GetAsOf() uint64 {
 type RetryTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// How many tasks this call hands out again; 0 for a repeat.
+	// The number of tasks that this call hands out again; 0 for a repeat.
 	Tasks         uint32 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1595,7 +1596,7 @@ func (x *RetryTasksResponse) GetTasks() uint32 {
 type DropTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Empty: all that have failed.
+	// Empty means all failed tasks.
 	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	// As in RetryTasksRequest.
 	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
@@ -1657,7 +1658,7 @@ func (x *DropTasksRequest) GetAsOf() uint64 {
 type DropTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// How many tasks this call drops; 0 for a repeat.
+	// The number of tasks that this call drops; 0 for a repeat.
 	Tasks         uint32 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1710,7 +1711,7 @@ func (x *DropTasksResponse) GetTasks() uint32 {
 type DeleteJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only the job of that submission (Job.submitted_revision); 0: the one that has the id.
+	// Only the job with this Job.submitted_revision; 0: the job that has the ID.
 	SubmittedRevision uint64 `protobuf:"varint,2,opt,name=submitted_revision,json=submittedRevision,proto3" json:"submitted_revision,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1804,8 +1805,8 @@ func (x *DeleteJobResponse) GetRevision() uint64 {
 	return 0
 }
 
-// WorkRequest is one frame of a worker. A frame with only its number shows that the worker is there; send one at least
-// every 10 s, because what a worker may count on is measured from its frames.
+// WorkRequest is one frame of a worker. A frame with only its number shows that the worker is alive. Send a frame at
+// least every 10 s, because the time for which a worker can rely on its permits is measured from its frames.
 type WorkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -1816,7 +1817,7 @@ type WorkRequest struct {
 	//	*WorkRequest_Take
 	//	*WorkRequest_Drain
 	Kind isWorkRequest_Kind `protobuf_oneof:"kind"`
-	// Rises by one with each message of a stream, from 1.
+	// Increases by one with each message of a stream, from 1.
 	Frame         uint64 `protobuf:"varint,6,opt,name=frame,proto3" json:"frame,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1916,12 +1917,12 @@ type isWorkRequest_Kind interface {
 }
 
 type WorkRequest_Offer struct {
-	// The first message.
+	// Only in the first message.
 	Offer *WorkOffer `protobuf:"bytes,1,opt,name=offer,proto3,oneof"`
 }
 
 type WorkRequest_End struct {
-	// A task has ended: its permit is released.
+	// A task has ended; its permit is released.
 	End *TaskEnd `protobuf:"bytes,2,opt,name=end,proto3,oneof"`
 }
 
@@ -1930,13 +1931,13 @@ type WorkRequest_Progress struct {
 }
 
 type WorkRequest_Take struct {
-	// Ask for more tasks.
+	// Requests more tasks.
 	Take *WorkTake `protobuf:"bytes,4,opt,name=take,proto3,oneof"`
 }
 
 type WorkRequest_Drain struct {
-	// Hand out no more tasks. The stream ends once the caller has closed its side and all ends that it sent are
-	// answered.
+	// Requests that no more tasks are handed out. The stream ends after the caller has closed its side and all ends
+	// that it sent are answered.
 	Drain *WorkDrain `protobuf:"bytes,5,opt,name=drain,proto3,oneof"`
 }
 
@@ -1950,16 +1951,16 @@ func (*WorkRequest_Take) isWorkRequest_Kind() {}
 
 func (*WorkRequest_Drain) isWorkRequest_Kind() {}
 
-// WorkOffer says who works, and how much at a time.
+// WorkOffer is a worker's offer, with the number of tasks it can take.
 type WorkOffer struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Each task is held under this identity, with a part behind the holder id that is drawn for it. At most 200 bytes of
-	// holder id.
+	// Each task is held under this identity. A suffix generated for the task is appended to the holder ID, which can
+	// have at most 200 bytes.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// How many tasks the worker can have now, 0 to 1 000. Each task uses one up; take asks for more.
+	// How many tasks the worker can take now, 0 to 1 000. Each task uses up one; take asks for more.
 	Slots uint32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
-	// Of each permit; 0 means 1.
+	// The weight of each permit; 0 means 1.
 	Weight uint32 `protobuf:"varint,4,opt,name=weight,proto3" json:"weight,omitempty"`
 	// As in TryAcquire.
 	Metadata      map[string]string `protobuf:"bytes,5,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -2034,7 +2035,7 @@ func (x *WorkOffer) GetMetadata() map[string]string {
 
 type WorkTake struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many more tasks, 1 to 1 000.
+	// The number of additional tasks, 1 to 1 000.
 	Slots         uint32 `protobuf:"varint,1,opt,name=slots,proto3" json:"slots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2115,17 +2116,17 @@ func (*WorkDrain) Descriptor() ([]byte, []int) {
 
 type TaskEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of the task's permit.
+	// The token of the task's permit.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// UNSPECIFIED and DONE: result is the result. FAILED: it has ended with an error, failure says which. NOT_RUN and
-	// CUT_SHORT: it goes back, and the attempt is not counted; failure may say why.
+	// UNSPECIFIED and DONE: result is the result. FAILED: the task ended with an error, described by failure. NOT_RUN
+	// and CUT_SHORT: the task is returned and the attempt does not count; failure can give the reason.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// At most max_result bytes. With FAILED it is kept if it fits with the failure into max_result, or into 256 bytes if
-	// that is more.
+	// At most max_result bytes. With FAILED it is kept if it fits, together with the failure, into max_result, or into
+	// 256 bytes if that is more.
 	Result []byte `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
-	// At most 256 bytes; a longer one is cut.
+	// At most 256 bytes; a longer text is cut.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
-	// Take another task instead.
+	// Take another task in its place.
 	Next          bool `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2334,13 +2335,13 @@ type WorkResponse_Task struct {
 }
 
 type WorkResponse_Ended struct {
-	// What became of a TaskEnd.
+	// The outcome of a TaskEnd.
 	Ended *TaskEnded `protobuf:"bytes,2,opt,name=ended,proto3,oneof"`
 }
 
 type WorkResponse_Denial struct {
-	// The semaphore does not let this worker in, or is paused. It is asked again when something changes; the message
-	// comes once for each reason, and for each pause.
+	// The semaphore does not admit this worker, or is paused. The request is evaluated again when something changes.
+	// This message is sent once for each reason, and for each pause.
 	Denial *Denial `protobuf:"bytes,3,opt,name=denial,proto3,oneof"`
 }
 
@@ -2352,7 +2353,7 @@ func (*WorkResponse_Denial) isWorkResponse_Kind() {}
 
 type TaskGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its permit. The caller may count on it from the time at which it sent that frame plus grant.waited, for the
+	// Its permit. The caller can rely on it from the time at which it sent that frame plus grant.waited, for the
 	// permit's duration less the margin.
 	Grant         *Grant   `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
 	Frame         uint64   `protobuf:"varint,2,opt,name=frame,proto3" json:"frame,omitempty"`
@@ -2423,15 +2424,17 @@ func (x *TaskGrant) GetJob() *JobSpec {
 type TaskEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// The report is recorded, by this end or, when it is a repeat, by the first one: as the end of the task, or as
-	// Task.failure of a task that waits for its next attempt, if the job has retry_failed. Nothing is recorded of NOT_RUN
-	// and CUT_SHORT. After another worker got the task, a caller that states two different ends of one token can be
-	// answered true for the second one, and false for a repeat of one that came late, when the permit had expired.
+	// The report is recorded, by this end or, for a repeat, by the first one: as the end of the task or, if the job has
+	// retry_failed, as Task.failure of a task that waits for its next attempt. For NOT_RUN and CUT_SHORT nothing is
+	// recorded. After another worker got the task, two exceptions apply: a caller that sends two different ends for one
+	// token can get true for the second one, and the repeat of an end that arrived after the permit had expired can get
+	// false.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
-	// Why not, for people: another worker has the task, or its job is over or was deleted, or see refused.
+	// Why it is not recorded, for people to read: another worker has the task, its job is over or was deleted, or see
+	// refused.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The end was refused, because its result is too large, for example. Nothing happened, and the permit is still the
-	// caller's: send another end.
+	// The end was refused, for example because its result is too large. Nothing happened, and the caller still holds the
+	// permit: send another end.
 	Refused       bool `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2497,7 +2500,7 @@ func (x *TaskEnded) GetRefused() bool {
 
 type ListWorkersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Empty: of all semaphores.
+	// Empty means all semaphores.
 	Semaphore     string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2543,7 +2546,7 @@ func (x *ListWorkersRequest) GetSemaphore() string {
 type ListWorkersResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Workers []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
-	// Workers without a stream to the leader that still hold tasks: they were lost, or will come back. away of each is
+	// Workers without a stream to the leader that still hold tasks: they were lost, or will reconnect. Each has away
 	// set.
 	Away          []*Worker `protobuf:"bytes,2,rep,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2594,7 +2597,7 @@ func (x *ListWorkersResponse) GetAway() []*Worker {
 	return nil
 }
 
-// Worker is a stream on which somebody offers to work, or somebody without a stream who still holds tasks.
+// Worker is a stream that offers to work, or a worker without a stream that still holds tasks.
 type Worker struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -2602,11 +2605,11 @@ type Worker struct {
 	// How many more tasks it would take.
 	Free     uint32 `protobuf:"varint,3,opt,name=free,proto3" json:"free,omitempty"`
 	Draining bool   `protobuf:"varint,4,opt,name=draining,proto3" json:"draining,omitempty"`
-	// What it holds.
+	// The tasks that it holds.
 	Tasks []*HeldTask `protobuf:"bytes,5,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	// Why the semaphore does not let it in, if so.
+	// The reason if the semaphore does not admit it.
 	Denied Reason `protobuf:"varint,6,opt,name=denied,proto3,enum=gatekeeper.v1.Reason" json:"denied,omitempty"`
-	// It is free, and tasks wait: what is missing is a permit.
+	// It is free and tasks wait, but no permit is available.
 	Waiting bool `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	// It has no stream to the leader. Nobody else gets its tasks before their permits have ended.
 	Away          bool `protobuf:"varint,8,opt,name=away,proto3" json:"away,omitempty"`
@@ -2706,12 +2709,12 @@ type HeldTask struct {
 	Index    uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Token    uint64                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	Progress *Progress              `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
-	// As in Task: workers that it was handed to, this one included.
+	// As in Task: the number of workers it was handed to, including this one.
 	Attempts uint32 `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// When it was handed over, by the leader's clock: for people only.
+	// When it was handed to the worker, by the leader's clock; for display only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
-	// Of its permit. HELD: the worker was lost, and an operator must clear the slot before another one gets the task.
-	// COOLING: the worker was lost, and another one gets the task when expires_in has passed.
+	// The state of its permit. HELD: the worker was lost, and an operator must clear the slot before another worker gets
+	// the task. COOLING: the worker was lost, and another worker gets the task when expires_in has passed.
 	State PermitState `protobuf:"varint,7,opt,name=state,proto3,enum=gatekeeper.v1.PermitState" json:"state,omitempty"`
 	// As in Permit.
 	ExpiresIn     *durationpb.Duration `protobuf:"bytes,8,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`

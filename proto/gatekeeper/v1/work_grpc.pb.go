@@ -36,45 +36,46 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WorkService shares tasks among workers.
+// WorkService distributes tasks to workers.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker stands in the semaphore's ordinary
-// queue, and its grant carries a task: it holds the task by its permit, keeps it by refreshing the permit, and ends it
-// by releasing the permit with a result. Where the semaphore admits nobody, no task is handed out.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary
+// queue, and its grant carries a task. It holds the task by its permit, keeps it by refreshing the permit, and ends it
+// by releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
 //
-// A task is executed at least once, and its result is recorded exactly once. Feature level 4.
+// A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceClient interface {
-	// SubmitJob stores a job. The first message has the job; every message may bring tasks, in their order; the last one
-	// says so. Workers get its tasks once all of it is committed, and a stream that ends earlier leaves nothing.
-	// Submitting the id of a job that is there returns that job if the content is the same, and fails with ALREADY_EXISTS
-	// and reason JOB_DIFFERS if it is not. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would
-	// exceed.
+	// SubmitJob stores a job. The first message has the job, every message can have tasks, in their order, and the last
+	// one is marked as such. Workers get the tasks after all of the job is committed; a stream that ends earlier stores
+	// nothing. If a job with the ID exists, it is returned if the content is the same; otherwise the call fails with
+	// ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job
+	// would exceed.
 	SubmitJob(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitJobRequest, SubmitJobResponse], error)
-	// GetJob reads a job and how many of its tasks are in each state.
+	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*GetJobResponse, error)
-	// ListJobs reads jobs in the order of their submission.
+	// ListJobs returns jobs in the order of their submission.
 	ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error)
-	// ListTasks reads the tasks of a job by index.
+	// ListTasks returns the tasks of a job ordered by index.
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
-	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until
-	// the job is over. So a caller that names the revision of the last message that it has seen gets only what it lacks.
+	// FollowJob streams a job: its current state with the tasks that have changed after a revision, then each change,
+	// until the job is over. A caller that sends the revision of the last message it has seen gets only what it has
+	// missed.
 	FollowJob(ctx context.Context, in *FollowJobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowJobResponse], error)
-	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over
-	// changes nothing.
+	// CancelJob stops handing out tasks of a job and orders the workers of held tasks to stop. Cancelling a job that is
+	// over changes nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that
-	// have failed since.
+	// RetryTasks hands failed tasks out again. With as_of a repeat is harmless; without it, a repeat also retries tasks
+	// that have failed since.
 	RetryTasks(ctx context.Context, in *RetryTasksRequest, opts ...grpc.CallOption) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed
-	// since.
+	// DropTasks gives failed tasks up. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
+	// failed since.
 	DropTasks(ctx context.Context, in *DropTasksRequest, opts ...grpc.CallOption) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with
-	// submitted_revision; without it, it removes a job that was submitted under the same id since, and is over.
+	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB. With submitted_revision a
+	// repeat is harmless; without it, a repeat removes a later job with the same ID if that job is over.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*DeleteJobResponse, error)
-	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or
-	// Refresh, as any others. A stream that breaks ends no permit.
+	// Work delivers tasks to a worker and takes their results. The permits of its tasks are kept alive by KeepAlive or
+	// Refresh, like any others. A broken stream ends no permit.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
-	// ListWorkers reads who offers to work, and who holds tasks. Only the leader knows.
+	// ListWorkers returns the workers that offer to work or hold tasks. Only the leader knows them.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
 }
 
@@ -215,45 +216,46 @@ func (c *workServiceClient) ListWorkers(ctx context.Context, in *ListWorkersRequ
 // All implementations must embed UnimplementedWorkServiceServer
 // for forward compatibility.
 //
-// WorkService shares tasks among workers.
+// WorkService distributes tasks to workers.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker stands in the semaphore's ordinary
-// queue, and its grant carries a task: it holds the task by its permit, keeps it by refreshing the permit, and ends it
-// by releasing the permit with a result. Where the semaphore admits nobody, no task is handed out.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary
+// queue, and its grant carries a task. It holds the task by its permit, keeps it by refreshing the permit, and ends it
+// by releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
 //
-// A task is executed at least once, and its result is recorded exactly once. Feature level 4.
+// A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceServer interface {
-	// SubmitJob stores a job. The first message has the job; every message may bring tasks, in their order; the last one
-	// says so. Workers get its tasks once all of it is committed, and a stream that ends earlier leaves nothing.
-	// Submitting the id of a job that is there returns that job if the content is the same, and fails with ALREADY_EXISTS
-	// and reason JOB_DIFFERS if it is not. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job would
-	// exceed.
+	// SubmitJob stores a job. The first message has the job, every message can have tasks, in their order, and the last
+	// one is marked as such. Workers get the tasks after all of the job is committed; a stream that ends earlier stores
+	// nothing. If a job with the ID exists, it is returned if the content is the same; otherwise the call fails with
+	// ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job
+	// would exceed.
 	SubmitJob(grpc.ClientStreamingServer[SubmitJobRequest, SubmitJobResponse]) error
-	// GetJob reads a job and how many of its tasks are in each state.
+	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(context.Context, *GetJobRequest) (*GetJobResponse, error)
-	// ListJobs reads jobs in the order of their submission.
+	// ListJobs returns jobs in the order of their submission.
 	ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error)
-	// ListTasks reads the tasks of a job by index.
+	// ListTasks returns the tasks of a job ordered by index.
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
-	// FollowJob streams a job: as it is now, with the tasks that have changed after a revision, then each change, until
-	// the job is over. So a caller that names the revision of the last message that it has seen gets only what it lacks.
+	// FollowJob streams a job: its current state with the tasks that have changed after a revision, then each change,
+	// until the job is over. A caller that sends the revision of the last message it has seen gets only what it has
+	// missed.
 	FollowJob(*FollowJobRequest, grpc.ServerStreamingServer[FollowJobResponse]) error
-	// CancelJob has no more tasks handed out, and orders the workers of held tasks to stop. Cancelling a job that is over
-	// changes nothing.
+	// CancelJob stops handing out tasks of a job and orders the workers of held tasks to stop. Cancelling a job that is
+	// over changes nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again. A repeat is harmless with as_of; without it, it also retries tasks that
-	// have failed since.
+	// RetryTasks hands failed tasks out again. With as_of a repeat is harmless; without it, a repeat also retries tasks
+	// that have failed since.
 	RetryTasks(context.Context, *RetryTasksRequest) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up. A repeat is harmless with as_of; without it, it may drop tasks that have failed
-	// since.
+	// DropTasks gives failed tasks up. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
+	// failed since.
 	DropTasks(context.Context, *DropTasksRequest) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB, and is harmless with
-	// submitted_revision; without it, it removes a job that was submitted under the same id since, and is over.
+	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB. With submitted_revision a
+	// repeat is harmless; without it, a repeat removes a later job with the same ID if that job is over.
 	DeleteJob(context.Context, *DeleteJobRequest) (*DeleteJobResponse, error)
-	// Work carries tasks to a worker, and their results back. The permits of its tasks are kept alive by KeepAlive or
-	// Refresh, as any others. A stream that breaks ends no permit.
+	// Work delivers tasks to a worker and takes their results. The permits of its tasks are kept alive by KeepAlive or
+	// Refresh, like any others. A broken stream ends no permit.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
-	// ListWorkers reads who offers to work, and who holds tasks. Only the leader knows.
+	// ListWorkers returns the workers that offer to work or hold tasks. Only the leader knows them.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)
 	mustEmbedUnimplementedWorkServiceServer()
 }

@@ -20,6 +20,6 @@
 //
 // # Compatibility
 //
-// The promise is that of package client, within major version 1. Package robfig/cron/v3 is part of this package's API.
+// The promise of package client applies, within major version 1. Package robfig/cron/v3 is part of this package's API.
 // A new major version of it will get a new package here.
 package cron

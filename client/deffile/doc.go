@@ -24,7 +24,7 @@
 //
 // # Compatibility
 //
-// The promise is that of package client, within major version 1. Every later version reads a file to the same
+// The promise of package client applies, within major version 1. Every later version reads a file to the same
 // definitions. New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse
 // reads all of it.
 package deffile

@@ -17,6 +17,6 @@
 //
 // # Compatibility
 //
-// The promise is that of package client, within major version 1. It includes the table and its columns, Header, and the
+// The promise of package client applies, within major version 1. It includes the table and its columns, Header, and the
 // status codes of Handler, because processes of different versions share them.
 package fence

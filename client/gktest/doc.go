@@ -41,7 +41,7 @@
 //
 // # Compatibility
 //
-// For the functions and methods here, the promise is that of package client, within major version 1. The times that a
+// The promise of package client applies to the functions and methods here, within major version 1. The times that a
 // test observes on virtual time follow the server's rules, which a minor version may improve. Test what a job
 // guarantees, not how many milliseconds a step takes.
 package gktest

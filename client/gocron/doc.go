@@ -35,7 +35,7 @@
 //
 // # Compatibility
 //
-// The promise is that of package client, within major version 1. Package go-co-op/gocron/v2 is part of this package's
+// The promise of package client applies, within major version 1. Package go-co-op/gocron/v2 is part of this package's
 // API. A new major version of it will get a new package here. A minor version may determine the due time of a run more
 // precisely if gocron exposes more.
 package gocron

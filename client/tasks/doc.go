@@ -51,7 +51,7 @@
 //
 // # Compatibility
 //
-// The promise is that of package client, within major version 1. Package go-co-op/gocron/v2 is part of this package's
+// The promise of package client applies, within major version 1. Package go-co-op/gocron/v2 is part of this package's
 // API. A new major version of it will get a new package here. The messages of the HTTP probe and its handler may gain
 // fields.
 package tasks

@@ -6,7 +6,7 @@
 //
 // # Compatibility
 //
-// The promise is that of package client, within major version 1.
+// The promise of package client applies, within major version 1.
 package weighted
 
 import (

@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Add schedules a job that runs only while it holds a permit. Each activation is claimed by one of all processes with
-// the same timetable. The job's context is cancelled with ctx, and when the permit must be given up. Errors of the job
-// are logged, and client.WithHooks reports more. Add returns an error if spec cannot be parsed.
+// Add schedules a job that runs only while it holds a permit. Among all processes with the same timetable, one claims
+// each activation. The job's context is cancelled with ctx, and when the permit must be given up. Errors of the job are
+// logged, and client.WithHooks reports more. Add returns an error if spec cannot be parsed.
 //
 // An activation does not run if its entry is removed before the job has asked for a permit. To run the job by hand,
 // call runner.Run; running the entry's own job would count as its previous activation.

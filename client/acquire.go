@@ -20,30 +20,30 @@ import (
 const (
 	// waitTimeout bounds one Acquire call. The server ends it after 60 s.
 	waitTimeout = 75 * time.Second
-	// lastWord bounds what is sent to the servers after the caller's context has ended.
+	// lastWord bounds a call that is still made after the caller's context has ended.
 	lastWord = 2 * time.Second
 )
 
-// answer is what one attempt brought; exactly one of grant and denial is set, or repeat.
+// answer is the result of one attempt. Either grant, denial or repeat is set.
 type answer struct {
 	grant  *gatekeeperv1.Grant
 	denial *gatekeeperv1.Denial
-	// repeat: the server ended the call, still waiting.
+	// repeat is set if the server ended the call while the request was waiting.
 	repeat bool
-	// belief is set with grant.
+	// belief is set together with grant.
 	belief belief
 }
 
-// asking is one attempt. It reads the clock before it hands the call to the transport.
+// asking makes one attempt. It must read the clock before it hands the call to the transport.
 type asking func(context.Context, *link, *acquisition) (answer, error)
 
-// acquire makes attempts until there is an answer; timeout bounds each.
+// acquire makes attempts until one is answered; timeout bounds each attempt.
 func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask asking) (*Permit, error) {
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // no outage: nobody was asked
+		return nil, ctx.Err() // not an outage: no server was called
 	}
 	if a.weightless {
-		return nil, invalidField("weight", "0", "must be above 0") // the API takes 0 for its default
+		return nil, invalidField("weight", "0", "must be above 0") // the API treats 0 as unset
 	}
 	if err := c.renewer.enter(ctx, a); err != nil {
 		return nil, err
@@ -58,15 +58,15 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 			return err
 		})
 		if revision, tooOld := tooOldSince(err); tooOld && !a.named && revision > a.revision {
-			// The servers may have forgotten requests since this one was drawn, so they cannot tell whether it is new.
-			// A permit that it had has ended.
+			// The servers may have forgotten requests that are as old as this one, so they cannot tell whether it is
+			// new. If it was granted a permit, that permit has ended.
 			c.saw(revision)
 			a.draw(revision)
 			got.repeat = true
 			continue
 		}
 		if err != nil {
-			// An earlier attempt, or the place in the queue, may have been granted.
+			// An earlier attempt, or the waiter in the queue, may have been granted a permit.
 			if tries > 1 && !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
 				c.takeBack(a)
 			}
@@ -84,7 +84,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	return p, nil
 }
 
-// wait makes attempts of Acquire.
+// wait makes attempts of Acquire until one is answered.
 func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	started := time.Now()
 	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *link, a *acquisition) (answer, error) {
@@ -92,8 +92,8 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	})
 }
 
-// timedOut is the denial of an acquisition whose time in the queue is over. Who holds is read now, if that is quickly
-// done.
+// timedOut returns the denial of an acquisition that waited in the queue for too long. It includes the current holders
+// if a server reports them within lastWord.
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *DeniedError {
 	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
@@ -108,14 +108,14 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	defer cancel()
 	r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: []string{a.semaphore}, PageSize: maxPage})
 	if err != nil {
-		return d // the denial stands without it
+		return d // the holders are optional
 	}
 	d.HolderCount = len(r.GetPermits())
 	d.Holders = r.GetPermits()[:min(d.HolderCount, maxHolders)]
 	return d
 }
 
-// pausedText says until when a semaphore is paused, and why.
+// pausedText describes a pause: until when it lasts, and why.
 func pausedText(p *gatekeeperv1.Pause) string {
 	text := "paused"
 	if p.GetUntil() != nil {
@@ -127,7 +127,7 @@ func pausedText(p *gatekeeperv1.Pause) string {
 	return text
 }
 
-// invalidField refuses a request that no message can hold, as a server would.
+// invalidField returns the error that a server would return for a request that the API's message cannot represent.
 func invalidField(field, value, rule string) error {
 	s := status.New(codes.InvalidArgument, fmt.Sprintf("the %s is %s and %s", field, value, rule))
 	return &InvalidFieldError{Field: field, Value: value, Rule: rule, StatusError: &StatusError{
@@ -135,7 +135,7 @@ func invalidField(field, value, rule string) error {
 	}}
 }
 
-// brief is a time without the digits that nobody reads.
+// brief rounds a duration for people.
 func brief(d time.Duration) time.Duration {
 	if d < 100*time.Millisecond {
 		return d
@@ -143,14 +143,15 @@ func brief(d time.Duration) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// maxHolders is how many holders a denial names.
+// maxHolders is how many holders a denial contains at most.
 const maxHolders = 16
 
-// takeBack lets the servers know that nobody counts on this acquisition, whatever became of it: it leaves the queue,
-// and a permit that was granted to it is free. If it does not get through, the permit expires.
+// takeBack asks the servers to undo an acquisition that this process no longer counts on, whatever its outcome was: it
+// leaves the queue, and a permit that was granted to it becomes free. If the cancellation does not get through, the
+// permit expires.
 //
-// A request that the application named is not taken back. The application, or its next process, may repeat it, and a
-// cancellation that arrives late would end the permit that the repeat was answered with.
+// A request with an id from the application is not taken back. The application, or the process that replaces it, may
+// repeat the request, and a late cancellation would end the permit that the repeat was granted.
 func (c *Client) takeBack(a *acquisition) {
 	if a.named {
 		return
@@ -167,7 +168,7 @@ func (c *Client) takeBack(a *acquisition) {
 	}
 }
 
-// tryOnce is an attempt of TryAcquire.
+// tryOnce makes one attempt of TryAcquire.
 func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answer, error) {
 	var p peer.Peer
 	sent := c.settings.clock.Now()
@@ -182,9 +183,9 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 	return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
 }
 
-// waitOnce is an attempt of Acquire, after waited in earlier ones.
+// waitOnce makes one attempt of Acquire. waited is the time that earlier attempts have waited.
 func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waited time.Duration) (answer, error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer was read
+	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer has been read
 	defer cancel()
 	a.place = nil
 	var p peer.Peer
@@ -225,19 +226,19 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	}
 }
 
-// saw notes a revision of the cluster that an answer had.
+// saw records a cluster revision from an answer.
 func (c *Client) saw(revision uint64) {
 	for seen := c.seen.Load(); revision > seen && !c.seen.CompareAndSwap(seen, revision); seen = c.seen.Load() {
 	}
 }
 
-// errNoAnswer is a call that ended well and said nothing: as good as no call.
+// errNoAnswer is the error of a stream that ended without an error and without an answer. The call is retried.
 var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without an answer")
 
-// errNonsense is an answer that no server of ours gives.
-var errNonsense = status.Error(codes.Internal, "the server's answer makes no sense: it grants no permit and denies none, or one without a token or a duration")
+// errNonsense is the error for an answer that no Gatekeeper server sends.
+var errNonsense = status.Error(codes.Internal, "the server's answer is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
 
-// answer checks an answer and counts what it is good for.
+// answer validates an answer, and works out how long a granted permit can be counted on.
 func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {
 	if d != nil {
 		return answer{denial: d}, nil

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Begin acquires the permit of one run by the Runner's policies, for schedulers that call the job themselves; everybody
-// else calls Run. The Run must be ended. A zero due claims no firing.
+// Begin acquires a permit for one run, following the Runner's policies. It is for schedulers that call the job
+// themselves; everyone else calls Run. The caller must end the Run that Begin returns. A zero due claims no firing.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	var opts []AcquireOption
 	if !due.IsZero() {
@@ -39,7 +39,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	return r.newRun(ctx, due, nil), nil
 }
 
-// ask asks until the policies say that it is enough.
+// ask asks for a permit until the policies make it stop.
 func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	policy := DenialSkip
 	if r.denial != nil {
@@ -62,7 +62,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
-			r.report(opts, err) // before the queue: a wait for an operator may never end
+			r.report(opts, err) // before queueing: the wait for an operator may never end
 			r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)
@@ -77,12 +77,12 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, err // the limit is reached: the last denial says why
+			return nil, err // the limit was reached; the last denial says why
 		}
 	}
 }
 
-// askOnce is answered at once, unless no server answers.
+// askOnce asks without waiting in the queue. If no server answers, it tries until the outage limit.
 func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.outage != OutageWait {
 		patient, cancel := context.WithTimeout(ctx, r.outageLimit)
@@ -92,7 +92,7 @@ func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, er
 	return r.sem.TryAcquire(ctx, opts...)
 }
 
-// queue waits its turn, until the limit if there is one.
+// queue waits in the queue, until the wait limit if there is one.
 func (r *Runner) queue(ctx, limited context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.oneWaiter {
 		opts = append(slices.Clip(opts), acquireOption(func(a *acquisition) { a.onePerAcquirer = true }))

@@ -11,8 +11,8 @@ const (
 	maxBackoff = time.Second
 )
 
-// backoff is the wait before the n-th round of attempts, from 0: doubled each time, and jittered so that clients that
-// failed together do not return together.
+// backoff returns the wait before the n-th round of attempts, counted from 0. It doubles with each round, and is
+// jittered so that clients that failed together do not retry together.
 func backoff(n int) time.Duration {
 	d := maxBackoff
 	if n < 6 {
@@ -21,12 +21,12 @@ func backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// jitter spreads d by a tenth to both sides.
+// jitter changes d by up to a tenth in either direction.
 func jitter(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// sleep waits, and says whether ctx let it.
+// sleep waits for d or until ctx ends, and reports whether it waited for all of d.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

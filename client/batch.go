@@ -19,27 +19,27 @@ import (
 )
 
 const (
-	// minConcurrent is how many goroutines must ask at once before they ask in batches.
+	// minConcurrent is how many goroutines must be asking before requests are sent in batches.
 	minConcurrent = 3
-	// maxBatch is the most requests of a batch; servers take no more.
+	// maxBatch is the maximum number of requests in a batch; servers refuse larger batches.
 	maxBatch = 1024
-	// maxBatchBytes is the most bytes of a batch, unless its first request alone has more. Servers take four times as
-	// much.
+	// maxBatchBytes is the maximum size of a batch, unless its first request alone is larger. Servers accept four times
+	// as much.
 	maxBatchBytes = 1 << 20
-	// maxBatched is the most bytes of a request in a batch. A larger one would slow the others down.
+	// maxBatched is the maximum size of a request in a batch. A larger request would delay the others.
 	maxBatched = 16 << 10
 	// maxDenied is how many semaphores are remembered as denied.
 	maxDenied = 10_000
-	// batchRest is how long nothing goes in batches after one has failed, and olderRest if the server does not know the
-	// call.
+	// batchRest is how long no batches are sent after one has failed, and olderRest if the server does not support
+	// them.
 	batchRest = time.Second
 	olderRest = time.Minute
 )
 
-// coalescer asks for permits in batches. A batch answers denials and errors and changes nothing, so all other requests,
-// and those of a batch that has failed, are simply made again, each as a TryAcquire. To spare grants that second call,
-// only semaphores that were denied last are asked for in batches. One batch is in flight at a time; meanwhile the next
-// one gathers.
+// coalescer sends requests for permits in batches. A batch answers only denials and errors, and changes nothing on the
+// servers. All other requests, and those of a failed batch, are sent again, each as a TryAcquire. To avoid this second
+// call for grants, requests are sent in batches only for semaphores whose last answer was a denial. One batch is in
+// flight at a time, and the next one is collected meanwhile.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // of a batch
@@ -47,19 +47,19 @@ type coalescer struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows, and adding to running
-	callers int        // goroutines that ask now, whether in a batch or alone
+	mu      sync.Mutex // guards everything below, and adding to running
+	callers int        // goroutines that are asking now, in a batch or alone
 	denied  map[string]bool
 	next    []*batched
 	sending bool
-	rests   time.Time // nothing goes in batches before
+	rests   time.Time // no batches are sent before this time
 }
 
-// batched is a request on its way.
+// batched is a request that waits for, or is in, a batch.
 type batched struct {
 	ctx     context.Context                     //nolint:containedctx // its caller's
 	encoded []byte                              // as a field of the batch
-	result  chan *gatekeeperv1.TryAcquireResult // has room for it; nil: ask alone
+	result  chan *gatekeeperv1.TryAcquireResult // buffered; receives nil if the request must be sent alone
 }
 
 func newCoalescer(conn *grpc.ClientConn, timeout time.Duration) *coalescer {
@@ -68,7 +68,7 @@ func newCoalescer(conn *grpc.ClientConn, timeout time.Duration) *coalescer {
 	return b
 }
 
-// close ends the batch in flight, and returns when nothing runs any more.
+// close cancels the batch in flight, and returns when the sending goroutine has stopped.
 func (b *coalescer) close() {
 	b.mu.Lock()
 	b.cancel()
@@ -76,8 +76,8 @@ func (b *coalescer) close() {
 	b.running.Wait()
 }
 
-// Invoke makes a unary call. A TryAcquire goes in a batch if that can help, unless its caller wants more of gRPC than
-// its answer.
+// Invoke makes a unary call. It sends a TryAcquire in a batch if that may help, unless the call has headers or options
+// that a batch does not support.
 func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	m, isTry := args.(*gatekeeperv1.TryAcquireRequest)
 	out, isReply := reply.(*gatekeeperv1.TryAcquireResponse)
@@ -95,11 +95,12 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 	return l.ClientConn.Invoke(ctx, method, args, reply, opts...)
 }
 
-// plainOptions reports whether a batch can do what the options ask: the peer is only asked for to judge failures.
+// plainOptions reports whether a batch supports the options. It ignores a request for the peer, which is used only to
+// classify failures.
 func plainOptions(opts []grpc.CallOption) bool {
 	for _, o := range opts {
 		switch o.(type) {
-		case grpc.PeerCallOption, grpc.StaticMethodCallOption: // the latter is in every call of a generated stub
+		case grpc.PeerCallOption, grpc.StaticMethodCallOption: // generated stubs add the latter to every call
 		default:
 			return false
 		}
@@ -107,7 +108,7 @@ func plainOptions(opts []grpc.CallOption) bool {
 	return true
 }
 
-// enter counts a caller, and says whether it should join a batch.
+// enter counts a caller, and reports whether it should join a batch.
 func (b *coalescer) enter(semaphore string) (join bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +116,7 @@ func (b *coalescer) enter(semaphore string) (join bool) {
 	return b.denied[semaphore] && b.callers >= minConcurrent && !time.Now().Before(b.rests)
 }
 
-// leave takes note of what a caller was answered.
+// leave stops counting a caller, and records whether its semaphore was denied.
 func (b *coalescer) leave(semaphore string, answer *gatekeeperv1.TryAcquireResponse) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,7 +129,7 @@ func (b *coalescer) leave(semaphore string, answer *gatekeeperv1.TryAcquireRespo
 	}
 }
 
-// ask asks in a batch. done is false if the request must be made alone.
+// ask sends a request in a batch. done is false if the request must be sent alone.
 func (b *coalescer) ask(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, out *gatekeeperv1.TryAcquireResponse) (done bool, err error) {
 	encoded, ok := encode(m)
 	if !ok {
@@ -152,8 +153,8 @@ func (b *coalescer) ask(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, 
 	}
 }
 
-// encode writes a request as a field of a batch: its caller may change it as soon as it stops waiting, and a request
-// that cannot be encoded must not stop those of others.
+// encode encodes a request as a field of a batch. It is encoded early because the caller may change it as soon as it
+// stops waiting, and because a request that cannot be encoded must not fail those of others.
 func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 	const requests = 1 // the field's number
 	size := proto.Size(m)
@@ -165,7 +166,7 @@ func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 	return field, err == nil
 }
 
-// join adds a request to the next batch, unless the connection is closed.
+// join adds a request to the next batch. It returns false if the connection is closed.
 func (b *coalescer) join(c *batched) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,10 +181,10 @@ func (b *coalescer) join(c *batched) bool {
 	return true
 }
 
-// send sends batches, one after the other, until nobody has joined the next.
+// send sends one batch after the other until the next batch is empty.
 func (b *coalescer) send() {
 	for {
-		runtime.Gosched() // callers that are about to ask join first
+		runtime.Gosched() // let callers that are about to ask join
 		calls := b.take()
 		if calls == nil {
 			return
@@ -202,7 +203,7 @@ func (b *coalescer) send() {
 	}
 }
 
-// take takes what goes into the next batch; nil: nothing, and send ends.
+// take returns the requests of the next batch. If there are none, it returns nil, and send must return.
 func (b *coalescer) take() []*batched {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,7 +222,7 @@ func (b *coalescer) take() []*batched {
 	return calls
 }
 
-// exchange makes the call.
+// exchange sends a batch and returns the results.
 func (b *coalescer) exchange(calls []*batched) ([]*gatekeeperv1.TryAcquireResult, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, b.timeout)
 	defer cancel()
@@ -230,12 +231,12 @@ func (b *coalescer) exchange(calls []*batched) ([]*gatekeeperv1.TryAcquireResult
 		fields = append(fields, c.encoded...)
 	}
 	m := new(gatekeeperv1.BatchTryAcquireRequest)
-	m.ProtoReflect().SetUnknown(fields) // which are sent as they are
+	m.ProtoReflect().SetUnknown(fields) // sent as they are
 	r, err := gatekeeperv1.NewPermitServiceClient(b.conn).BatchTryAcquire(ctx, m)
 	return r.GetResults(), err
 }
 
-// rest stops batches for a while after one has failed.
+// rest turns batches off for a while after one has failed.
 func (b *coalescer) rest(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,20 +14,20 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// WithBearerToken sends a bearer token with each call: the one that source returns then. It needs TLS. source is called
-// for each call, by several goroutines at once: one that fetches tokens must cache them. Its error ends the call with
-// an *UnauthenticatedError.
+// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token; it is called for each
+// call, from several goroutines at once, so a source that fetches tokens must cache them. If it fails, the call fails
+// with an *UnauthenticatedError.
 //
-// Default: the file that GK_BEARER_TOKEN_FILE names, as with WithBearerTokenFile; else the token in GK_BEARER_TOKEN. A
-// nil source sends none, whatever the variables say.
+// By default, the token is read from the file that GK_BEARER_TOKEN_FILE names, as with WithBearerTokenFile, or else
+// from GK_BEARER_TOKEN. With a nil source no token is sent, even if the variables are set.
 func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 	return dialOption(func(s *settings) error { s.bearer, s.bearerGiven = source, true; return nil })
 }
 
-// WithBearerTokenFile is WithBearerToken with the token in a file; white space around it does not count. The file is
-// read again when it has changed, so that tokens are renewed while a Client runs: the token of a service account that
-// Kubernetes projects into a pod, for example. Replace it in one step, by renaming. While it cannot be used, the last
-// token is sent. A file that cannot be used at the start is an error of Dial.
+// WithBearerTokenFile is WithBearerToken with the token in a file; white space around it is ignored. The file is read
+// again when it has changed, so that tokens can be renewed while a Client runs, such as a service account token that
+// Kubernetes projects into a pod. Replace the file atomically, by renaming. While it cannot be used, the last token is
+// sent. If it cannot be used at the start, Dial returns an error.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}
@@ -37,8 +37,8 @@ func WithBearerTokenFile(path string) Option {
 	})
 }
 
-// authenticate takes the bearer token of the variables, unless an option or WithPlaintext replaces them. It needs the
-// TLS of s.
+// authenticate uses the bearer token of the environment variables, unless an option or WithPlaintext overrides them. It
+// must be called after secure, because a token requires TLS.
 func (s *settings) authenticate() error {
 	if !s.bearerGiven && !s.plaintext {
 		file, token := os.Getenv("GK_BEARER_TOKEN_FILE"), strings.TrimSpace(os.Getenv("GK_BEARER_TOKEN"))
@@ -55,17 +55,17 @@ func (s *settings) authenticate() error {
 		}
 	}
 	if s.bearer != nil && s.tls == nil {
-		return errors.New("a bearer token is sent by TLS only, because everybody on its way could use it: set up TLS (GK_TLS_CA, WithTLS), or take the token away " +
+		return errors.New("a bearer token is only sent over TLS, because anyone who can read it can use it: set up TLS (GK_TLS_CA, WithTLS), or remove the token " +
 			"(GK_BEARER_TOKEN_FILE, GK_BEARER_TOKEN, WithBearerToken)")
 	}
 	return nil
 }
 
-// bearer are credentials of calls.
+// bearer implements credentials.PerRPCCredentials.
 type bearer func(ctx context.Context) (string, error)
 
-// GetRequestMetadata is that of credentials.PerRPCCredentials. Its error looks like a server's, which gRPC hands on as
-// it is.
+// GetRequestMetadata implements credentials.PerRPCCredentials. Its error looks like a server's, because gRPC returns
+// such an error unchanged.
 func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	token, err := b(ctx)
 	if err == nil {
@@ -84,71 +84,72 @@ func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 	return nil, s.Err()
 }
 
-// RequireTransportSecurity is that of credentials.PerRPCCredentials.
+// RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (bearer) RequireTransportSecurity() bool { return true }
 
-// errTokenEnded ends an attempt that a server has let in before its token ended. It is made again, with the token that
-// has replaced it; where none has, the next attempt is refused at once.
+// errTokenEnded ends an attempt if the token of its caller ended after the server had accepted the call. The attempt is
+// repeated with the new token. If there is none, the next attempt is refused.
 var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the token of its caller has ended")
 
-// tokenEnded reports whether a server does not know the caller. Ask only for a call that it has let in, or that has
-// another token to show now.
+// tokenEnded reports whether a server cannot identify the caller. Use it only for a call that the server has already
+// accepted, or if the token has changed since.
 func tokenEnded(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated
 }
 
-// token is the bearer token that a call would show now; empty: none.
+// token returns the bearer token that a call would send now; empty if there is none.
 func (c *Client) token(ctx context.Context) string {
 	if c.settings.bearer == nil {
 		return ""
 	}
-	token, _ := c.settings.bearer(ctx) // that there is none is said by the call that needs it
+	token, _ := c.settings.bearer(ctx) // a failing source is reported by the next call
 	return token
 }
 
-// checkBearer refuses what cannot be sent. The error does not show it: it may be a secret.
+// checkBearer returns an error if the token cannot be sent. The error does not contain the token, which may be a
+// secret.
 func checkBearer(token string) error {
 	switch {
 	case token == "":
 		return errors.New("it is empty")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return errors.New("it is not one token: it has blanks, line breaks or characters beyond ASCII")
+		return errors.New("it is not one token: it contains spaces, line breaks or non-ASCII characters")
 	case strings.ContainsFunc(token, func(r rune) bool { return !strings.ContainsRune(bearerChars, r) }):
-		return errors.New("it has characters that no token has: take quotation marks and the like away")
+		return errors.New("it contains characters that no token has: remove quotation marks and the like")
 	case strings.HasPrefix(token, "gk_") && len(token) < shortestToken:
 		return errors.New("part of the token is missing: copy it again, or create another with gkctl auth token create")
 	}
 	return nil
 }
 
-// shortestToken is the length of a token of gkctl auth token create: gk_, an id of 12 characters, _, and 43 of the
-// secret.
+// shortestToken is the length of a token of gkctl auth token create: gk_, an id of 12 characters, _, and a secret of 43
+// characters.
 const shortestToken = 3 + 12 + 1 + 43
 
-// bearerChars are the characters of a bearer token, of any kind (RFC 6750, section 2.1).
+// bearerChars are the characters that any kind of bearer token may contain (RFC 6750, section 2.1).
 const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
 
-// isToken reports whether a text begins as bearer tokens of Gatekeeper, or JWTs, do.
+// isToken reports whether a text begins like a bearer token of Gatekeeper, or like a JWT.
 func isToken(text string) bool {
 	return strings.HasPrefix(text, "gk_") || strings.HasPrefix(text, "eyJ")
 }
 
-// bearerFile is a file with a token.
+// bearerFile reads a bearer token from a file.
 type bearerFile struct {
 	path string
 
 	mu   sync.Mutex  // guards the others
-	read os.FileInfo // of what was read last; nil: nothing yet
+	read os.FileInfo // of the last file that was read; nil: none
 	last string
 }
 
-// token returns what the file has now, or had when it could be used last.
+// token returns the token in the file, or the last one if the file cannot be used.
 func (f *bearerFile) token(context.Context) (string, error) {
 	info, err := os.Stat(f.path)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err == nil && f.read != nil && (same(info, f.read) || !info.Mode().IsRegular()) { // what a pipe had is gone
+	if err == nil && f.read != nil && (same(info, f.read) || !info.Mode().IsRegular()) { // a pipe can be read only once
 		return f.last, nil
 	}
 	var text []byte
@@ -163,15 +164,15 @@ func (f *bearerFile) token(context.Context) (string, error) {
 	case err == nil:
 		f.read, f.last = info, token
 	case f.read == nil && info == nil && isToken(filepath.Base(f.path)):
-		return "", errors.New("the file of the bearer token has a token for its name: " +
+		return "", errors.New("the name of the bearer token file looks like a token: " +
 			"give the name of a file with the token in it")
 	case f.read == nil:
-		return "", fmt.Errorf("the file of the bearer token, %s: %w", f.path, err)
+		return "", fmt.Errorf("the bearer token file %s: %w", f.path, err)
 	}
 	return f.last, nil
 }
 
-// same reports whether a file is as it was.
+// same reports whether a file is unchanged.
 func same(now, then os.FileInfo) bool {
 	return os.SameFile(now, then) && now.ModTime().Equal(then.ModTime()) && now.Size() == then.Size()
 }

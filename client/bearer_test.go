@@ -213,7 +213,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		{"", errors.New("the issuer is away"), "the issuer is away"},
 		{"", nil, "it is empty"},
 		{"secret word", nil, "it is not one token"},
-		{`"secret"`, nil, "take quotation marks and the like away"},
+		{`"secret"`, nil, "remove quotation marks and the like"},
 		{"gk_abcdefghijkl_secret", nil, "part of the token is missing"},
 	} {
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)

@@ -2,17 +2,18 @@ package client
 
 import "time"
 
-// rateDivisor is the allowed difference of clock rates, 1 % = 1/100, doubled: what the margin takes off.
+// rateDivisor is the divisor for the margin: twice the allowed difference of clock rates, which is 1 % or 1/100.
 const rateDivisor = 50
 
-// margin is what a client takes off a time that a leader's clock measured: twice the allowed difference of rates.
+// margin returns how much a client subtracts from a duration that a leader measured: twice the allowed difference of
+// rates.
 func margin(d time.Duration) time.Duration { return d / rateDivisor }
 
 // maxStopTime bounds the default stop time.
 const maxStopTime = 10 * time.Second
 
-// stopTime is how long before the local deadline a permit's context ends; asked is 0 for the default, a fifth of the
-// duration.
+// stopTime returns how long before the local deadline a permit's context ends. If asked is 0, it is a fifth of the
+// duration, but at most maxStopTime.
 func stopTime(asked, duration time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -20,18 +21,18 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
-// refreshEvery is when a permit is refreshed again after an answer: a third of its duration, or sooner, so that there
-// is time for a second attempt before the stop time.
+// refreshEvery returns the time from one refresh to the next: a third of the permit's duration, or less, so that a
+// second attempt is possible before the stop time.
 func refreshEvery(stop, duration time.Duration) time.Duration {
 	return max(min(duration/3, (duration-margin(duration)-stop)/2), minBackoff)
 }
 
-// tooBrief says whether a permit lives too briefly beside a stop time that was asked for.
+// tooBrief reports whether a permit's duration is too short for the requested stop time.
 func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd is until when refreshes are granted at least, when an answer says that they are for left more, counted from
-// the answer, which was given at base or later; 0 without a drain. Nothing is believed by it: an operator may end a
-// drain, and belief moves by answers alone.
+// drainEnd returns until when, at least, refreshes are granted if an answer says that the drain lasts for left more.
+// The answer was given at base or later, and left counts from then. It returns 0 if there is no drain. Belief does not
+// depend on it: an operator may end a drain, and only answers move belief.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -39,45 +40,48 @@ func drainEnd(base, left time.Duration) time.Duration {
 	return base + left - margin(left)
 }
 
-// election is more than it takes the servers to agree on a leader.
+// election is more time than the servers need to elect a leader.
 const election = 5 * time.Second
 
-// afterDeadline is for how long after the local deadline of a permit a server may hold it when the leader has changed
-// once: a new leader gives it its full duration again. The margin and the server's grace lie between the two deadlines.
+// afterDeadline returns how long after a permit's local deadline a server may hold the permit if the leader has changed
+// once, because a new leader restarts its full duration. The margin and the server's grace period lie between the two
+// deadlines.
 func afterDeadline(duration time.Duration) time.Duration {
 	return duration + 2*margin(duration) + election
 }
 
-// belief is how long a permit may be counted on, all in readings of the client's Clock.
+// belief is how long a permit can be counted on. All times are readings of the client's Clock.
 type belief struct {
-	// base is the reading before the attempt whose answer is used, with what the leader says the call had waited.
+	// base is the reading before the attempt whose answer is used, plus the time that the call waited according to the
+	// leader.
 	base time.Duration
-	// duration is what the last answer said, and the next refresh states.
+	// duration is the one in the last answer. The next refresh states it.
 	duration time.Duration
-	// deadline is where belief ends. It may lie beyond base + duration when an answer shortened the duration and no
-	// later frame has yet stated so.
+	// deadline is when belief ends. It may be later than base + duration if an answer shortened the duration and no
+	// later frame has stated that yet.
 	deadline time.Duration
 }
 
-// believe is the belief that an answer gives: sent is the reading before its attempt, now the reading at its receipt.
+// believe returns the belief that follows from an answer. sent is the reading before its attempt, now the reading when
+// it arrived.
 func believe(sent, waited, duration, now time.Duration) belief {
 	base := sent + waited
 	deadline := base + duration - margin(waited+duration)
-	// However fast the leader's clock runs, it began to count no later than now.
+	// However fast the leader's clock runs, it started counting no later than now.
 	deadline = min(deadline, now+duration-margin(duration))
 	return belief{base: base, duration: duration, deadline: deadline}
 }
 
-// refreshed is the belief after the answer to a frame that was sent at sent. It never moves the deadline in: what an
-// earlier answer promised holds until a later frame states something shorter.
+// refreshed returns the belief after the answer to a frame that was sent at sent. It never moves the deadline to an
+// earlier time: the promise of an earlier answer holds until a later frame states a shorter duration.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}
 	n.deadline = max(n.deadline, b.deadline)
 	return n
 }
 
-// stated is the belief from the moment at which a frame is sent that states b.duration: from then on a leader may tell
-// its successor no more than that.
+// stated returns the belief after a frame that states b.duration was sent: from then on a leader may pass only that
+// duration to its successor.
 func (b belief) stated(sent time.Duration) belief {
 	b.deadline = min(b.deadline, sent+b.duration-margin(b.duration))
 	return b

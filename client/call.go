@@ -14,30 +14,31 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxHints is how many hints in a row a call follows without a pause. Two servers that each believe that the other
-// leads must not keep it busy.
+// maxHints is how many hints in a row a call follows without a pause. It prevents a busy loop when each of two servers
+// believes that the other leads.
 const maxHints = 3
 
-// call is how a call may be made.
+// call describes how a call may be made.
 type call struct {
-	// repeatable: carrying it out twice is the same as once, so it is repeated after an unknown outcome too.
+	// repeatable calls have the same effect if they are carried out twice, so they are also repeated after an unknown
+	// outcome.
 	repeatable bool
-	// harmless: it changes nothing, so no outcome is left unknown. Harmless calls are repeatable.
+	// harmless calls change nothing, so their outcome is never unknown. They are repeatable.
 	harmless bool
-	// named: it carries the id of a request, by which the servers know a repeat for as long as they remember the first.
+	// named calls carry a request id, by which the servers recognize a repeat for as long as they remember the request.
 	named bool
-	// held: it is about a permit that this process may hold, which another cluster does not know: such calls go on at
-	// the others.
+	// held calls are about a permit that this process may hold and that another cluster does not know. If a server
+	// belongs to another cluster, they are tried on the other servers.
 	held bool
 	// timeout bounds one attempt.
 	timeout time.Duration
-	// within bounds all attempts together; 0: ctx alone does.
+	// within bounds all attempts together; if it is 0, only ctx does.
 	within time.Duration
 }
 
-// do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, certificates let the Client
-// reach no server at all, or ctx ends. try makes one attempt; what it reads before the attempt it must read itself,
-// each time.
+// do makes attempts until one succeeds, a server gives a final refusal, a repeat is not safe, certificates keep the
+// Client from every server, or ctx ends. try makes one attempt. Everything that try reads before the attempt, such as
+// the clock, it must read again each time.
 func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *link) error) error {
 	failure := new(UnavailableError)
 	hints := 0
@@ -74,12 +75,12 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		if v.final {
 			err = typed(ctx, err)
 			if _, tooOld := tooOldSince(err); tooOld && how.named && failure.Unknown {
-				failure.add(address, err) // an earlier attempt may be one that the servers have forgotten
+				failure.add(address, err) // the servers may have forgotten an earlier attempt
 				return failure
 			}
 			return err
 		}
-		if n == 0 && how.within > 0 { // only now: nearly every call succeeds at once, and a context more costs it time
+		if n == 0 && how.within > 0 { // not earlier: nearly every call succeeds at once, and another context would cost time
 			bounded, cancel := withTimeout(ctx, how.within-time.Since(started))
 			defer cancel()
 			ctx = bounded
@@ -96,7 +97,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		}
 		hints = 0
 		c.router.failed(address)
-		// Every endpoint is tried once before the first pause.
+		// Try every endpoint once before the first pause.
 		if round := (n + 1) / len(c.router.endpoints); round > 0 {
 			c.router.forget()
 			if !c.router.through.Load() && failure.certificates(len(c.router.endpoints)) {
@@ -107,8 +108,8 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 	}
 }
 
-// pause is sleep, cut short when the Client is closed: what goes on for long, as a release, must not hold up the caller
-// of Close.
+// pause sleeps, but returns early when the Client is closed: calls that take long, such as a release, must not delay
+// Close.
 func (c *Client) pause(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -116,8 +117,8 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// certificates says whether all endpoints were tried and failed by a certificate: another round would go the same way.
-// Calls share the router, so that a round of attempts need not have come to every endpoint.
+// certificates reports whether all endpoints were tried and failed because of a certificate, so that another round
+// would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
 func (e *UnavailableError) certificates(endpoints int) bool {
 	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		_, ok := errors.AsType[*CertificateError](a.Err)
@@ -130,15 +131,15 @@ func (e *UnavailableError) add(endpoint string, err error) {
 	e.Tried = append(e.Tried, Attempt{endpoint, err})
 }
 
-// errTooLate is the failure of an attempt whose answer came when it could be counted on no more.
+// errTooLate is the error of an attempt whose answer arrived too late to be counted on.
 var errTooLate = errors.New("the answer came too late to be counted on")
 
-// unsentError is the failure of an attempt that reached no connection.
+// unsentError is the error of an attempt that had no connection.
 type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
 
-// reached makes the error of an attempt that never reached p an unsentError.
+// reached wraps the error of an attempt that never reached a server in an unsentError. p is the peer of the call.
 func reached(p *peer.Peer, err error) error {
 	if err == nil || p.Addr != nil {
 		return err
@@ -149,20 +150,20 @@ func reached(p *peer.Peer, err error) error {
 	return &unsentError{err}
 }
 
-// verdict is what a failed attempt means.
+// verdict says how to react to a failed attempt.
 type verdict struct {
-	// final: the server has decided, or the call cannot be made.
+	// final is set if the server has decided, or the call cannot be made.
 	final bool
-	// undone: certainly nothing was done.
+	// undone is set if the call was certainly not carried out.
 	undone bool
-	// foreign: the server belongs to another cluster.
+	// foreign is set if the server belongs to another cluster.
 	foreign bool
 	hint    leaderHint
-	// wait is how long the server wants to be left alone.
+	// wait is how long the server asks clients to wait before a retry.
 	wait time.Duration
 }
 
-// judge decides by ErrorInfo, or, when the error is not Gatekeeper's, by the code.
+// judge classifies an error by its ErrorInfo, or by its code if it is not an error of Gatekeeper.
 func judge(err error) verdict {
 	if errors.Is(err, errTooLate) {
 		return verdict{}
@@ -181,8 +182,8 @@ func judge(err error) verdict {
 		switch i.GetReason() {
 		case reasonNotLeader:
 			return verdict{undone: true, hint: hintOf(i)}
-		case reasonNoLeader, reasonNotAppended, reasonHopLimit, reasonRecovering, reasonTooManyFailures, // others have guessed from this address
-			reasonSubmissionLost: // a late attempt of the same submission, or another submitter, took its place
+		case reasonNoLeader, reasonNotAppended, reasonHopLimit, reasonRecovering, reasonTooManyFailures, // invalid tokens came from this address
+			reasonSubmissionLost: // a late attempt of the same submission, or another submitter, replaced it
 			return verdict{undone: true, wait: retryDelay(s)}
 		case reasonNotConfirmed, reasonOutcomeUnknown, reasonShuttingDown:
 			return verdict{}
@@ -192,14 +193,14 @@ func judge(err error) verdict {
 	switch s.Code() {
 	case codes.Unavailable:
 		return verdict{}
-	case codes.Canceled, codes.DeadlineExceeded: // the attempt's end or ours; the loop looks at ctx
+	case codes.Canceled, codes.DeadlineExceeded: // of the attempt or of the caller; the loop checks ctx
 		return verdict{}
 	}
 	return verdict{final: true}
 }
 
-// caller is the Client as the generated clients see it: unary calls are repeated, streams are opened once on the
-// present target.
+// caller implements the connection of the generated clients: unary calls are repeated, and streams are opened once, on
+// the current target.
 type caller struct{ *Client }
 
 var _ grpc.ClientConnInterface = caller{}
@@ -207,7 +208,7 @@ var _ grpc.ClientConnInterface = caller{}
 // Invoke makes a unary call.
 func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	if ctx.Err() != nil {
-		return ctx.Err() // no outage: nobody was asked
+		return ctx.Err() // not an outage: no server was called
 	}
 	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *link) error {
 		var p peer.Peer
@@ -215,7 +216,7 @@ func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts
 	})
 }
 
-// NewStream opens a stream. Its errors are gRPC's; see Watch for one that is opened again.
+// NewStream opens a stream. Its errors are those of gRPC. Watch returns a stream that is reopened.
 func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	conn, err := c.router.conn(c.router.pick())
 	if err != nil {
@@ -224,10 +225,10 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how says what is known of a method. Clear and the changes of the cluster are not repeatable: the repeat of one that
-// was carried out is refused, which would sound as if it had not been. Nor are Pause, Cordon and Uncordon without a
-// request id: a repeated pause or cordon would replace the first one, and an undo would bring that back; a repeated
-// Uncordon would find no cordon.
+// how returns how a method may be called. Clear and the changes of the cluster are not repeatable: if the first attempt
+// was carried out, the repeat is refused, which would look like a failure. Pause, Cordon and Uncordon are not
+// repeatable without a request id: a repeated pause or cordon would replace the first one, which an undo would then
+// restore, and a repeated Uncordon would find no cordon.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
@@ -240,7 +241,7 @@ func (c caller) how(method string, args any) call {
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
-		how.repeatable = !ok || !r.GetUnsafeNow() // the repeat of an unsafe one finds no permit
+		how.repeatable = !ok || !r.GetUnsafeNow() // the repeat of an unsafe one would find no permit
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
 		how.harmless, how.held = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
@@ -270,13 +271,13 @@ func (c caller) how(method string, args any) call {
 	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
 		gatekeeperv1.OperatorService_Move_FullMethodName,
 		gatekeeperv1.OperatorService_Undo_FullMethodName,
-		gatekeeperv1.ClusterService_AddMember_FullMethodName, // waits until the new member has caught up
+		gatekeeperv1.ClusterService_AddMember_FullMethodName, // returns when the new member has caught up
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName:
 		how.timeout = max(how.timeout, longTimeout)
 	}
 	if r, ok := args.(interface{ GetAsOf() uint64 }); ok && r.GetAsOf() != 0 {
-		how.repeatable = true // what it has changed is newer
+		how.repeatable = true // its own changes are newer
 	}
 	if r, ok := args.(*gatekeeperv1.DeleteJobRequest); ok && r.GetSubmittedRevision() != 0 {
 		how.repeatable = true
@@ -291,8 +292,8 @@ func (c caller) how(method string, args any) call {
 }
 
 const (
-	// longTimeout bounds an attempt of what may take long.
+	// longTimeout bounds an attempt of a call that may take long.
 	longTimeout = time.Minute
-	// forever does not bound an attempt.
+	// forever is the timeout of an attempt without a limit.
 	forever = time.Duration(1<<63 - 1)
 )

@@ -13,26 +13,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxMissed is how many due times the servers take at once.
+// maxMissed is how many due times the servers accept in one call.
 const maxMissed = 1000
 
 // CatchUp runs the firings that were missed, for example because no host was up when they were due. Call it when a
-// schedule starts, and after the host was suspended. next is the schedule: it returns the first due time after a time,
-// or zero. The definition decides what is run, by misfire and misfire_window: nothing by default, the last firing, or
-// each in order. Nothing runs that another process has claimed, or that was due before the definition said so. Of more
-// than 1000 missed firings only the newest are run.
+// schedule starts, and after the host was suspended. next is the schedule: it returns the first due time after a given
+// time, or zero. The definition's misfire and misfire_window decide what runs: nothing by default, the last firing, or
+// each in order. A firing does not run if another process has claimed it, or if it was due before the definition asked
+// for missed firings. If more than 1000 firings were missed, only the newest 1000 are run.
 //
-// Each is run by RunDue, one after the other, and waits for its permit unless WithDenialPolicy says otherwise. A firing
-// that fails, or is denied, does not keep the later ones from running. CatchUp waits for a server for as long as ctx
-// lasts, logs as Fire does, and returns what its runs returned, joined. Servers that do not know the call have nothing
-// to run.
+// Firings are run by RunDue, one after the other. Each waits for its permit unless WithDenialPolicy says otherwise. A
+// firing that fails or is denied does not prevent the later ones from running. CatchUp waits for a server until ctx
+// ends. It logs errors as Fire does, and returns the joined errors of its runs. It runs nothing on servers that do not
+// support catching up.
 func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) error {
 	missed, err := r.Missed(ctx, next)
 	if err != nil {
 		return err
 	}
 	if r.denial == nil {
-		// Processes that catch up at the same time take turns, and so keep the order.
+		// Processes that catch up at the same time take turns, which keeps the order.
 		waiting := *r
 		WithDenialPolicy(DenialWait)(&waiting)
 		r = &waiting
@@ -51,10 +51,10 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 	return errors.Join(failed...)
 }
 
-// Missed returns when the firings were due that CatchUp would run now, in their order, for a scheduler that begins runs
-// in its own way. It calls next only if the definition wants missed firings to be run.
+// Missed returns, in order, the due times of the firings that CatchUp would run now. It is for a scheduler that starts
+// runs itself. It calls next only if the definition asks for missed firings to be run.
 func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (run []time.Time, err error) {
-	// The first question is for how far back to look: most definitions run none.
+	// The first call asks how far to look back, because most definitions run no missed firings.
 	req := &gatekeeperv1.CatchUpRequest{Semaphore: r.sem.name, Identity: r.sem.identity(), Name: r.firing}
 	permits := r.sem.client.Permits()
 	answer, err := permits.CatchUp(ctx, req)
@@ -79,8 +79,8 @@ func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (ru
 	return run, nil
 }
 
-// passed returns the newest due times of a schedule after since that are not after now. Schedules know only their next
-// due time, so it looks for them further and further back.
+// passed returns the newest due times of a schedule that are after since and not after now. A schedule knows only its
+// next due time, so passed looks back over longer and longer periods.
 func passed(next func(time.Time) time.Time, since, now time.Time) []time.Time {
 	for back := time.Hour; ; back *= 4 {
 		from := now.Add(-back)
@@ -92,7 +92,7 @@ func passed(next func(time.Time) time.Time, since, now time.Time) []time.Time {
 			all = append(all, at.UTC())
 			after := next(at)
 			if !after.After(at) {
-				break // or the schedule stands still
+				break // the schedule does not advance
 			}
 			at = after
 		}

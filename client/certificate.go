@@ -18,21 +18,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// CertificateError says that no connection came about because of a certificate: of a server's, which was refused here,
-// or of the client's own, which the server refused. It is found by errors.As in the *UnavailableError of a call, or of
-// Members.
+// CertificateError says that a connection failed because of a certificate: the client rejected the server's, or the
+// server rejected the client's. errors.As finds it in the *UnavailableError of a call, or of Members.
 //
-// An endpoint with such a trouble is one that does not answer, and the others are asked. When all have it and the
-// Client has never got through to a server, it was set up wrongly, and a call fails after one round instead of going on
-// until its context ends. A Client that has got through before goes on as in any outage: certificates expire and are
-// renewed.
+// An endpoint with a certificate error counts as one that does not answer, and the others are tried. If all endpoints
+// fail this way and the Client has never reached a server, its configuration is probably wrong, so a call fails after
+// one round instead of trying until its context ends. A Client that has reached a server before retries as in any
+// outage, because certificates expire and are renewed.
 type CertificateError struct {
 	Endpoint string
-	// ByServer: the server refused the client's certificate, or that it showed none. Otherwise the server's was refused
-	// here.
+	// ByServer is set if the server rejected the client's certificate, or requires one that the client did not send.
+	// Otherwise the client rejected the server's certificate.
 	ByServer bool
-	// Err is what package tls said: a *tls.CertificateVerificationError, which wraps an error of package x509 that says
-	// more; or the server's alert, if ByServer.
+	// Err is the error of package tls: a *tls.CertificateVerificationError, which wraps a more precise error of package
+	// x509, or the server's alert if ByServer is set.
 	Err error
 }
 
@@ -41,12 +40,12 @@ func (e *CertificateError) Error() string { return e.Endpoint + ": " + e.plain()
 // Unwrap returns Err.
 func (e *CertificateError) Unwrap() error { return e.Err }
 
-// GRPCStatus lets gRPC's own package understand the error.
+// GRPCStatus makes the error usable with package status of gRPC.
 func (e *CertificateError) GRPCStatus() *status.Status {
 	return status.New(codes.Unavailable, e.plain())
 }
 
-// plain says what is wrong, without the endpoint.
+// plain describes the error, without the endpoint.
 func (e *CertificateError) plain() string {
 	text := e.Err.Error()
 	if !e.ByServer {
@@ -61,11 +60,11 @@ func (e *CertificateError) plain() string {
 	return plainBadCertificate + ": " + strings.TrimPrefix(text, "remote error: ")
 }
 
-// alertCertificateRequired is what a server says to a client that shows no certificate (RFC 8446, 6.2).
+// alertCertificateRequired is the alert for a client that sends no certificate (RFC 8446, 6.2).
 const alertCertificateRequired tls.AlertError = 116
 
-// alert returns the alert by which the other side refused a certificate. Package tls has no other way to tell alerts of
-// a connection apart than by their text, and AlertError gives the same text.
+// alert returns the alert with which the other side rejected a certificate. Package tls identifies the alerts of a
+// connection only by their text, which is the same as that of AlertError.
 func alert(err error) (tls.AlertError, bool) {
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" || op.Err == nil {
@@ -87,16 +86,16 @@ func alert(err error) (tls.AlertError, bool) {
 	return 0, false
 }
 
-// handshakes are TLS credentials of the connections to one endpoint. They remember which certificate the last one
-// failed by: gRPC hands on the text of that alone.
+// handshakes are the TLS credentials for the connections to one endpoint. They record the certificate error of the last
+// handshake, of which gRPC returns only the text.
 type handshakes struct {
 	credentials.TransportCredentials
 	endpoint string
-	through  *atomic.Bool // set when a server was heard
+	through  *atomic.Bool // set after data was received from a server
 	last     *lastHandshake
 }
 
-// lastHandshake is shared by clones.
+// lastHandshake is shared by the clones of a handshakes.
 type lastHandshake struct {
 	mu      sync.Mutex // guards trouble
 	trouble *CertificateError
@@ -106,8 +105,9 @@ func newHandshakes(endpoint string, files *tlsfiles.Latest, through *atomic.Bool
 	return &handshakes{TransportCredentials: files.Credentials(), endpoint: endpoint, through: through, last: new(lastHandshake)}
 }
 
-// ClientHandshake notes a certificate that is refused here. One that the server refuses is heard of with the first
-// read: by TLS 1.3 the client's side of the handshake is over before the server has seen it.
+// ClientHandshake records an error if the client rejects the server's certificate. If the server rejects the client's,
+// the error comes with the first read: in TLS 1.3 the client finishes its handshake before the server has checked the
+// certificate.
 func (h *handshakes) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := h.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
@@ -117,14 +117,14 @@ func (h *handshakes) ClientHandshake(ctx context.Context, authority string, raw 
 	return &firstRead{Conn: conn, handshakes: h}, info, nil
 }
 
-// Clone is that of credentials.TransportCredentials.
+// Clone implements credentials.TransportCredentials.
 func (h *handshakes) Clone() credentials.TransportCredentials {
 	clone := *h
 	clone.TransportCredentials = h.TransportCredentials.Clone()
 	return &clone
 }
 
-// note keeps the trouble if it is one of certificates; nil: there is none any more.
+// note records a certificate error, or clears it if err is of another kind or nil.
 func (h *handshakes) note(err error) {
 	var trouble *CertificateError
 	if _, refused := errors.AsType[*tls.CertificateVerificationError](err); refused {
@@ -137,9 +137,9 @@ func (h *handshakes) note(err error) {
 	h.last.trouble = trouble
 }
 
-// explain returns the trouble of the last handshake if it is what the error of an attempt is about, and else that
-// error. The connection may have failed since by something else, so the error must tell of it: gRPC puts the whole text
-// of one error into the other.
+// explain returns the certificate error of the last handshake if it caused err, the error of an attempt; otherwise it
+// returns err. The connection may have failed for another reason since, so err must contain the text of the certificate
+// error: gRPC includes the whole text of a cause.
 func (h *handshakes) explain(err error) error {
 	if h == nil {
 		return err
@@ -158,15 +158,15 @@ func (h *handshakes) explain(err error) error {
 	return err
 }
 
-// lastWords bounds how long a connection that failed is asked for what the server said last.
+// lastWords bounds how long a failed connection is read for the server's last message.
 const lastWords = time.Second
 
-// firstRead is a connection of which the server has said nothing yet.
+// firstRead is a connection on which nothing has been read yet.
 type firstRead struct {
 	net.Conn
 	handshakes *handshakes
-	over       atomic.Bool // the first read
-	heard      atomic.Bool // and it was no error
+	over       atomic.Bool // the first read is done
+	heard      atomic.Bool // the first read succeeded
 }
 
 func (c *firstRead) Read(b []byte) (int, error) {
@@ -181,14 +181,15 @@ func (c *firstRead) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write fails by what the server said, if that was a refusal: a server that refuses the client's certificate closes the
-// connection while the client writes its first message, so that the write fails too, and says nothing.
+// Write returns the server's alert if a write fails because of it. A server that rejects the client's certificate
+// closes the connection while the client writes its first message, so the write fails with an error that does not say
+// why.
 func (c *firstRead) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if err == nil || c.heard.Load() {
 		return n, err
 	}
-	_ = c.SetReadDeadline(time.Now().Add(lastWords)) // the read fails all the same
+	_ = c.SetReadDeadline(time.Now().Add(lastWords)) // if this fails, so does the read
 	_, said := c.Conn.Read(make([]byte, 1))
 	if _, refused := alert(said); refused {
 		c.handshakes.note(said)

@@ -176,7 +176,7 @@ func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.
 		},
 		{
 			"none of the client", mutual, TLS{CAFile: ours.file}, true, as[*net.OpError],
-			"the server wants a client certificate by TLS: give one with its key",
+			"the server requires a client certificate: configure one with its key",
 		},
 		{
 			"one of the client's by an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],

@@ -8,55 +8,54 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// claims are what a Client knows of the identities that its application chose, by WithHolderID. Drawn holder ids never
-// come back and need none of it.
+// claims records what a Client knows of the identities that its application chose by WithHolderID. Drawn holder ids are
+// used only once and are not recorded.
 //
 // An identity has at most one permit of a semaphore, and the servers give it a new token for each new request. Two
-// acquisitions of one identity in one process would take the permit from each other, so the Client refuses the second.
+// acquisitions of one identity in one process would take the permit from each other, so the Client rejects the second.
 type claims struct {
 	byKey map[claimKey]*claim
-	// sweepAt is the size at which claims that no longer matter are removed.
+	// sweepAt is the number of claims at which those that no longer matter are removed.
 	sweepAt int
 }
 
-// minSweep is the least size at which claims are swept.
+// minSweep is the smallest number of claims at which they are swept.
 const minSweep = 64
 
-// claimKey is an identity at a semaphore.
+// claimKey identifies a claim: an identity and a semaphore.
 type claimKey struct{ semaphore, group, acquirer, holderID string }
 
-// claim is one identity at a semaphore. The renewer's mutex guards it.
+// claim is the state of one identity at a semaphore. The renewer's mutex guards it.
 type claim struct {
 	key       claimKey
-	acquiring bool    // an acquisition is under way
-	permit    *Permit // what is held; nil: nothing
+	acquiring bool    // an acquisition is in progress
+	permit    *Permit // the permit that is held; nil: none
 
-	// ended is the token of the last permit that ended here. It never comes back.
+	// ended is the token of the last permit that ended in this process. A permit that has ended is never valid again.
 	ended uint64
-	// leftover is ended while a server may still have it live: nobody here counts on it any more. 0: none.
+	// leftover equals ended while a server may still hold that permit, which this process no longer counts on; 0: none.
 	leftover uint64
 
-	// unanswered counts the releases and cancellations of this identity that are under way; settled is closed when
-	// there is none left.
+	// unanswered is the number of releases and cancellations of this identity that are in progress. settled is closed
+	// when it drops to 0.
 	unanswered int
 	settled    chan struct{}
 
 	lost *supersession // the last loss to another process; nil: none
-	// forget is the clock's reading from which leftover and lost no longer matter.
+	// forget is the clock's reading after which leftover and lost no longer matter.
 	forget time.Duration
 }
 
-// supersession is the loss of a permit to another process of the same identity.
+// supersession is the loss of a permit to another process with the same identity.
 type supersession struct {
-	by uint64 // the token under which the other process has it
-	// until is the clock's reading before which a Runner does not acquire again, and rest the time between two
-	// attempts.
+	by uint64 // the token of the other process
+	// until is the clock's reading before which a Runner does not acquire again. rest is the time between two attempts.
 	until, rest time.Duration
 }
 
-// InUseError refuses an acquisition because this Client is acquiring or holding a permit of the same semaphore under
-// the same group, acquirer and holder id. Release that permit first, or use another holder id: a holder id stands for
-// one holder.
+// InUseError says that this Client is already acquiring or holding a permit of the same semaphore under the same group,
+// acquirer and holder id. Release that permit first, or use another holder id, because a holder id identifies one
+// holder.
 type InUseError struct {
 	Semaphore, Group, Acquirer, HolderID string
 	// Token is that of the permit that is held; 0 while it is being acquired.
@@ -71,8 +70,9 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("this process already holds semaphore %q as %s, with token %d: release that permit first, or use another holder id", e.Semaphore, who, e.Token)
 }
 
-// enter begins an acquisition. Of an identity that the application chose it is the only one until exit. It goes on when
-// releases and cancellations of that identity that were sent before have been answered, or have had the time for it.
+// enter begins an acquisition. For an identity that the application chose, no other acquisition can begin before exit.
+// enter waits for the answers to releases and cancellations of that identity that were sent before, but only for
+// lastWord.
 func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	if !a.chosen {
 		return nil
@@ -86,7 +86,7 @@ func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 		defer timer.Stop()
 		select {
 		case <-settled:
-		case <-timer.C: // the servers sort it out
+		case <-timer.C: // the servers can handle it
 		case <-r.ctx.Done():
 		case <-ctx.Done():
 			r.exit(a)
@@ -101,7 +101,8 @@ func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	return nil
 }
 
-// claim takes an identity. settled, if not nil, is closed when its last words are over.
+// claim reserves an identity. If settled is not nil, it is closed when the releases and cancellations of the identity
+// have been answered.
 func (r *renewer) claim(a *acquisition) (settled <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +128,7 @@ func (r *renewer) claim(a *acquisition) (settled <-chan struct{}, err error) {
 	return c.settled, nil
 }
 
-// exit ends an acquisition, whatever it brought.
+// exit ends an acquisition, whatever its result was.
 func (r *renewer) exit(a *acquisition) {
 	if a.claim == nil {
 		return
@@ -138,8 +139,8 @@ func (r *renewer) exit(a *acquisition) {
 	r.tidy(a.claim)
 }
 
-// speak notes that a release or a cancellation of an identity is about to be sent, and returns what notes that it is
-// over.
+// speak records that a release or a cancellation of an identity is about to be sent. The caller must call over when it
+// is done.
 func (r *renewer) speak(c *claim) (over func()) {
 	if c == nil {
 		return func() {}
@@ -160,8 +161,8 @@ func (r *renewer) speak(c *claim) (over func()) {
 	}
 }
 
-// letGo notes that belief in the claim's permit has ended. A server may have the permit live for as long as it could
-// keep it after one more change of leaders. The caller holds mu.
+// letGo records that belief in a permit has ended. A server may hold the permit for as long as it could after one more
+// change of leaders. The caller holds mu.
 func (r *renewer) letGo(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {
@@ -173,7 +174,7 @@ func (r *renewer) letGo(p *Permit) {
 	c.forget = max(c.forget, max(now, p.belief.deadline)+afterDeadline(p.belief.duration))
 }
 
-// gone notes that the servers have said that a permit has ended. The caller holds mu.
+// gone records that the servers have reported a permit as ended. The caller holds mu.
 func (r *renewer) gone(p *Permit) {
 	c := p.claim
 	if c == nil {
@@ -185,7 +186,7 @@ func (r *renewer) gone(p *Permit) {
 	r.tidy(c)
 }
 
-// lost ends a permit that the servers call lost. The caller holds mu.
+// lost ends a permit that the servers have reported as lost. The caller holds mu.
 func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
 	cause := fmt.Errorf("%w: %s", ErrLost, res.GetMessage())
 	if by := res.GetSupersededBy(); by != 0 {
@@ -200,27 +201,28 @@ func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
 	r.gone(p)
 }
 
-// takenAway is a permit that another process took, and the token under which it has it.
+// takenAway is a permit that another process took over, and the token of that process.
 type takenAway struct {
 	permit *Permit
 	by     uint64
 }
 
-// reportTaken logs losses to other processes. It is called without the mutex: a log handler is not ours.
+// reportTaken logs losses to other processes. It must be called without the mutex, because it calls a log handler of
+// the application.
 func (r *renewer) reportTaken() {
 	r.mu.Lock()
 	taken := r.takenAway
 	r.takenAway = nil
 	r.mu.Unlock()
 	for _, t := range taken {
-		r.client.settings.logger.Warn("gatekeeper: two processes use one holder id: the other one took the permit",
+		r.client.settings.logger.Warn("gatekeeper: two processes use one holder id: the other one took over the permit",
 			"semaphore", t.permit.Semaphore(), "group", t.permit.Group(), "acquirer", t.permit.Acquirer(), "holder_id", t.permit.HolderID(),
 			"token", t.permit.Token(), "superseded_by", t.by)
 	}
 }
 
-// resting returns the last loss of an identity to another process, and how long a Runner still leaves the permit alone;
-// nil without one.
+// resting returns the last loss of an identity to another process, and how long a Runner must still wait before it
+// acquires again; nil if there was none.
 func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,8 +233,8 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	return c.lost, c.lost.until - r.clock.Now()
 }
 
-// changeRest has the Runners of an identity leave the permit alone for as long again, or, if not again, for no longer.
-// It does nothing when there was a newer loss, or a grant, meanwhile.
+// changeRest makes the Runners of an identity wait for the same time again, or, if again is false, no longer. It does
+// nothing if the permit was lost again, or granted, since lost.
 func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,7 +250,7 @@ func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.tidy(c)
 }
 
-// tidy removes a claim of which nothing is left to know. The caller holds mu.
+// tidy removes a claim that no longer matters. The caller holds mu.
 func (r *renewer) tidy(c *claim) {
 	busy := c.acquiring || c.permit != nil || c.unanswered > 0
 	known := (c.leftover != 0 || c.lost != nil) && r.clock.Now() < c.forget
@@ -257,8 +259,8 @@ func (r *renewer) tidy(c *claim) {
 	}
 }
 
-// sweep tidies all claims once they have doubled, so that releases without an answer do not add up. The caller holds
-// mu.
+// sweep tidies all claims each time that their number has doubled, so that those of unanswered releases do not
+// accumulate. The caller holds mu.
 func (r *renewer) sweep() {
 	if len(r.claims.byKey) < max(r.claims.sweepAt, minSweep) {
 		return

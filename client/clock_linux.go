@@ -6,10 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemClock is CLOCK_BOOTTIME: Go's own monotonic clock stops while the machine is suspended (go.dev/issue/24595).
+// systemClock returns a clock that reads CLOCK_BOOTTIME, because Go's monotonic clock stops while the machine is
+// suspended (go.dev/issue/24595).
 func systemClock() Clock {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a kernel before 2.6.39, or a sandbox that refuses it
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a kernel before 2.6.39, or a sandbox that forbids the call
 		return processClock{time.Now()}
 	}
 	return bootClock{}
@@ -20,7 +21,7 @@ type bootClock struct{}
 func (bootClock) Now() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic("client: CLOCK_BOOTTIME can no longer be read: " + err.Error()) // it could be when the client was made
+		panic("client: CLOCK_BOOTTIME can no longer be read: " + err.Error()) // it was readable when the client was made
 	}
 	return time.Duration(ts.Nano())
 }

@@ -4,6 +4,6 @@ package client
 
 import "time"
 
-// systemClock is Go's monotonic clock. On most systems it stops while the machine is suspended; then only fencing by
-// Token protects what a suspended job writes after it wakes.
+// systemClock returns Go's monotonic clock. On most systems it stops while the machine is suspended. Then only fencing
+// with Token protects a resource from the writes of a job that was suspended.
 func systemClock() Clock { return processClock{time.Now()} }

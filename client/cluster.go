@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// clusterHeader names the cluster: that of the server in its answers, and in requests the one that the client means. A
+// clusterHeader contains a cluster id: in answers that of the server, in requests the one that the client expects. A
 // server of another cluster refuses the call and does nothing.
 const clusterHeader = "gatekeeper-cluster"
 
@@ -28,14 +28,14 @@ const (
 	askAgain = time.Minute
 )
 
-// ErrWrongCluster is what every WrongClusterError is.
+// ErrWrongCluster matches every WrongClusterError.
 var ErrWrongCluster = errors.New("servers of two clusters")
 
-// WrongClusterError says that an endpoint belongs to another cluster than the one that the Client is bound to. Permits
-// of one name are independent in two clusters, so both could grant the same job. Nothing is acquired or changed until
-// the endpoints agree; permits that are held are kept alive where they were granted.
+// WrongClusterError says that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
+// grant permits of the same name independently, so both could grant the same job. The Client acquires and changes
+// nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster that granted them.
 type WrongClusterError struct {
-	// Endpoint is the server that answered, and Cluster is its cluster.
+	// Endpoint is the address of the server that answered, and Cluster is its cluster.
 	Endpoint, Cluster string
 	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose answer bound it; empty for
 	// WithCluster.
@@ -49,17 +49,17 @@ func (e *WrongClusterError) Error() string {
 	}
 	text := fmt.Sprintf("%s belongs to cluster %s, but this client is bound to cluster %s (%s): give the endpoints of one cluster only", e.Endpoint, e.Cluster, e.Bound, by)
 	if seedOf(e.Cluster) == seedOf(e.Bound) {
-		text = fmt.Sprintf("%s belongs to an earlier life of the cluster, %s, which was recovered since as %s: remove this endpoint", e.Endpoint, e.Cluster, e.Bound)
+		text = fmt.Sprintf("%s belongs to cluster %s, which has since been recovered as %s: remove this endpoint", e.Endpoint, e.Cluster, e.Bound)
 	}
 	return text
 }
 
-// Is makes errors.Is(err, ErrWrongCluster) true.
+// Is reports whether target is ErrWrongCluster.
 func (e *WrongClusterError) Is(target error) bool { return target == ErrWrongCluster }
 
-// WithCluster binds the Client to a cluster, by the id that `gkctl status` shows or by its part before the point, the
-// seed. Servers of other clusters refuse its calls. GK_CLUSTER does the same. Without it, the first answer binds the
-// Client.
+// WithCluster binds the Client to a cluster. id is the id that `gkctl status` shows, or its part before the dot, the
+// seed. Servers of other clusters then refuse the Client's calls. GK_CLUSTER has the same effect. Without either, the
+// first answer binds the Client.
 func WithCluster(id string) Option {
 	return dialOption(func(s *settings) error {
 		if seedOf(id) == "" {
@@ -75,19 +75,19 @@ func seedOf(id string) string {
 	return seed
 }
 
-// incarnationOf is the life of the cluster that an id names; 0 when it names the seed alone.
+// incarnationOf returns the incarnation in a cluster id, which each recovery increases; 0 if the id is only a seed.
 func incarnationOf(id string) uint64 {
 	_, life, _ := strings.Cut(id, ".")
-	n, _ := strconv.ParseUint(life, 16, 64) // 0 for what cannot be read
+	n, _ := strconv.ParseUint(life, 16, 64) // 0 if it is invalid
 	return n
 }
 
-// binding is the cluster that a Client is bound to.
+// binding records the cluster that a Client is bound to.
 type binding struct {
-	to    atomic.Pointer[boundTo] // nil: none yet
+	to    atomic.Pointer[boundTo] // nil: not bound yet
 	wrong atomic.Pointer[WrongClusterError]
 
-	check   chan struct{} // holds a token during a check of all endpoints: one at a time
+	check   chan struct{} // a semaphore: only one goroutine at a time checks the endpoints
 	checked atomic.Bool
 }
 
@@ -105,7 +105,7 @@ func newBinding(id string) *binding {
 	return b
 }
 
-// meant adds the cluster that is meant to a call's headers.
+// meant adds the id of the expected cluster to the headers of a call.
 func (b *binding) meant(ctx context.Context) context.Context {
 	if to := b.to.Load(); to != nil {
 		return metadata.AppendToOutgoingContext(ctx, clusterHeader, to.id)
@@ -113,10 +113,10 @@ func (b *binding) meant(ctx context.Context) context.Context {
 	return ctx
 }
 
-// saw takes in the cluster that a server belongs to. It binds the Client if nothing did before, and follows a recovered
-// cluster to its next life, but never back.
+// saw processes the cluster id of a server. It binds the Client if it is not bound yet. When a cluster was recovered,
+// it follows to the new incarnation, but never back.
 func (b *binding) saw(endpoint, id string) error {
-	for id != "" { // else it is not a server of ours
+	for id != "" { // empty: not a server of Gatekeeper
 		to := b.to.Load()
 		next := &boundTo{id: id, by: endpoint}
 		switch {
@@ -139,12 +139,13 @@ func (to *boundTo) wrong(endpoint, id string) *WrongClusterError {
 	return &WrongClusterError{Endpoint: endpoint, Cluster: id, Bound: to.id, BoundBy: to.by}
 }
 
-// header takes in the header of an answer, and explains the refusal of a server of another cluster.
+// header processes the header of an answer. If the server refused the call because it belongs to another cluster, it
+// returns a WrongClusterError.
 func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 	if err != nil {
 		if s, ok := status.FromError(err); ok {
 			if i := info(s); i.GetReason() == reasonWrongCluster {
-				return b.to.Load().wrong(endpoint, i.GetMetadata()["cluster"]) // only a call that named a cluster is refused so
+				return b.to.Load().wrong(endpoint, i.GetMetadata()["cluster"]) // only a call that named a cluster fails this way
 			}
 		}
 	}
@@ -156,7 +157,7 @@ func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 	return err
 }
 
-// interceptors name the cluster in each call at an address, and check it in each answer.
+// interceptors returns options that send the cluster id in each call to an address, and check it in each answer.
 func (b *binding) interceptors(address string) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -179,7 +180,7 @@ type boundStream struct {
 	grpc.ClientStream
 	binding *binding
 	address string
-	checked bool // by the one goroutine that receives
+	checked bool // used only by the goroutine that receives
 }
 
 func (s *boundStream) RecvMsg(m any) error {
@@ -188,12 +189,12 @@ func (s *boundStream) RecvMsg(m any) error {
 		return nil
 	}
 	s.checked = true
-	md, _ := s.Header() // after a message it is there
+	md, _ := s.Header() // available after a message
 	return s.binding.header(s.address, md, err)
 }
 
-// oneCluster returns an error when the endpoints belong to more than one cluster. Before the first acquisition or
-// change it asks all of them, each for askEach at most; those that do not answer are asked again in the background.
+// oneCluster returns an error if the endpoints belong to more than one cluster. Before the first acquisition or change
+// it asks all of them, waiting at most askEach. Endpoints that do not answer are asked again in the background.
 func (c *Client) oneCluster(ctx context.Context) error {
 	b := c.router.binding
 	if len(c.router.endpoints) > 1 && !b.checked.Load() {
@@ -201,7 +202,7 @@ func (c *Client) oneCluster(ctx context.Context) error {
 		case b.check <- struct{}{}:
 			c.firstCheck(ctx)
 			<-b.check
-		case <-ctx.Done(): // the call fails with that
+		case <-ctx.Done(): // the call fails with the error of ctx
 		}
 	}
 	if wrong := b.wrong.Load(); wrong != nil {
@@ -210,8 +211,8 @@ func (c *Client) oneCluster(ctx context.Context) error {
 	return nil
 }
 
-// firstCheck checks all endpoints unless that was done, and begins to check them in the background. One caller at a
-// time.
+// firstCheck checks all endpoints unless that was done before, and starts the checks in the background. Only one
+// goroutine at a time may call it.
 func (c *Client) firstCheck(ctx context.Context) {
 	b := c.router.binding
 	if b.checked.Load() {
@@ -229,7 +230,7 @@ func (c *Client) firstCheck(ctx context.Context) {
 	})
 }
 
-// askClusters asks every endpoint for its cluster and notes whether they differ.
+// askClusters asks every endpoint for its cluster, and records whether they differ.
 func (c *Client) askClusters(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askEach)
 	defer cancel()

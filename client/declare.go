@@ -15,11 +15,11 @@ const (
 	maxEditBytes = 1 << 20
 )
 
-// Declare makes the definitions that an application needs exist: it creates what is absent, overwrites nothing that is
-// there, and does not bring back what an operator has deleted. Warnings of the servers, for example that permits are
-// too brief to outlast a fail-over, go to the logger. So every process of an application can declare at its start. It
-// returns the names that it skipped. The error is an *InvalidFieldError, whose field names the definition by its place,
-// or one of those of every call; definitions before the one at fault may have been created.
+// Declare creates the definitions that an application needs if they do not exist. It does not overwrite existing
+// definitions, and does not recreate those that an operator has deleted, so every process of an application can call it
+// at startup. Warnings of the servers, for example that permits are too short to survive a failover, are logged.
+// Declare returns the names that it skipped. The error is an *InvalidFieldError, whose field contains the index of the
+// definition, or an error that any call can return. Definitions before the one at fault may have been created.
 func (c *Client) Declare(ctx context.Context, definitions ...*gatekeeperv1.Definition) (skipped []string, err error) {
 	for len(definitions) > 0 {
 		req := &gatekeeperv1.BatchEditRequest{Author: c.settings.defaults.acquirer, Reason: "declared by the application", RequestId: NewRequestID()}

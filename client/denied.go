@@ -8,11 +8,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Reason says why a request was denied. Its values are the API's frozen words; a newer server may send others, which
-// mean a denial too.
+// Reason says why a request was denied. The values are frozen names of the API. A newer server may send other values,
+// which are denials too.
 type Reason string
 
-// The reasons, in the order in which a decision looks for them.
+// The reasons, in the order in which the servers check them.
 const (
 	ReasonNoSuchSemaphore      Reason = "NO_SUCH_SEMAPHORE"
 	ReasonGroupMismatch        Reason = "GROUP_MISMATCH"
@@ -28,43 +28,43 @@ const (
 	ReasonNoFreePermit         Reason = "NO_FREE_PERMIT"
 	// ReasonFiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows.
 	ReasonFiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
-	// ReasonFiringForgotten: the firing is no longer remembered, so whether it ran is not known. It does not run now.
+	// ReasonFiringForgotten: the firing is no longer remembered, so it is unknown whether it ran. It does not run now.
 	ReasonFiringForgotten Reason = "FIRING_FORGOTTEN"
-	// ReasonNoTask: no task waits for a worker.
+	// ReasonNoTask: no task is waiting for a worker.
 	ReasonNoTask Reason = "NO_TASK"
 )
 
-// DeniedError is a denial: the servers decided, and the answer is no. Its sentinel is ErrDenied. It is an error so that
-// a denial is not mistaken for a permit; nothing is wrong with the servers.
+// DeniedError is a denial: the servers decided not to grant a permit. It matches ErrDenied. A denial is an error so
+// that callers do not mistake it for a permit; the servers are working normally.
 type DeniedError struct {
 	Semaphore string
-	// Group and Acquirer are those that asked.
+	// Group and Acquirer are those of the request.
 	Group, Acquirer string
 	Reason          Reason
-	// Message is one sentence for a person.
+	// Message is one sentence for people.
 	Message string
-	// Holders take the slots: at most 16 of HolderCount.
+	// Holders are the permits that take the slots: at most 16 of HolderCount.
 	Holders     []*gatekeeperv1.Permit
 	HolderCount int
-	// QueueLength is how many wait.
+	// QueueLength is the number of waiters.
 	QueueLength int
-	// RetryAfter is the earliest time at which a retry can help, counted from the answer, when Retry is set; otherwise
-	// waiting alone cannot help.
+	// RetryAfter is the time from the answer after which a retry may succeed. It is valid if Retry is set; otherwise
+	// waiting does not help.
 	RetryAfter time.Duration
 	Retry      bool
-	// Firing says who has, or had, the firing; nil when it was not about one.
+	// Firing says who has claimed the firing, or had it; nil if the denial is not about a firing.
 	Firing *gatekeeperv1.FiringClaim
-	// Pause is set when the semaphore is paused.
+	// Pause is set if the semaphore is paused.
 	Pause *gatekeeperv1.Pause
-	// Stop is why the caller's own permit is being stopped, when it is.
+	// Stop says why the caller's own permit is being stopped, if it is.
 	Stop gatekeeperv1.StopCause
-	// PermitRevision is the semaphore's: the expected revision of an optimistic replace.
+	// PermitRevision is that of the semaphore, for WithExpectedRevision.
 	PermitRevision uint64
-	// LeaderClock is what the leader's wall clock showed, of ReasonFiringTooFarAhead, and CallerClock what this host's
-	// showed then. One of them, or the due time, is wrong. Else zero.
+	// For ReasonFiringTooFarAhead, LeaderClock is the leader's wall clock, and CallerClock is this host's at that time.
+	// One of them, or the due time, is wrong. Otherwise they are zero.
 	LeaderClock, CallerClock time.Time
 
-	asked *acquisition // nil: made by somebody else
+	asked *acquisition // nil if this package did not make it
 }
 
 func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
@@ -97,26 +97,26 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
 // Is reports whether target is ErrDenied.
 func (d *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// canQueue reports whether Acquire waits out what this denial says.
+// canQueue reports whether Acquire waits in the queue after this denial.
 func (d *DeniedError) canQueue() bool {
 	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
 }
 
-// firingIsOver says that nobody runs the firing any more: it has ended, or is not remembered, or is open and its
-// attempts are over.
+// firingIsOver reports whether no process runs the firing any more: it has ended, is no longer remembered, or is open
+// but has no attempts left.
 func (d *DeniedError) firingIsOver() bool {
 	open := d.Reason == ReasonFiringClaimed && d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open
 }
 
-// runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any
-// more.
+// runsElsewhere reports whether the caller has nothing to do: another holder runs the firing or has run it, or it will
+// not run again.
 func (d *DeniedError) runsElsewhere() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringClaimed && !d.ownClaim()
 }
 
-// Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot
-// that nobody holds any more.
+// Error returns the Message. If a slot is missing, it also names the first few holders, how long they have held their
+// permits, and how to free a slot that no longer has a holder.
 func (d *DeniedError) Error() string {
 	text := d.Message
 	if text == "" {
@@ -139,27 +139,27 @@ func (d *DeniedError) Error() string {
 // namedHolders is how many holders DeniedError.Error names.
 const namedHolders = 3
 
-// slot says who takes a slot, and how it stands with it.
+// slot describes the holder of a slot, and the state of its permit.
 func slot(p *gatekeeperv1.Permit, now time.Time) string {
 	var state string
 	switch p.GetState() {
 	case gatekeeperv1.PermitState_PERMIT_STATE_HELD:
 		state = fmt.Sprintf("expired, held for an operator until `gkctl clear %d`", p.GetToken())
 	case gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
-		state = "gone, the slot cools"
+		state = "ended, the slot is cooling"
 	case gatekeeperv1.PermitState_PERMIT_STATE_LIVE, gatekeeperv1.PermitState_PERMIT_STATE_UNSPECIFIED:
 		state = "holds it"
 		if p.GetGrantedAt() != nil {
 			state = "for " + seconds(now.Sub(p.GetGrantedAt().AsTime()))
 		}
 		if p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			state += ", told to stop"
+			state += ", must stop"
 		}
 	}
 	return fmt.Sprintf("%s in %s (%s)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), state)
 }
 
-// seconds is a time in whole seconds, as people write it: 1h5m, not 1h5m0s.
+// seconds formats a duration in whole seconds, as people write it: 1h5m, not 1h5m0s.
 func seconds(d time.Duration) string {
 	text := max(d, 0).Round(time.Second).String()
 	if short, ok := strings.CutSuffix(text, "m0s"); ok {

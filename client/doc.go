@@ -6,80 +6,81 @@
 //	defer c.Close()
 //	permit, err := c.Semaphore("nightly-export").TryAcquire(ctx)
 //	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
-//		log.Print(denied) // says why, and who holds
+//		log.Print(denied) // says why, and names the holders
 //		return nil
 //	}
 //	...
 //	defer permit.Release(ctx)
 //	return export(permit.Context())
 //
-// # What a holder may believe
+// # How long a holder can count on its permit
 //
-// A permit is counted by two clocks that are never compared: the leader's and this process's. All that both sides know
-// is that their clocks run at nearly the same rate, at most 1 % apart. The client therefore believes in a permit only
-// until
+// The leader and this process each measure a permit with their own clock, and the two clocks are never compared. Both
+// sides assume only that their clocks run at nearly the same rate, at most 1 % apart. The client therefore counts on a
+// permit until
 //
 //	send + waited + duration - margin,    margin = 2 % of (waited + duration)
 //
-// where send is its own time before the attempt whose answer it uses was handed to the transport, and waited is how
-// long the leader says that the call stood in the queue before its grant was handed to the log. The leader began to
-// count no earlier than that, lets its own deadline run longer by a grace, and a new leader starts every permit's full
-// duration again, so belief here ends before the slot can be given to anybody else. An answer that comes late changes
-// nothing: it counts from its send.
+// where send is the local time before the attempt was handed to the transport, and waited is how long, by the leader's
+// clock, the call was in the queue before its grant was handed to the log. The leader starts counting no earlier than
+// that, extends its own deadline by a grace period, and a new leader restarts every permit with its full duration. So
+// this deadline passes before the slot can be granted to another holder. A late answer changes nothing, because the
+// client counts from the send time.
 //
-// From this follow the rules that permit.go, belief.go and keepalive.go keep:
+// The code calls this period belief. permit.go, belief.go and keepalive.go follow these rules:
 //
-//   - Only an answer of a server that leads, or the local deadline, ends a permit. A server that cannot be reached is
-//     no loss: the refresh is tried on all members until the local deadline.
-//   - At most one attempt to refresh a permit is outstanding, and only its answer counts. A frame states the duration
-//     by which the client counts from there on; when that has become shorter, belief shrinks to it as the frame is
-//     sent, since a leader may from then on hand the shorter one to its successor.
-//   - A refused refresh is no loss yet: the permit's context ends so that the job stops, and belief runs to its
-//     deadline, no longer. The word LOST ends belief at once.
-//   - Belief ends before a release is sent, and a permit that was lost or released never comes back.
-//   - Time is CLOCK_BOOTTIME where there is one, which goes on while the machine is suspended. A machine that is
-//     resumed from a memory snapshot, and a process paused between a check and a write, are beyond any lock service:
-//     pass Token along with each write and let the resource refuse one that is older than the newest it has seen.
+//   - A permit ends only by an answer of the leader, or at the local deadline. Losing the connection to a server does
+//     not end it: the client tries the refresh on all members until the local deadline.
+//   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration with
+//     which the client counts from then on. If the duration became shorter, belief shrinks when the frame is sent,
+//     because from then on a leader may pass the shorter duration to its successor.
+//   - A refused refresh is not a loss yet: the permit's context ends so that the job stops, and belief lasts until its
+//     deadline, no longer. The status LOST ends belief immediately.
+//   - Belief ends before a release is sent, and a permit that was lost or released is never valid again.
+//   - Time is CLOCK_BOOTTIME where available, which advances while the machine is suspended. No lock service can
+//     protect a machine that is resumed from a memory snapshot, or a process that is paused between a check and a
+//     write: pass Token along with each write, and let the resource reject a token older than the newest it has seen.
 //
 // # Jobs
 //
-// Wrap and Runner do for a function what a careful caller of TryAcquire does by hand: job.go says what a run is. The
-// order is what matters. The job's context ends while the permit still lasts; the job is joined; only then is the
-// permit released, so that the next holder never meets the last one. Nothing runs without a permit, unless
-// OutageRunUnguarded was asked for.
+// Wrap and Runner do for a function what a careful caller of TryAcquire does by hand; see Runner. The order of the
+// steps matters: the job's context ends while the permit is still valid, the job returns, and only then is the permit
+// released. So the next holder never overlaps with the previous one. No job runs without a permit, unless
+// OutageRunUnguarded is set.
 //
 // # Calls
 //
-// Every call is made on the endpoint that answered last, or on the leader when a server named it, with a timeout for
-// each attempt. What is safe to repeat is repeated, over all endpoints and with jittered back-off, until the context
-// ends: every call of which a server says that nothing was done, and after an unknown outcome those that a repeat
-// cannot do twice: reads, refreshes, releases, cancellations, and acquisitions and edits that carry a request id. A
-// Client that certificates have kept from every endpoint, and that never got through before, gives up after one round;
-// see CertificateError. Errors of servers are decided on google.rpc.ErrorInfo alone, never on text; only of a failed
-// TLS handshake the text is all there is.
+// Every call goes to the endpoint that answered last, or to the leader if a server named it, with a timeout for each
+// attempt. A call that is safe to repeat is retried on all endpoints, with jittered back-off, until the context ends.
+// Any call is safe to repeat if the server says that it did nothing. If the outcome is unknown, only calls are repeated
+// for which twice is the same as once: reads, refreshes, releases, cancellations, and acquisitions and edits with a
+// request id. If certificate errors keep a Client from every endpoint, and it has never reached a server before, the
+// call gives up after one round; see CertificateError. The Client classifies errors of servers by google.rpc.ErrorInfo,
+// never by their text. The exception is a failed TLS handshake, which has nothing but a text.
 //
-// Goroutines that are denied the same semaphores at the same time ask for them in batches: batch.go. A batch makes
-// denials cheaper and changes nothing else. It never grants, and whatever it does not answer is asked for again, each
-// request alone, as for servers that do not know batches. WithCallsAlone does without them.
+// Goroutines that are denied the same semaphores at the same time ask for them in batches; see batch.go. A batch makes
+// denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are sent again
+// one by one, and so are all requests to servers that do not support batches. WithCallsAlone turns batches off.
 //
 // # Errors
 //
-// An error that carries data is a *XError, for errors.AsType. A sentinel ErrX, for errors.Is, stands for what callers
-// decide on without the data: ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, and the reasons
-// why a permit's context ended. A refusal by a server is a *StatusError or wraps one. Texts are for people: they have
-// no prefix, name what the error is about, and say what to do next. The end of the caller's own context before anything
-// was asked is that context's error, unchanged.
+// An error that carries data is a *XError, for errors.AsType. A sentinel ErrX, for errors.Is, is enough for most
+// decisions: ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, and the reasons why a permit's
+// context ended. A refusal by a server is a *StatusError or wraps one. Error texts are for people: they have no prefix,
+// name the object at fault, and say what to do next. If the caller's context ends before the first attempt, the call
+// returns that context's error unchanged.
 //
 // # Compatibility
 //
-// Within major version 1, code that compiles with this package and uses what its comments promise continues to compile
-// and to work. New versions may add functions, methods, options, constants, and fields of structs: name the fields in
-// struct literals, and give every switch over a Reason or a policy a default. Texts of errors and log messages may
-// change. What a comment calls "for tests", such as WithClock, may change in a minor version. The messages of package
-// gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or meaning. A new call
-// adds a method to its client and server interfaces: embed the Unimplemented server, and do not implement the clients.
+// Within major version 1, code that compiles with this package and relies only on what its comments promise continues
+// to compile and to work. New versions may add functions, methods, options, constants, and fields of structs: name the
+// fields in struct literals, and give every switch over a Reason or a policy a default case. Texts of errors and log
+// messages may change. Symbols documented as "for tests", such as WithClock, may change in a minor version. The
+// messages of package gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or
+// meaning. A new call adds a method to its client and server interfaces: embed the Unimplemented server, and do not
+// implement the clients.
 //
-// A client works with servers of the same major version, older or newer. A call that an older server does not know
-// fails with a *StatusError of code Unimplemented; one that the cluster must first be upgraded for has the reason
-// FEATURE_LEVEL. Reasons of a newer server are passed on as they are.
+// A client works with servers of the same major version, older or newer. A call that an older server does not support
+// fails with a *StatusError of code Unimplemented. If the cluster must be upgraded before a call works, the error has
+// the reason FEATURE_LEVEL. Reasons that only a newer server knows are passed on unchanged.
 package client

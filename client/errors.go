@@ -15,33 +15,33 @@ import (
 )
 
 var (
-	// ErrDenied: the servers answered no. It always comes in a *DeniedError, which says why.
+	// ErrDenied means that the servers denied a request. It is always in a *DeniedError, which has the reason.
 	ErrDenied = errors.New("denied")
-	// ErrUnavailable: no server is known to have carried the call out before the context ended. Attempts end earlier if
-	// a repeat is not safe, if every endpoint has failed by a *CertificateError, and, with ErrOutcomeUnknown, if a
-	// retry is refused as too old because the servers may have forgotten an earlier attempt. It is always in an
-	// *UnavailableError, whose Ended is nil in these cases.
+	// ErrUnavailable means that no server is known to have carried out the call before the context ended. The attempts
+	// end earlier if a repeat is not safe, or if every endpoint has failed with a *CertificateError. With
+	// ErrOutcomeUnknown they also end if a retry is refused as too old, because the servers may have forgotten an
+	// earlier attempt. It is always in an *UnavailableError, whose Ended is nil in these cases.
 	ErrUnavailable = errors.New("no server answered")
-	// ErrOutcomeUnknown: the call may have been carried out, or not. It is always in an *UnavailableError.
-	ErrOutcomeUnknown = errors.New("whether the call was carried out is not known")
-	// ErrClosed: the Client was closed.
+	// ErrOutcomeUnknown means that the call may or may not have been carried out. It is always in an *UnavailableError.
+	ErrOutcomeUnknown = errors.New("it is unknown whether the call was carried out")
+	// ErrClosed means that the Client was closed.
 	ErrClosed = errors.New("the client is closed")
 )
 
-// UnavailableError says which endpoints were tried, and how each failed. It is ErrUnavailable, ErrOutcomeUnknown too
-// when an attempt may have been carried out, and wraps the error of the last attempt, every *CertificateError, and that
-// of the context.
+// UnavailableError lists the endpoints that were tried, and the error of each. It matches ErrUnavailable, and
+// ErrOutcomeUnknown if an attempt may have been carried out. It wraps the error of the last attempt, every
+// *CertificateError, and the error of the context.
 type UnavailableError struct {
 	Tried []Attempt
-	// Unknown: an attempt may have been carried out.
+	// Unknown is set if an attempt may have been carried out.
 	Unknown bool
-	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe,
-	// because each endpoint has failed by a *CertificateError, or because the servers no longer knew whether an earlier
+	// Ended is the error of the context that ended the attempts. It is nil if they ended because a repeat was not safe,
+	// because every endpoint failed with a *CertificateError, or because the servers no longer knew whether an earlier
 	// attempt was carried out.
 	Ended error
 }
 
-// Attempt is the last one on an endpoint.
+// Attempt is the last attempt on an endpoint.
 type Attempt struct {
 	Endpoint string
 	Err      error
@@ -66,20 +66,20 @@ func (e *UnavailableError) Error() string {
 		b.WriteString(a.Endpoint + ": " + plainText(a.Err))
 	}
 	if len(e.Tried) == 0 && e.Ended != nil {
-		b.WriteString(": the time was over, or the call was given up, before one was asked")
+		b.WriteString(": the context ended before a server was called")
 	}
 	return b.String()
 }
 
-// NoLeader reports whether servers were reached and answered that none of them leads: an election is under way, or too
-// few voters run. Nothing was done then. That others did not answer does not matter.
+// NoLeader reports whether servers answered that none of them is the leader: an election is in progress, or too few
+// voters are running. The call was not carried out. Other servers may not have answered at all.
 func (e *UnavailableError) NoLeader() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool { return leaderless(a.Err) })
 }
 
-// Recovering reports whether a server was reached and answered that it grants nothing yet, because the cluster was
-// recovered without its majority and permits of before may still be believed in. Nothing was done then. The text of the
-// error says for how long.
+// Recovering reports whether a server answered that it does not grant permits yet, because the cluster was recovered
+// without its majority and holders may still count on earlier permits. The call was not carried out. The error's text
+// says how long this will take.
 func (e *UnavailableError) Recovering() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		s, ok := grpcStatus(a.Err)
@@ -87,8 +87,8 @@ func (e *UnavailableError) Recovering() bool {
 	})
 }
 
-// Throttled reports whether a server was reached and did not look at the bearer token, because too many wrong ones
-// came from this address. Nothing was done then. The text of the error says when to try again.
+// Throttled reports whether a server refused to check the bearer token, because too many invalid tokens came from this
+// address. The call was not carried out. The error's text says when to try again.
 func (e *UnavailableError) Throttled() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		s, ok := grpcStatus(a.Err)
@@ -96,12 +96,12 @@ func (e *UnavailableError) Throttled() bool {
 	})
 }
 
-// Is makes it one of the sentinels above.
+// Is reports whether target is ErrUnavailable, or ErrOutcomeUnknown if the outcome is unknown.
 func (e *UnavailableError) Is(target error) bool {
 	return target == ErrUnavailable || e.Unknown && target == ErrOutcomeUnknown
 }
 
-// Unwrap returns the last attempt's error, those of others that were about certificates, and the context's.
+// Unwrap returns the error of the last attempt, all certificate errors of other attempts, and the context's error.
 func (e *UnavailableError) Unwrap() []error {
 	var errs []error
 	if n := len(e.Tried); n > 0 {
@@ -118,10 +118,10 @@ func (e *UnavailableError) Unwrap() []error {
 	return errs
 }
 
-// StatusError is a refusal as the server gave it. Every error of a server is one, or wraps one.
+// StatusError is a refusal by a server. Every error from a server is a StatusError or wraps one.
 type StatusError struct {
 	Code codes.Code
-	// Reason is that of google.rpc.ErrorInfo; empty when the error is not Gatekeeper's.
+	// Reason is the reason of google.rpc.ErrorInfo; empty if the error is not from Gatekeeper.
 	Reason   string
 	Message  string
 	Metadata map[string]string
@@ -133,17 +133,17 @@ func (e *StatusError) Error() string {
 	case e.Reason != "" || e.Code == codes.OK:
 		return e.Message
 	case e.Code == codes.Unavailable || e.Code == codes.DeadlineExceeded || e.Code == codes.Unimplemented || e.Code == codes.Canceled:
-		return plainText(status.Error(e.Code, e.Message)) // gRPC's own, not a server's
+		return plainText(status.Error(e.Code, e.Message)) // from gRPC itself, not from a server
 	}
 	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 }
 
-// GRPCStatus lets gRPC's own package understand the error.
+// GRPCStatus makes the error usable with package status of gRPC.
 func (e *StatusError) GRPCStatus() *status.Status { return e.status }
 
 // InvalidFieldError names a field of the request that breaks a rule.
 type InvalidFieldError struct {
-	// Field is its path, as in "edits[3].create.permits".
+	// Field is the path of the field, such as "edits[3].create.permits".
 	Field, Value, Rule string
 	*StatusError
 }
@@ -156,29 +156,29 @@ type StaleVersionError struct {
 	*StatusError
 }
 
-// AlreadyExistsError says that the name of a definition to be created is taken.
+// AlreadyExistsError says that a definition cannot be created because its name is taken.
 type AlreadyExistsError struct {
 	Name    string
-	Current uint64 // its version
+	Current uint64 // the version of the existing definition
 	Index   int    // of the edit at fault, in a batch
 	*StatusError
 }
 
-// NoSuchDefinitionError says that there is no definition of that name.
+// NoSuchDefinitionError says that there is no definition with that name.
 type NoSuchDefinitionError struct {
 	Name  string
-	Meant string // the name of the definition that was likely meant; empty when none is near
+	Meant string // the most similar name of a definition; empty if none is similar
 	Index int    // of the edit at fault, in a batch
 	*StatusError
 }
 
 // NothingChosenError says that no definition matches the names and labels of a change. Nothing was done.
 type NothingChosenError struct {
-	Meant string // the glob or the labels that were likely meant; empty when nothing is near
+	Meant string // the most similar glob or labels; empty if nothing is similar
 	*StatusError
 }
 
-// NoSuchPermitError says that there is no permit with that token, or none that the call is for.
+// NoSuchPermitError says that no permit has that token, or that the call does not apply to it.
 type NoSuchPermitError struct {
 	Token uint64
 	*StatusError
@@ -187,49 +187,48 @@ type NoSuchPermitError struct {
 // NoSuchCordonError says that there is no cordon with that id.
 type NoSuchCordonError struct {
 	ID    string
-	Meant string // the id that was likely meant; empty when none is near
+	Meant string // the most similar id; empty if none is similar
 	*StatusError
 }
 
 // ChangedSinceError says that a change would not do what its dry run or preview showed. Nothing was done.
 type ChangedSinceError struct {
-	// Semaphores are those that differ; the message says how. Empty for a change of other things.
+	// Semaphores are the ones that differ; the message says how. Empty if the change is not about semaphores.
 	Semaphores []string
 	*StatusError
 }
 
-// RevisionChangedError says that the semaphore's permit revision is not the expected one: somebody acquired, released
-// or lost a permit since.
+// RevisionChangedError says that the semaphore's permit revision is not the expected one: a permit was acquired,
+// released or lost since.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
 	*StatusError
 }
 
-// RequestEndedError says that the acquisition of this request id has ended, and grants no more.
+// RequestEndedError says that the acquisition with this request id has ended, so it grants no further permits.
 type RequestEndedError struct {
-	// How it ended, as in "released" or "cancelled".
+	// How says how it ended, such as "released" or "cancelled".
 	How string
-	// Token of the permit that it had; 0 when it had none.
+	// Token is that of its permit; 0 if it had none.
 	Token uint64
 	*StatusError
 }
 
-// NoSuchJobError says that there is no job of that id: it was not submitted, or it was deleted, by hand or some time
-// after its end.
+// NoSuchJobError says that there is no job with that id: it was never submitted, or it was deleted, by an operator or
+// automatically some time after its end.
 type NoSuchJobError struct {
 	ID string
 	*StatusError
 }
 
-// JobDiffersError says that the id of a job belongs to a job that was submitted with other tasks or settings. Nothing
-// was done.
+// JobDiffersError says that a job with this id was already submitted with other tasks or settings. Nothing was done.
 type JobDiffersError struct {
 	ID string
 	*StatusError
 }
 
-// JobNotOverError says that a job cannot be deleted, because its tasks wait or are held.
+// JobNotOverError says that a job cannot be deleted, because some of its tasks are waiting or held.
 type JobNotOverError struct {
 	ID string
 	*StatusError
@@ -237,24 +236,24 @@ type JobNotOverError struct {
 
 // WorkLimitError says which limit a job, a task or its result would exceed. Nothing was done.
 type WorkLimitError struct {
-	// Limit is its name, as in the settings of the cluster, or max_result of the job.
+	// Limit is the name of the limit: a setting of the cluster, or max_result of the job.
 	Limit string
-	// Needed and Max are in bytes, but for a limit of the number of tasks.
+	// Needed and Max are in bytes, except for a limit on the number of tasks.
 	Needed, Max uint64
 	*StatusError
 }
 
-// UnauthenticatedError says that the servers do not know the caller: it shows no credential, or one that is unknown,
-// revoked or expired, or that no binding names. The call was not carried out, and is not repeated. The Client goes on
-// refreshing the permits that it holds, as in an outage: the credential may be renewed.
+// UnauthenticatedError says that the servers cannot identify the caller: it sent no credential, or one that is unknown,
+// revoked, expired, or not named by any binding. The call was not carried out, and is not retried. The Client continues
+// to refresh the permits that it holds, as in an outage, because the credential may be renewed.
 type UnauthenticatedError struct{ *StatusError }
 
-// ForbiddenError says that the caller lacks a role for what it asked. The message says where, and who can grant it. The
-// call was not carried out, and is not repeated.
+// ForbiddenError says that the caller lacks a role for the call. The message says where, and who can grant the role.
+// The call was not carried out, and is not retried.
 type ForbiddenError struct {
-	// Principal is who the caller is: the name of its binding.
+	// Principal is the name of the caller's binding.
 	Principal string
-	// Role is what it lacks, as in "operator".
+	// Role is the missing role, such as "operator".
 	Role string
 	*StatusError
 }
@@ -276,18 +275,18 @@ func (e *WorkLimitError) Unwrap() error        { return e.StatusError }
 func (e *UnauthenticatedError) Unwrap() error  { return e.StatusError }
 func (e *ForbiddenError) Unwrap() error        { return e.StatusError }
 
-// tooOldSince reports whether a request was refused because the servers may have forgotten it, and the revision of the
-// cluster then.
+// tooOldSince reports whether a request was refused because the servers may have forgotten it, and returns the revision
+// of the cluster at that time.
 func tooOldSince(err error) (revision uint64, tooOld bool) {
 	e, ok := errors.AsType[*StatusError](err)
 	if !ok || e.Reason != reasonRequestTooOld {
 		return 0, false
 	}
-	revision, _ = strconv.ParseUint(e.Metadata["revision"], 10, 64) // absent is 0: none is known
+	revision, _ = strconv.ParseUint(e.Metadata["revision"], 10, 64) // 0 if absent: unknown
 	return revision, true
 }
 
-// typed turns what gRPC returned into the errors above. The ends of a context stay what they are.
+// typed converts an error of gRPC into one of the errors above. An error of ctx is returned unchanged.
 func typed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -304,11 +303,11 @@ func typed(ctx context.Context, err error) error {
 	return specific(i, base)
 }
 
-// specific is the error of its reason, or base itself.
+// specific returns the typed error for the reason of i, or base if there is none.
 func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	text := i.GetMetadata()
 	number := func(key string) uint64 {
-		n, _ := strconv.ParseUint(text[key], 10, 64) // absent is 0
+		n, _ := strconv.ParseUint(text[key], 10, 64) // 0 if absent
 		return n
 	}
 	index := int(number("index"))

@@ -120,7 +120,7 @@ func ExampleWithTLS() {
 	// Output:
 	// true true
 	// true
-	// TLS certificate and key are given together, or neither
+	// give both a TLS certificate and a key, or neither
 }
 
 // What the servers refuse changes nothing. Every refusal is a *StatusError, and most say more by a type of their own.

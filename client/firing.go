@@ -10,14 +10,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// WatchFiring reports what becomes of a firing: its state now, then each change, until it has ended. name and due are
-// as in WithFiring. With a token it follows the claim of that token, and ends with FIRING_STATE_TAKEN_OVER when another
-// holder has claimed the firing since; with 0 it follows every claim. A firing that nobody runs is FIRING_STATE_OPEN,
-// which is not an end: it may be claimed.
+// WatchFiring yields the state of a firing now, and again after each change, until the firing has ended. name and due
+// are those of WithFiring. With a token it follows the claim of that token, and ends with FIRING_STATE_TAKEN_OVER if
+// another holder has claimed the firing since. With 0 it follows every claim. The state of a firing that no process
+// runs is FIRING_STATE_OPEN. This is not an end, because the firing may be claimed.
 //
-// A stream that breaks is opened again, on another member if need be, until ctx ends; a state may then be reported
-// twice. An error is the last element; there is one only when a server refuses the request. Servers below feature level
-// 4 refuse it with codes.Unimplemented.
+// A stream that breaks is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
+// error is the last element, and only occurs if a server refuses the request. Servers below feature level 4 refuse it
+// with codes.Unimplemented.
 func (s *Semaphore) WatchFiring(ctx context.Context, name string, due time.Time, token uint64) iter.Seq2[*gatekeeperv1.FiringClaim, error] {
 	req := &gatekeeperv1.AwaitFiringRequest{Semaphore: s.name, Firing: &gatekeeperv1.Firing{Name: name}, Token: token}
 	if !due.IsZero() {
@@ -41,7 +41,7 @@ func (s *Semaphore) WatchFiring(ctx context.Context, name string, due time.Time,
 	}
 }
 
-// firingEnded says whether a state is the last one.
+// firingEnded reports whether a claim's state is final.
 func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	switch c.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_OPEN, gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
@@ -50,9 +50,8 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	return true
 }
 
-// awaitClaim waits until the firing of a denial may be claimed or has ended, but at most for so long. When the servers
-// refuse to tell, because they do not know the call for example, it sleeps until the next poll. It returns false when
-// ctx has ended.
+// awaitClaim waits until the firing of a denial can be claimed or has ended, for at most most. If the servers refuse to
+// say so, for example because they do not support the call, it sleeps for poll. It returns false if ctx has ended.
 func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time.Duration) bool {
 	f := d.Firing.GetFiring()
 	if f == nil {
@@ -69,7 +68,7 @@ func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time
 			return sleep(ctx, poll)
 		}
 		if claim.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN || firingEnded(claim) {
-			return sleep(ctx, minBackoff) // so that a server and a denial which contradict each other make no busy loop
+			return sleep(ctx, minBackoff) // prevents a busy loop if a server's watch and its denial contradict each other
 		}
 	}
 	return ctx.Err() == nil

@@ -5,75 +5,76 @@ import (
 	"time"
 )
 
-// Hooks are called as the runs of a job go on. Each may be nil. They are called on the goroutines of the run, which
-// waits for them: they must be brief, and must not end the run. Each gets the context of the run, for its values: it
+// Hooks are functions that the runs of a job call. Each may be nil. They are called on the goroutines of the run, which
+// waits for them, so they must be brief and must not end the run. Their context is that of the run, for its values; it
 // may have ended.
 type Hooks struct {
-	// Granted: the job is about to start under this permit.
+	// Granted is called before the job starts with this permit.
 	Granted func(context.Context, *Permit)
-	// Waiting: denied for now; the run waits, by its DenialPolicy.
+	// Waiting is called when the run was denied but waits, as its DenialPolicy says.
 	Waiting func(context.Context, *DeniedError)
-	// Denied: the job does not run.
+	// Denied is called when the job does not run because it was denied.
 	Denied func(context.Context, *DeniedError)
-	// Unavailable: no server answered, and the OutagePolicy has decided.
+	// Unavailable is called when no server answered, after the OutagePolicy has decided.
 	Unavailable func(context.Context, Outage)
-	// Lost: the permit's context has ended while the job runs, and the job's with it.
+	// Lost is called when the permit's context, and so the job's, has ended while the job is running.
 	Lost func(context.Context, Loss)
-	// Overrun: the job still runs, although its context has ended.
+	// Overrun is called when the job is still running although its context has ended.
 	Overrun func(context.Context, Overrun)
-	// Finished: the run is over, and its permit released.
+	// Finished is called when the run is over and its permit was released.
 	Finished func(context.Context, Report)
 }
 
-// Outage says that no server answered a run.
+// Outage describes a run that no server answered.
 type Outage struct {
-	// Err is ErrUnavailable.
+	// Err matches ErrUnavailable.
 	Err error
-	// Unguarded: the job runs without a permit, by OutageRunUnguarded. Otherwise it does not run.
+	// Unguarded is set if the job runs without a permit, because of OutageRunUnguarded. Otherwise the job does not run.
 	Unguarded bool
 }
 
-// Loss says that a running job must stop.
+// Loss describes why a running job must stop.
 type Loss struct {
-	// Permit is the job's. Until its SafeUntil no other holder is let in.
+	// Permit is the job's permit. No other holder gets its slots before its SafeUntil.
 	Permit *Permit
 	// Cause is one of ErrStopped, ErrExpiring, ErrStalled, ErrLost or ErrClosed.
 	Cause error
 }
 
-// Overrun says that a job continues after its context has ended. It is reported when the stop time is over, or the
-// drain if that takes longer, and again when the permit is gone: from then on another holder may run at the same time.
+// Overrun describes a job that continues after its context has ended. It is reported when the stop time is over, or the
+// drain if that takes longer, and again when the permit has ended: from then on another holder may run at the same
+// time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
-	// Cause is why the context ended.
+	// Cause is the reason why the context ended.
 	Cause error
-	// Since is when.
+	// Since is when the context ended.
 	Since time.Time
-	// Gone: the permit may be counted on no more.
+	// Gone is set if the permit can no longer be counted on.
 	Gone bool
 }
 
-// Report is how a run ended.
+// Report describes how a run ended.
 type Report struct {
 	Semaphore string
-	// Due is that of the firing; zero without one.
+	// Due is the due time of the firing; zero if there is none.
 	Due time.Time
-	// Token of the permit; 0 for an unguarded run.
+	// Token is that of the permit; 0 for an unguarded run.
 	Token uint64
-	// Ran: the job was started. A permit can be lost before that; its firing is given back.
+	// Ran is set if the job was started. If the permit was lost before that, its firing is given back.
 	Ran bool
-	// CutShort: the run's context had ended before the job returned an error, or that error is ErrCutShort. Its firing
-	// goes by firing_on_loss.
+	// CutShort is set if the run's context had ended before the job returned an error, or if that error is ErrCutShort.
+	// The definition's firing_on_loss decides about the firing.
 	CutShort bool
-	// Panicked: the job panicked, or ended its goroutine by runtime.Goexit; Err is nil then.
+	// Panicked is set if the job panicked or called runtime.Goexit; Err is nil then.
 	Panicked bool
 	Started  time.Time
 	Took     time.Duration
-	// Stopped is why the permit's context ended before the job; nil when it did not.
+	// Stopped is the reason why the permit's context ended before the job did; nil if it did not.
 	Stopped error
-	// Err is what Run returns.
+	// Err is the error that Run returns.
 	Err error
-	// Release is the error of the release: the slot is free when the permit expires.
+	// Release is the error of the release. If it is set, the slot is free when the permit expires.
 	Release error
 }
 
@@ -84,7 +85,7 @@ func (r *Runner) tell(call func(*Hooks)) {
 	}
 }
 
-// hook calls one, if it is there.
+// hook calls f unless it is nil.
 func hook[T any](ctx context.Context, f func(context.Context, T), v T) {
 	if f != nil {
 		f(ctx, v)

@@ -10,69 +10,71 @@ import (
 )
 
 const (
-	// DefaultOutageLimit is the default of WithOutageLimit. An election takes less.
+	// DefaultOutageLimit is the default of WithOutageLimit. An election takes less time.
 	DefaultOutageLimit = 10 * time.Second
 	// DefaultLoopDelay is the default of WithLoopDelay.
 	DefaultLoopDelay = time.Second
 
-	// maxRetry bounds the pause before a denied run is tried again.
+	// maxRetry bounds the wait before a denied run is tried again.
 	maxRetry = 15 * time.Second
-	// maxClaimedRetry is maxRetry for a run whose firing another has claimed. That ends sooner than what a person must
-	// change, and schedulers hold their timetable up until the run has heard of it.
+	// maxClaimedRetry replaces maxRetry for a run whose firing another holder has claimed. A claim ends sooner than a
+	// condition that a person must change, and a scheduler is blocked until the run learns that the claim has ended.
 	maxClaimedRetry = 3 * time.Second
 )
 
-// JobOption is an option of Wrap and NewRunner. Of an option that is given twice the last one counts.
+// JobOption is an option of Wrap and NewRunner. If an option is given twice, the last one counts.
 type JobOption func(*Runner)
 
-// WithDenialPolicy says what a run does when it is denied a permit. Default: DenialSkip; in a Loop: DenialWait.
+// WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, and DenialWait in a
+// Loop.
 func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// WithOutagePolicy says what a run does when no server answers for the WithOutageLimit. Default: OutageSkip. A run that
-// is already in the queue waits for the servers under every policy.
+// WithOutagePolicy sets what a run does when no server has answered for the WithOutageLimit. The default is OutageSkip.
+// A run that is already in the queue waits for the servers under every policy.
 func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
-// WithOutageLimit says for how long a run tries to reach a server before its OutagePolicy decides; OutageWait has no
-// limit. Default, and 0: DefaultOutageLimit.
+// WithOutageLimit sets how long a run tries to reach a server before its OutagePolicy decides. OutageWait has no limit.
+// The default, and 0, is DefaultOutageLimit.
 func WithOutageLimit(d time.Duration) JobOption {
 	return func(r *Runner) { r.outageLimit = cmp.Or(max(d, 0), DefaultOutageLimit) }
 }
 
 // WithWaitLimit bounds how long a run waits under DenialWait and DenialRunLate. A run that gives up returns its last
-// *DeniedError. Default, and 0: as long as the job's context lasts.
+// *DeniedError. By default, or with 0, the run waits until the job's context ends.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
-// WithOneWaiter lets one run of an acquirer wait in the queue. Under DenialWait or DenialRunLate, a run is denied
+// WithOneWaiter lets only one run of an acquirer wait in the queue. Under DenialWait or DenialRunLate, a run is denied
 // instead of queued while another acquisition of the same semaphore, group and acquirer waits. So a timetable does not
 // pile up runs while the semaphore is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
-// WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers. The caller of
-// the run waits for that. A release that does not get through leaves the firing to end as if the job had been cut
-// short. Default, and 0: as Permit.Release does it, for as long as a server may hold the permit; with
-// OutageRunUnguarded the WithOutageLimit. In any case the release ends 5 s after the context of the run.
+// WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The caller of the run is
+// blocked meanwhile. If the release does not get through, the firing ends as if the job had been cut short. By default,
+// or with 0, the run tries for as long as a server may hold the permit, as Permit.Release does; with OutageRunUnguarded
+// it tries for the WithOutageLimit. In any case it gives up 5 s after the context of the run has ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
-// WithFiringName names the firings of a job with due times. Default: the semaphore's name. Two timetables that share a
-// semaphore need two names.
+// WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two timetables that
+// share a semaphore need two names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
-// WithLoopDelay says how long Loop waits after a run before it asks for the next one, with a random part so that
-// processes do not ask in step. Default: DefaultLoopDelay. With 0 it asks at once.
+// WithLoopDelay sets how long Loop waits between runs. The delay is jittered, so that processes do not ask in step. The
+// default is DefaultLoopDelay. With 0, Loop asks again immediately.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
-// WithHooks adds hooks, which are called as the job's runs go on. If it is given several times, all are called, in that
+// WithHooks adds hooks to the runs of the job. If the option is given several times, all hooks are called, in that
 // order.
 func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.hooks, h) } }
 
-// Runner runs a job only while it holds a permit. It may be used from many goroutines; each run has its own permit.
+// Runner runs a job only while it holds a permit. It is safe for concurrent use; each run has its own permit.
 //
-// A run asks for a permit, and by its policies skips, waits or runs late. The job's context ends with the caller's, and
-// with the permit's, with its cause; PermitOf reads the permit from it. The permit is released only after the job has
-// returned, with a separate context, so that also a job that was stopped gives its slot back immediately; its firing
-// then goes by the definition's firing_on_loss. A run that got a permit and never started its job gives the firing back
-// too. A job that continues after its context has ended is reported to the hooks and logged as an error, and keeps its
-// permit for as long as it lasts. A panic of the job releases the permit and goes on.
+// A run asks for a permit and, depending on its policies, skips, waits or runs late. The job's context ends with the
+// caller's context or with the permit's, and has its cause. PermitOf returns the permit of a context. The permit is
+// released only after the job has returned, with a separate context, so that a stopped job frees its slot immediately
+// too. The definition's firing_on_loss decides about the firing of a stopped job. If a run got a permit but did not
+// start its job, it gives the firing back. A job that continues after its context has ended keeps its permit for as
+// long as that lasts; it is reported to the hooks and logged as an error. If the job panics, the permit is released and
+// the panic continues.
 type Runner struct {
 	sem *Semaphore
 	job func(context.Context) error
@@ -89,8 +91,8 @@ type Runner struct {
 	releaseLimit time.Duration
 }
 
-// NewRunner returns a Runner of job under permits of sem. Leave out WithHolderID unless a restarted process must take
-// over its own permit: under one holder id only one run at a time gets a permit, and another one fails with an
+// NewRunner returns a Runner of job under permits of sem. Use WithHolderID only if a restarted process must take over
+// its own permit: with a fixed holder id, only one run at a time gets a permit, and other runs fail with an
 // *InUseError.
 func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
 	r := &Runner{sem: sem, job: job, outageLimit: DefaultOutageLimit, loopDelay: DefaultLoopDelay, firing: sem.name}
@@ -100,27 +102,29 @@ func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOptio
 	return r
 }
 
-// Wrap returns job so that it runs only while it holds a permit of sem: NewRunner(sem, job, opts...).Run.
+// Wrap returns a function that runs job only while it holds a permit of sem. It is short for NewRunner(sem, job,
+// opts...).Run.
 func Wrap(sem *Semaphore, job func(context.Context) error, opts ...JobOption) func(context.Context) error {
 	return NewRunner(sem, job, opts...).Run
 }
 
-// Run runs the job once, if it gets a permit. The error is the job's; a *DeniedError or an *UnavailableError when it
-// did not run; and one that is ErrLost when the permit was lost before the job had returned, whatever the job itself
-// returned.
+// Run runs the job once, if it gets a permit, and returns the job's error. If the job did not run, the error is a
+// *DeniedError or an *UnavailableError. If the permit was lost before the job returned, the error wraps ErrLost,
+// whatever the job returned.
 func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time{}) }
 
-// RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however
-// much their clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short
-// and the definition's firing_on_loss is spent. It is a *DeniedError when the firing was claimed under the Runner's own
-// holder id, by a former life of the process for example: nobody else runs it. It is also a *DeniedError when the
-// firing is due too far ahead, or is not remembered, so that whether it ran is not known. A zero due is Run.
+// RunDue runs the job for the firing that was due at the given time. If several processes call it for the same firing,
+// one of them runs the job, once, however much their clocks differ. The error is nil if there is nothing to do: another
+// process runs or has run the firing, or it was cut short and is spent by the definition's firing_on_loss. The error is
+// a *DeniedError if the firing was claimed under the Runner's own holder id, for example before the process was
+// restarted, because then no other process runs it. It is also a *DeniedError if the firing is due too far in the
+// future, or is no longer remembered, so that it is unknown whether it ran. With a zero due, RunDue is Run.
 //
-// A firing is done when the job has returned nil, and has failed when it returned an error: neither is run again. A job
-// that returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one
-// that returns ErrCutShort. Its firing then goes by firing_on_loss, as after a loss: with free, another host may claim
-// it now, but a host that was already denied it asks again only under DenialRunLate. A job that returns nil came to its
-// end all the same.
+// If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
+// job was cut short if it returns ErrCutShort, or any error after its context was ended by its permit or by ctx. Then
+// firing_on_loss decides, as after a loss. With free, another host may claim the firing now, but a host that was
+// already denied it asks again only under DenialRunLate. A job that returns nil has finished, even if its context had
+// ended.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -129,7 +133,8 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	return err
 }
 
-// Fire is RunDue for schedulers that take no error: what Run returns is logged, as an error when it is the job's.
+// Fire calls RunDue for schedulers that do not take an error. It logs the error instead, at level Error if it is the
+// job's.
 func (r *Runner) Fire(ctx context.Context, due time.Time) {
 	r.logFailure(due, r.RunDue(ctx, due))
 }
@@ -146,7 +151,7 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	panicked := true // or the job has called runtime.Goexit
+	panicked := true // stays true if the job panics or calls runtime.Goexit
 	defer func() {
 		err = run.end(err, panicked)
 	}()
@@ -155,10 +160,10 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	return run.began, err
 }
 
-// Loop runs the job again and again, with a pause after each run, wherever it gets the permit: of several processes
-// that loop over the same job one runs it, and when that one ends or is lost the next takes over. It logs errors and
-// goes on. It returns when ctx ends, with its cause, when the Client is closed, or when the servers will never take the
-// request as it is.
+// Loop runs the job repeatedly, with a delay after each run, whenever it gets the permit. Of several processes that
+// loop over the same job, one runs it, and another takes over when that process exits or is lost. Loop logs errors and
+// continues. It returns the cause of ctx when ctx ends, and otherwise only if the Client is closed or the request is
+// invalid.
 func (r *Runner) Loop(ctx context.Context) error {
 	if r.denial == nil {
 		looping := *r
@@ -187,8 +192,8 @@ func (r *Runner) Loop(ctx context.Context) error {
 		switch {
 		case err == nil:
 			logged = ""
-		case !ran && reported(err): // by Begin
-		case ran || err.Error() != logged: // the same trouble again and again is logged once
+		case !ran && reported(err): // Begin has logged it
+		case ran || err.Error() != logged: // a repeated failure is logged once
 			r.log().Warn("gatekeeper: a run of the loop failed", "error", err, "ran", ran)
 			logged = err.Error()
 		}
@@ -196,10 +201,10 @@ func (r *Runner) Loop(ctx context.Context) error {
 	}
 }
 
-// maxHopeless bounds the pause before a run is tried again that will fail until somebody edits the definition.
+// maxHopeless bounds the wait before a run is tried again that fails until somebody edits the definition.
 const maxHopeless = time.Minute
 
-// needsAPerson says whether a run failed for what no time heals.
+// needsAPerson reports whether a run failed for a reason that does not pass with time.
 func needsAPerson(err error) bool {
 	_, brief := errors.AsType[*StopTimeError](err)
 	d, denied := errors.AsType[*DeniedError](err)
@@ -212,13 +217,13 @@ func reported(err error) bool {
 	return denied && d.NeedsAction() || isRefused(err)
 }
 
-// retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.
+// retryWait returns how long to wait before the n-th retry of a run that was denied or could not ask.
 func retryWait(err error, n int) time.Duration {
 	wait := backoff(min(n, 6)) << max(min(n-6, 4), 0)
 	d, denied := errors.AsType[*DeniedError](err)
 	switch {
 	case denied && d.Reason == ReasonFiringClaimed:
-		// The hint is when the claim ends at the latest unless its holder refreshes. It may be done at any time before.
+		// RetryAfter is when the claim ends at the latest, unless its holder refreshes. The firing may be done earlier.
 		if d.Retry {
 			ends := max(d.RetryAfter, minBackoff)
 			wait = min(wait, ends+rand.N(ends/20))
@@ -230,7 +235,7 @@ func retryWait(err error, n int) time.Duration {
 	return min(wait, maxRetry)
 }
 
-// releasesFor is how long the end of a run tries to release; 0 leaves that to the permit.
+// releasesFor returns how long a run tries to release its permit; 0 leaves the limit to the permit.
 func (r *Runner) releasesFor() time.Duration {
 	if r.releaseLimit == 0 && r.outage == OutageRunUnguarded {
 		return r.outageLimit

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxTokens bounds a frame; more permits take several, one after another.
+	// maxTokens bounds a frame; more permits take several frames, one after another.
 	maxTokens = 2000
-	// merge is how much earlier than due a permit is refreshed when a frame is sent anyway.
+	// merge is how long before it is due a permit is refreshed if a frame is sent anyway.
 	merge = 100 * time.Millisecond
-	// idle is how long a stream without permits is kept.
+	// idle is how long a stream without permits is kept open.
 	idle = 5 * time.Second
 
-	// A frame is given up after an eighth of the shortest duration in it, within these bounds, so that several members
-	// can be tried while there is time; each round over all members that fails doubles it.
+	// A frame times out after an eighth of the shortest duration in it, within these bounds, so that there is time to
+	// try several members. The timeout doubles after each round in which all members failed.
 	minFrameTimeout = 50 * time.Millisecond
 	maxFrameTimeout = 2 * time.Second
 )
@@ -33,8 +33,8 @@ var (
 	errSilent = errors.New("no answer in time")
 )
 
-// serve keeps a stream to some member as long as there are permits, on a separate connection, so that no other call
-// stands in its way. Only one frame is on its way at a time: so only the answer to a permit's latest attempt can count.
+// serve keeps a stream open to some member while there are permits. It uses a separate connection, so that other calls
+// do not delay it. Only one frame is in flight at a time, so only the answer to a permit's latest attempt can count.
 func (r *renewer) serve() {
 	round, failures, hints := 0, 0, 0
 	for r.awaitWork() {
@@ -63,7 +63,7 @@ func (r *renewer) serve() {
 	}
 }
 
-// awaitWork waits until a refresh is due; false when the renewer closes.
+// awaitWork waits until a refresh is due. It returns false if the renewer closes.
 func (r *renewer) awaitWork() bool {
 	for {
 		wait := r.untilDue()
@@ -83,25 +83,25 @@ func (r *renewer) awaitWork() bool {
 	}
 }
 
-// untilDue is how long no refresh is due, and so how long to sleep at most; 0 when one is.
+// untilDue returns how long to sleep at most before the next refresh is due; 0 if one is due now.
 func (r *renewer) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.clock.Now()
 	p := r.refresh.first()
 	if p == nil {
-		return r.serving.set(now, time.Hour) // a permit ends it
+		return r.serving.set(now, time.Hour) // the next permit wakes it up
 	}
 	return r.serving.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
-// stream serves one stream until it fails, or is idle. answered says that a frame was answered on it.
+// stream serves one stream until it fails or is idle. answered says whether a frame was answered on it.
 func (r *renewer) stream(address string, round int) (answered bool, err error) {
 	conn, err := r.client.router.dial(address)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = conn.Close() }() // its only error is that it was closed before
+	defer func() { _ = conn.Close() }() // it can only fail if it was closed before
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	s := &session{renewer: r, round: round, cancel: cancel, replies: make(chan *gatekeeperv1.KeepAliveResponse), failed: make(chan error, 1)}
 
@@ -116,24 +116,24 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	cancel(nil) // ends receive
+	cancel(nil) // stops receive
 	return s.answered, conn.handshakes.explain(err)
 }
 
-// session is one stream.
+// session is the state of one stream.
 type session struct {
 	renewer *renewer
 	stream  gatekeeperv1.PermitService_KeepAliveClient
 	round   int // how many rounds over all members have failed before
 	cancel  context.CancelCauseFunc
 
-	replies  chan *gatekeeperv1.KeepAliveResponse // the numbered ones
-	failed   chan error                           // has room for the receiver's last word
+	replies  chan *gatekeeperv1.KeepAliveResponse // only those that answer a frame
+	failed   chan error                           // buffered, so that the receiver can exit
 	answered bool
-	grouped  bool // the server reads groups of tokens, and answers with them
+	grouped  bool // the server supports groups of tokens, and uses them in its answers
 }
 
-// timeout is how long a frame may stay unanswered when the shortest duration in it is d.
+// timeout returns how long to wait for the answer to a frame whose shortest duration is d.
 func (s *session) timeout(d time.Duration) time.Duration {
 	t := min(max(d/8, minFrameTimeout), maxFrameTimeout)
 	for range min(s.round, 8) {
@@ -142,7 +142,7 @@ func (s *session) timeout(d time.Duration) time.Duration {
 	return min(t, max(s.renewer.client.settings.attemptTimeout, minFrameTimeout))
 }
 
-// receive hands on what comes down until the stream ends. Notices count at once.
+// receive passes on the messages of the server until the stream ends. Notices take effect immediately.
 func (s *session) receive(ctx context.Context) {
 	for {
 		r, err := s.stream.Recv()
@@ -163,7 +163,7 @@ func (s *session) receive(ctx context.Context) {
 	}
 }
 
-// run sends frames as they are due, one after the answer to the other.
+// run sends frames when they are due, each after the answer to the previous one.
 func (s *session) run(ctx context.Context) error {
 	idleSince := time.Now()
 	timer := time.NewTimer(0)
@@ -196,17 +196,17 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// exchange sends a frame and takes its answer.
+// exchange sends a frame and waits for its answer.
 func (s *session) exchange(ctx context.Context, f *frame) error {
 	silence := time.AfterFunc(s.timeout(f.shortest), func() { s.cancel(errSilent) })
 	defer silence.Stop()
-	if err := s.stream.Send(f.message); err != nil && !errors.Is(err, io.EOF) { // after EOF the receiver knows why
+	if err := s.stream.Send(f.message); err != nil && !errors.Is(err, io.EOF) { // after EOF the receiver has the error
 		return err
 	}
 	select {
 	case r := <-s.replies:
 		if r.GetFrame() != f.message.GetFrame() {
-			return fmt.Errorf("frame %d was answered by the number %d", f.message.GetFrame(), r.GetFrame())
+			return fmt.Errorf("the answer to frame %d has the number %d", f.message.GetFrame(), r.GetFrame())
 		}
 		s.answered, s.round = true, 0
 		s.grouped = s.grouped || len(r.GetRefreshed()) > 0
@@ -219,17 +219,17 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 	}
 }
 
-// frame is one frame on its way.
+// frame is a frame in flight.
 type frame struct {
 	message *gatekeeperv1.KeepAliveRequest
-	// sent is the clock's reading before the frame is handed to the transport: what its answer counts from.
+	// sent is the clock's reading before the frame was handed to the transport. The answer counts from then.
 	sent     time.Duration
 	permits  []*Permit
 	shortest time.Duration
 }
 
-// nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is. grouped says that
-// the server reads groups.
+// nextFrame puts all permits whose refresh is due, or nearly due, into a frame; it returns nil if none is due. grouped
+// says whether the server supports groups.
 func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -257,8 +257,8 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	return f
 }
 
-// statements ask for the refresh of permits, and say by which duration each is counted from here on: in groups of those
-// that live as long, where that can be had.
+// statements returns the part of a frame that asks for refreshes, and states the duration with which each permit is
+// counted from then on. Permits with the same duration share a group if the server supports that.
 func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
 	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
 	for _, p := range permits {
@@ -277,7 +277,7 @@ func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*g
 	return tokens, slices.DeleteFunc(groups, func(g *gatekeeperv1.TokenGroup) bool { return len(g.GetTokens()) == 0 })
 }
 
-// answeredFrame takes the answer to a frame. A permit that it does not name was not refreshed.
+// answeredFrame processes the answer to a frame. A permit that the answer does not name was not refreshed.
 func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
 	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(f.permits))
 	for _, g := range answer.GetRefreshed() {
@@ -298,7 +298,7 @@ func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse
 		p.asked = false
 		switch {
 		case p.ended:
-		case now >= p.belief.deadline: // the answer is too late: a caller may have been answered so already
+		case now >= p.belief.deadline: // too late: a caller may already have seen the permit as lost
 			r.end(p, lostAtDeadline())
 		default:
 			r.result(p, f.sent, now, byToken[p.Token()])
@@ -306,20 +306,20 @@ func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse
 	}
 }
 
-// result takes a permit's result; nil when there is none. The caller holds mu.
+// result processes a permit's result; nil if there is none. The caller holds mu.
 func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
 	switch duration := res.GetDuration().AsDuration(); res.GetStatus() {
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
 		if duration <= 0 {
-			break // nonsense; as good as no answer
+			break // invalid; treated as no answer
 		}
 		p.belief = p.belief.refreshed(sent, duration)
-		p.drain = drainEnd(sent, res.GetDrainLeft().AsDuration()) // none any more when the order to stop was taken back
+		p.drain = drainEnd(sent, res.GetDrainLeft().AsDuration()) // 0 if the order to stop was withdrawn
 		if res.GetDrainLeft() != nil || res.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			r.drained(p, res) // unless the notice was here before
+			r.drained(p, res) // unless the notice came first
 		}
-		if tooBrief(p.stopTime, duration) { // an edit: while the longer duration is believed in there is time to stop
-			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // the context has it
+		if tooBrief(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration counts
+			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // it is the context's cause too
 		}
 		r.arrange(p)
 		r.refresh.set(p, sent+jitter(refreshEvery(stopTime(p.stopTime, duration), duration)))
@@ -343,7 +343,7 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 	r.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
 }
 
-// answer releases the waiters whose call came before the attempt was sent. The caller holds the renewer's mutex.
+// answer releases the waiters that called before the attempt was sent. The caller holds the renewer's mutex.
 func (p *Permit) answer(sent time.Duration) {
 	left := p.waiters[:0]
 	for _, w := range p.waiters {
@@ -357,9 +357,9 @@ func (p *Permit) answer(sent time.Duration) {
 	p.waiters = left
 }
 
-// noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over.
-// When the notice was sent is not known, only that it was after the answer by which the permit is counted: an answer
-// that was given after the order to stop would have said so, and come first.
+// noticed processes notices. A notice to stop ends the permit's context, and refreshes continue, because they are
+// granted until a drain is over. It is not known when the notice was sent, only that it was after the answer by which
+// the permit is counted: an answer given after the order to stop would have said so, and would have arrived first.
 func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
@@ -376,7 +376,7 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
 			r.drained(p, n)
-			if p.drain > 0 && !p.asked { // its answer says more exactly for how long
+			if p.drain > 0 && !p.asked { // the answer to a frame in flight will say more exactly how long
 				now := r.clock.Now()
 				r.refresh.set(p, now)
 				r.serving.ringBy(now, now)
@@ -387,7 +387,7 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	}
 }
 
-// unanswered takes back a frame that will not be answered: its attempts are over, and its permits due.
+// unanswered takes back a frame that will not be answered, and makes its permits due again.
 func (r *renewer) unanswered(f *frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -399,12 +399,13 @@ func (r *renewer) unanswered(f *frame) {
 	}
 }
 
-// everythingDue begins a new stream: it must name every token, or it brings no notices of it.
+// everythingDue makes all permits due for a new stream: a server sends notices only for tokens that the stream has
+// named.
 func (r *renewer) everythingDue() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.streams++
-	r.forget = nil // they were followed by the old stream only
+	r.forget = nil // only the old stream followed them
 	now := r.clock.Now()
 	for _, p := range r.permits {
 		if p.refused == nil && p.at[byRefresh] > now {
@@ -413,14 +414,14 @@ func (r *renewer) everythingDue() {
 	}
 }
 
-// failed notes why a stream failed.
+// failed records why a stream failed.
 func (r *renewer) failed(address string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.trouble = fmt.Errorf("%s: %s", address, plainText(err))
 }
 
-// shortest is the shortest duration of all permits.
+// shortest returns the shortest duration of all permits.
 func (r *renewer) shortest() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

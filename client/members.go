@@ -11,23 +11,24 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errNoAddress is why a member was not asked.
+// errNoAddress is the error of a member that could not be asked.
 var errNoAddress = errors.New("no server knows its API address")
 
-// MemberStatus is one member as it sees itself.
+// MemberStatus is the status of a member, as the member reports it.
 type MemberStatus struct {
-	// Endpoint is where it was asked; empty when nobody knows its API address.
+	// Endpoint is the address that was asked; empty if the member's API address is unknown.
 	Endpoint string
-	// Member is the entry that its peers report for it, or nil if no responding peer lists it.
+	// Member is the entry that its peers report for it; nil if no responding peer lists it.
 	Member *gatekeeperv1.Member
-	// Status is its own answer; nil when Err is set.
+	// Status is the member's answer; nil if Err is set.
 	Status *gatekeeperv1.GetStatusResponse
 	Err    error
 }
 
-// Members asks every endpoint, and every other member that those name, for its status, each directly and once. They
-// come sorted by member id, then by endpoint. One that does not answer has its error. When none did, the error of
-// Members itself is an *UnauthenticatedError if one does not know the caller, else an *UnavailableError.
+// Members asks every endpoint, and every other member that the answers list, for its status, each directly and once.
+// The result is sorted by member id, then by endpoint. Members that do not answer have an Err. If no member answers,
+// Members returns an *UnauthenticatedError if one of them cannot identify the caller, and otherwise an
+// *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	asked := c.askAll(ctx, req, c.router.addresses())
 	var more []string
@@ -63,7 +64,7 @@ func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest
 	return known(asked), nil
 }
 
-// askAll asks each address once, all at the same time.
+// askAll asks all addresses concurrently, each once.
 func (c *Client) askAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest, addresses []string) []MemberStatus {
 	all := make([]MemberStatus, len(addresses))
 	var group sync.WaitGroup
@@ -93,11 +94,11 @@ func answers(asked []MemberStatus, id string) bool {
 	return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Status.GetId() == id })
 }
 
-// known joins the answers with what they say of each other: one line a member.
+// known merges the answers with what they report of other members, so that each member has one entry.
 func known(asked []MemberStatus) []MemberStatus {
 	members := make(map[string]*gatekeeperv1.Member)
 	newest := uint64(0)
-	for _, s := range asked { // the newest view is that of the highest term, then of the highest index
+	for _, s := range asked { // the newest view is that of the highest term
 		if s.Status == nil || s.Status.GetTerm() < newest {
 			continue
 		}
@@ -124,7 +125,7 @@ func known(asked []MemberStatus) []MemberStatus {
 		}
 		all = append(all, s)
 	}
-	for _, m := range members { // nobody knows where to ask it
+	for _, m := range members { // no API address is known
 		all = append(all, MemberStatus{Member: m, Err: errNoAddress})
 	}
 	slices.SortFunc(all, func(a, b MemberStatus) int {
@@ -133,7 +134,7 @@ func known(asked []MemberStatus) []MemberStatus {
 	return all
 }
 
-// ID is the member's id; empty when it is not known.
+// ID returns the member's id; empty if it is unknown.
 func (s *MemberStatus) ID() string {
 	if s.Status != nil {
 		return s.Status.GetId()

@@ -13,10 +13,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Selector chooses semaphores by their definitions. Names and Labels must both match. One of Names, Labels and All must
-// be set.
+// Selector chooses semaphores by their definitions. A definition must match both Names and Labels. One of Names, Labels
+// and All must be set.
 type Selector struct {
-	// Names are names, or globs such as "nightly-*". A plain name that has no definition fails with a
+	// Names are names, or globs such as "nightly-*". A plain name without a definition fails with a
 	// *NoSuchDefinitionError.
 	Names []string
 	// Labels are conditions on labels, such as "team=data".
@@ -29,23 +29,22 @@ func (s Selector) message() *gatekeeperv1.Selector {
 	return &gatekeeperv1.Selector{Names: s.Names, Labels: s.Labels, All: s.All}
 }
 
-// signature is who makes a change, and which request it is.
+// signature points to the fields of a request that identify its author and the request itself.
 type signature struct {
 	author, requestID *string
 	revision          *uint64
 }
 
-// operate makes a change, with the defaults of its signature. With an id that it draws it sends the newest revision
-// that the Client had seen, as acquisitions do: then the change is not made twice, however late a repeat arrives. A
-// first attempt may look too old only because the Client has asked for nothing for long, so it is made again under a
-// new id.
+// operate makes a change, and fills in its signature. If it draws the request id, it sends the newest revision that the
+// Client had seen, as acquisitions do. So the change is not made twice, however late a repeat arrives. A first attempt
+// may look too old only because the Client has not made a call for a long time; operate then repeats it with a new id.
 func operate[M, R any](
 	ctx context.Context, c *Client, m *M, by signature,
 	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
 ) (*R, error) {
 	*by.author = cmp.Or(*by.author, c.settings.defaults.acquirer)
 	if *by.requestID != "" {
-		return method(c.Operator(), ctx, m) // the application knows how old it is
+		return method(c.Operator(), ctx, m) // only the application knows its age
 	}
 	for *by.revision = c.seen.Load(); ; {
 		*by.requestID = NewRequestID()
@@ -62,38 +61,37 @@ func operate[M, R any](
 	}
 }
 
-// MoveRequest moves work from one group to another: see Client.Move.
+// MoveRequest is a request to move work from one group to another; see Client.Move.
 type MoveRequest struct {
 	Selector           Selector
 	FromGroup, ToGroup string
-	// Drain is for how long holders in the old group may continue, from 0 to 24 h. With 0 their next refresh is
-	// refused.
+	// Drain is how long holders in the old group may continue, from 0 to 24 h. With 0 their next refresh is refused.
 	Drain time.Duration
-	// DryRun only answers what the move would do.
+	// DryRun reports what the move would do, and changes nothing.
 	DryRun bool
-	// Expected is the Digest of the answer to a dry run. The move fails with a *ChangedSinceError if it would do
-	// something else now. Empty: it does whatever it does now.
+	// Expected is the Digest of the answer to a dry run. The move fails with a *ChangedSinceError if its effect would
+	// differ now. If it is empty, the move is not compared with a dry run.
 	Expected string
-	// Author and Reason are journaled. Author is the Client's acquirer by default.
+	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
-	// RequestID is drawn for each call by default; see Client.Move.
+	// RequestID defaults to a new id for each call; see Client.Move.
 	RequestID string
 }
 
-// Move lets the chosen definitions that admit FromGroup admit ToGroup instead, in one change that is undone as one;
-// definitions that do not admit FromGroup stay as they are. The answer says what was moved and what was not, which
-// holders must stop, and why the move may be a mistake (Doubts, Mistake): Move itself only refuses what cannot be done.
-// Change is 0 when nothing was moved, for example because no definition admits FromGroup; Mistake then says which word
-// is likely wrong. To show a person what a move would do, and then do that or nothing, make a dry run, and then the
-// move with its Digest as Expected.
+// Move makes the chosen definitions that admit FromGroup admit ToGroup instead, as one change that can be undone as
+// one. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what was not, the
+// holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses only what is
+// impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup; Mistake then names
+// the argument that is probably wrong. To let a person confirm a move, make a dry run, and then the move with the
+// Digest of the dry run as Expected.
 //
 // The move is made once, however often the call is retried. An application that repeats it after an unknown outcome
-// gives both calls the same RequestID: then the second gets the answer of the first. Servers remember a request for at
-// least 10 minutes, so bound ctx. A retry that comes later than that is refused if the Client drew the id and has seen
-// a revision: the outcome is unknown then (ErrOutcomeUnknown). This holds for Pause, Resume, Cordon and Uncordon too.
+// must use the same RequestID for both calls; the second call then gets the answer of the first. Servers remember a
+// request for at least 10 minutes, so set a deadline for ctx. A later retry is refused with ErrOutcomeUnknown if the
+// Client drew the id and has seen a revision. All of this is true for Pause, Resume, Cordon and Uncordon too.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one
-// that every call has.
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
+// error that any call can return.
 func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	m := &gatekeeperv1.MoveRequest{
 		Selector: req.Selector.message(), FromGroup: req.FromGroup, ToGroup: req.ToGroup, Drain: drain(req.Drain), DryRun: req.DryRun,
@@ -102,31 +100,33 @@ func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveR
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Move)
 }
 
-// End says when a pause or a cordon ends. The zero value: not before someone ends it. At most one field is set.
+// End says when a pause or a cordon ends. With the zero value it lasts until someone ends it. At most one field may be
+// set.
 type End struct {
-	// At is an instant, by the leader's clock.
+	// At is an instant of the leader's clock.
 	At time.Time
-	// After is a time from the moment at which the request is carried out.
+	// After is a duration that starts when the request is carried out.
 	After time.Duration
 }
 
-// PauseRequest pauses semaphores: see Client.Pause.
+// PauseRequest is a request to pause semaphores; see Client.Pause.
 type PauseRequest struct {
 	Selector Selector
 	End      End
-	// Stop makes holders stop too. Without it, they keep their permits.
+	// Stop makes the holders stop too. Without it, they keep their permits.
 	Stop bool
-	// Drain is for how long holders may continue that must stop, from 0 to 24 h. Only with Stop.
+	// Drain is how long holders that must stop may continue, from 0 to 24 h. It requires Stop.
 	Drain time.Duration
-	// KeepPaused leaves the pauses of semaphores that are paused already. Without it, this pause replaces them.
+	// KeepPaused leaves the pauses of semaphores that are already paused unchanged. Without it, this pause replaces
+	// them.
 	KeepPaused bool
 	// Expected is the Digest of a Preview of this request. The pause fails with a *ChangedSinceError if the selector
-	// chooses other definitions now, or the definitions or their pauses have changed. Empty: it pauses whatever the
-	// selector chooses now.
+	// now chooses other definitions, or if the definitions or their pauses have changed. If it is empty, the pause is
+	// not compared with a preview.
 	Expected string
-	// Author and Reason are journaled. Author is the Client's acquirer by default.
+	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
-	// RequestID is drawn for each call by default; see Client.Move.
+	// RequestID defaults to a new id for each call; see Client.Move.
 	RequestID string
 }
 
@@ -145,10 +145,10 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 }
 
 // Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their
-// places in the queue. The change is one, and is undone as one.
+// places in the queue. It is one change, and can be undone as one.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or one
-// that every call has.
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
+// error that any call can return.
 func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.PauseResponse, error) {
 	m, err := req.message()
 	if err != nil {
@@ -157,16 +157,16 @@ func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.Pau
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Pause)
 }
 
-// ResumeRequest ends pauses: see Client.Resume.
+// ResumeRequest is a request to end pauses; see Client.Resume.
 type ResumeRequest struct {
 	Selector Selector
-	// Change ends only the pauses that this change has set. 0: whichever change set them.
+	// Change selects only pauses that this change set. With 0, it does not matter which change set them.
 	Change uint64
 	// Expected is the Digest of a Preview of this request; see PauseRequest.
 	Expected string
-	// Author and Reason are journaled. Author is the Client's acquirer by default.
+	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
-	// RequestID is drawn for each call by default; see Client.Move.
+	// RequestID defaults to a new id for each call; see Client.Move.
 	RequestID string
 }
 
@@ -176,26 +176,27 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 	}
 }
 
-// Resume ends the pauses of the chosen semaphores. Those that are not paused stay as they are; the answer names the
-// others. The error is as Pause's; but to resume all where there is no definition succeeds.
+// Resume ends the pauses of the chosen semaphores. Semaphores that are not paused are not changed; the answer lists
+// those that were. The error is one of those of Pause, except that a selector with All succeeds even if there are no
+// definitions.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Resume)
 }
 
-// CordonRequest shuts callers out: see Client.Cordon.
+// CordonRequest is a request to shut callers out; see Client.Cordon.
 type CordonRequest struct {
-	// ID names the cordon. A cordon with the same id is replaced. Default: one that follows from the patterns.
+	// ID names the cordon, and replaces an existing cordon with the same id. The default is derived from the patterns.
 	ID string
-	// GroupPattern and AcquirerPattern are RE2 expressions that match whole names. A caller that matches either is shut
-	// out. One is required.
+	// GroupPattern and AcquirerPattern are RE2 expressions that must match the whole name. A caller that matches either
+	// of them is shut out. At least one is required.
 	GroupPattern, AcquirerPattern string
 	End                           End
-	// Drain is for how long holders may continue that match, from 0 to 24 h.
+	// Drain is how long holders that match may continue, from 0 to 24 h.
 	Drain time.Duration
-	// Author and Reason are journaled. Author is the Client's acquirer by default.
+	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
-	// RequestID is drawn for each call by default; see Client.Move.
+	// RequestID defaults to a new id for each call; see Client.Move.
 	RequestID string
 }
 
@@ -214,7 +215,8 @@ func (r CordonRequest) message() (*gatekeeperv1.CordonRequest, error) {
 }
 
 // Cordon shuts groups or acquirers out of every semaphore until the cordon ends, by its End or by Uncordon. Holders
-// that match must stop. The answer has the cordon's id. The error is an *InvalidFieldError, or one that every call has.
+// that match must stop. The answer contains the cordon's id. The error is an *InvalidFieldError, or an error that any
+// call can return.
 func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.CordonResponse, error) {
 	m, err := req.message()
 	if err != nil {
@@ -223,23 +225,23 @@ func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.C
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Cordon)
 }
 
-// UncordonRequest ends a cordon: see Client.Uncordon.
+// UncordonRequest is a request to end a cordon; see Client.Uncordon.
 type UncordonRequest struct {
 	ID string
-	// Author and Reason are journaled. Author is the Client's acquirer by default.
+	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
-	// RequestID is drawn for each call by default; see Client.Move.
+	// RequestID defaults to a new id for each call; see Client.Move.
 	RequestID string
 }
 
-// Uncordon ends a cordon. The error is a *NoSuchCordonError, or one that every call has.
+// Uncordon ends a cordon. The error is a *NoSuchCordonError, or an error that any call can return.
 func (c *Client) Uncordon(ctx context.Context, req UncordonRequest) (*gatekeeperv1.UncordonResponse, error) {
 	m := &gatekeeperv1.UncordonRequest{Id: req.ID, Author: req.Author, Reason: req.Reason, RequestId: req.RequestID}
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Uncordon)
 }
 
-// Previewable is a request of which Preview says what it would do: a PauseRequest, a ResumeRequest or a CordonRequest.
-// A MoveRequest has DryRun instead.
+// Previewable is a request that Preview accepts: a PauseRequest, a ResumeRequest or a CordonRequest. A MoveRequest has
+// DryRun instead.
 type Previewable interface {
 	preview() (*gatekeeperv1.PreviewRequest, error)
 }
@@ -258,9 +260,9 @@ func (r CordonRequest) preview() (*gatekeeperv1.PreviewRequest, error) {
 	return &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: m}}, err
 }
 
-// Preview answers what a request would do, and changes nothing: which holders must stop, who is shut out, and why a
-// person should agree first (Confirm). Its Digest is for Expected of the same request. The error is as that of the
-// request.
+// Preview reports what a request would do, and changes nothing. The answer lists the holders that must stop and the
+// callers that are shut out, and says why a person should confirm the change (Confirm). Use its Digest as Expected of
+// the same request. The errors are those of the request.
 func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.PreviewResponse, error) {
 	m, err := req.preview()
 	if err != nil {
@@ -269,7 +271,7 @@ func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.Pr
 	return c.Operator().Preview(ctx, m)
 }
 
-// check refuses an End that the API's message cannot hold.
+// check rejects an End that the API's message cannot represent.
 func (e End) check() error {
 	if !e.At.IsZero() && e.After != 0 {
 		return invalidField("end", e.After.String(), "must not have both a time and a duration")

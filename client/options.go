@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Defaults and the environment variables that replace them.
+// Defaults of settings, and the environment variables that replace them.
 const (
 	DefaultPort     = "7420"
 	DefaultEndpoint = "127.0.0.1:" + DefaultPort // or GK_ENDPOINTS, separated by commas
@@ -33,7 +33,7 @@ type Option interface{ dial(*settings) error }
 // AcquireOption is an option of one acquisition, or of all acquisitions of a Semaphore.
 type AcquireOption interface{ acquire(*acquisition) }
 
-// SharedOption is an option of one acquisition; given to Dial it is the default of all.
+// SharedOption is an option of one acquisition, or, given to Dial, the default of all acquisitions.
 type SharedOption func(*acquisition)
 
 func (o SharedOption) dial(s *settings) error { o(&s.defaults); return nil }
@@ -47,11 +47,11 @@ func (o dialOption) dial(s *settings) error { return o(s) }
 type settings struct {
 	endpoints      []string
 	defaults       acquisition
-	files          *TLS // nil: none was given
+	files          *TLS // nil: none given
 	plaintext      bool
 	tls            *tlsfiles.Latest // nil: plain text
 	bearer         bearer           // nil: no bearer token
-	bearerGiven    bool             // by an option, so that no variable counts
+	bearerGiven    bool             // by an option, so the environment variables do not apply
 	attemptTimeout time.Duration
 	clock          Clock
 	logger         *slog.Logger
@@ -83,7 +83,7 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 	if s.defaults.acquirer == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("this machine does not say its name, give GK_ACQUIRER or WithAcquirer: %w", err)
+			return nil, fmt.Errorf("the host name is not available, set GK_ACQUIRER or WithAcquirer: %w", err)
 		}
 		s.defaults.acquirer = host
 	}
@@ -104,7 +104,7 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// withPort completes an endpoint that names no port. What names a scheme of gRPC's is left as it is.
+// withPort adds the default port to an endpoint without a port. An endpoint with a gRPC scheme is returned unchanged.
 func withPort(endpoint string) string {
 	if ofScheme(endpoint) {
 		return endpoint
@@ -119,10 +119,10 @@ func ofScheme(endpoint string) bool {
 	return strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:")
 }
 
-// checkEndpoint refuses what would fail at each call, and not say why.
+// checkEndpoint rejects an endpoint with which every call would fail with an unclear error.
 func checkEndpoint(endpoint string) error {
 	if strings.HasPrefix(endpoint, "http://") || strings.HasPrefix(endpoint, "https://") {
-		return fmt.Errorf("endpoint %q: give host:port alone; WithTLS says whether it is asked by TLS", endpoint)
+		return fmt.Errorf("endpoint %q: give host:port without a scheme; use WithTLS for TLS", endpoint)
 	}
 	if ofScheme(endpoint) {
 		return nil
@@ -135,33 +135,33 @@ func checkEndpoint(endpoint string) error {
 	return nil
 }
 
-// WithGroup says where the caller runs. Default: GK_GROUP, or "default".
+// WithGroup sets the group in which the caller runs. The default is GK_GROUP, or "default".
 func WithGroup(group string) SharedOption { return func(a *acquisition) { a.group = group } }
 
-// WithAcquirer says who asks. Default: GK_ACQUIRER, or the host name.
+// WithAcquirer sets the name of the caller. The default is GK_ACQUIRER, or the host name.
 func WithAcquirer(acquirer string) SharedOption {
 	return func(a *acquisition) { a.acquirer = acquirer }
 }
 
-// WithStopTime says how long before the local deadline a permit's context ends when no refresh gets through: as long as
-// the job needs to stop, or to be killed. Default: a fifth of the permit's duration, at most 10 s. Acquiring fails with
-// a *StopTimeError when the permit's duration leaves too little beside it.
+// WithStopTime sets how long before the local deadline a permit's context ends if no refresh gets through. It should be
+// the time that the job needs to stop, or to be killed. The default is a fifth of the permit's duration, at most 10 s.
+// An acquisition fails with a *StopTimeError if the stop time is more than half of the permit's duration.
 func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { a.stopTime = d } }
 
-// WithAttemptTimeout bounds one attempt of a call. Default: DefaultAttemptTimeout.
+// WithAttemptTimeout bounds one attempt of a call. The default is DefaultAttemptTimeout.
 func WithAttemptTimeout(d time.Duration) Option {
 	return dialOption(func(s *settings) error {
 		if d <= 0 {
-			return errors.New("an attempt needs a timeout above 0")
+			return errors.New("WithAttemptTimeout must be above 0")
 		}
 		s.attemptTimeout = d
 		return nil
 	})
 }
 
-// WithSubmitBuffer bounds how many submissions of jobs wait while no server answers. Beyond that a submission fails
-// with a *SubmitBufferError. Default: DefaultSubmitBuffer. Each waits until a server answers or its context ends, and
-// keeps its tasks in memory.
+// WithSubmitBuffer bounds how many job submissions wait while no server answers. Further submissions fail with a
+// *SubmitBufferError. The default is DefaultSubmitBuffer. Each submission waits until a server answers or its context
+// ends, and keeps its tasks in memory.
 func WithSubmitBuffer(submissions int) Option {
 	return dialOption(func(s *settings) error {
 		if submissions < 1 {
@@ -172,13 +172,13 @@ func WithSubmitBuffer(submissions int) Option {
 	})
 }
 
-// WithClock replaces the clock that permits are counted by. It is for tests.
+// WithClock replaces the clock that measures permits. It is for tests.
 func WithClock(c Clock) Option {
 	return dialOption(func(s *settings) error { s.clock = c; return nil })
 }
 
-// WithLogger takes what nobody would otherwise hear of: jobs that stall or go on without a permit, releases that did
-// not get through. Default: slog.Default().
+// WithLogger sets the logger for events that no call returns, such as jobs that stall or run without a permit, and
+// releases that did not get through. The default is slog.Default().
 func WithLogger(l *slog.Logger) Option {
 	return dialOption(func(s *settings) error {
 		if l == nil {
@@ -189,43 +189,43 @@ func WithLogger(l *slog.Logger) Option {
 	})
 }
 
-// WithGRPC adds options to every connection.
+// WithGRPC adds dial options to every connection.
 func WithGRPC(opts ...grpc.DialOption) Option {
 	return dialOption(func(s *settings) error { s.grpc = append(s.grpc, opts...); return nil })
 }
 
 // WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores
-// at the same time ask in batches. That costs them and the servers a fraction and changes nothing else, but an
-// interceptor of unary calls given by WithGRPC sees BatchTryAcquire, without its requests, instead of each TryAcquire.
+// at the same time ask in batches. Batches cost the client and the servers much less and change nothing else, except
+// that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, instead of each TryAcquire.
 func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.alone = true; return nil })
 }
 
-// TLS names the PEM files by which connections are protected. They are read again at each handshake, so that
-// certificates and authorities are renewed while a Client runs. A file that cannot be used then is passed over, and the
-// last one counts.
+// TLS names the PEM files for TLS connections. They are read again for each handshake, so that certificates and
+// authorities can be renewed while a Client runs. If a file cannot be used at that time, its last usable content is
+// used.
 type TLS struct {
-	// CAFile has the authorities by which servers are verified; empty means those of the system.
+	// CAFile contains the authorities that verify servers. If it is empty, those of the system do.
 	CAFile string
-	// CertFile and KeyFile are the client's own certificate and key; both or neither.
+	// CertFile and KeyFile are the client's certificate and key. Set both or neither.
 	CertFile, KeyFile string
-	// ServerName is what the servers' certificates must name; empty means the host of each endpoint.
+	// ServerName is the name that the servers' certificates must have. If it is empty, it is the host of each endpoint.
 	ServerName string
 }
 
-// WithTLS protects every connection by TLS 1.3. Default: GK_TLS_CA, GK_TLS_CERT, GK_TLS_KEY and GK_TLS_SERVER_NAME if
-// one of them is set, else plain text. WithTLS replaces all of them. A certificate that does not fit is a
-// *CertificateError of the calls; a file that cannot be read is an error of Dial.
+// WithTLS makes every connection use TLS 1.3. By default, TLS is used with GK_TLS_CA, GK_TLS_CERT, GK_TLS_KEY and
+// GK_TLS_SERVER_NAME if one of them is set. WithTLS replaces all of them. If a certificate is rejected, the calls fail
+// with a *CertificateError; if a file cannot be read, Dial fails.
 func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = &t, false; return nil })
 }
 
-// WithPlaintext makes connections without TLS, whatever the variables of WithTLS and WithBearerToken say.
+// WithPlaintext makes connections without TLS, even if the variables of WithTLS and WithBearerToken are set.
 func WithPlaintext() Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = nil, true; return nil })
 }
 
-// secure reads the files of TLS, if there is any.
+// secure reads the TLS files, if there are any.
 func (s *settings) secure() (err error) {
 	if s.files == nil && !s.plaintext {
 		t := TLS{
@@ -251,15 +251,15 @@ func (t TLS) config() (*tls.Config, error) {
 		cfg.RootCAs = pool
 	}
 	if (t.CertFile == "") != (t.KeyFile == "") {
-		return nil, errors.New("TLS certificate and key are given together, or neither")
+		return nil, errors.New("give both a TLS certificate and a key, or neither")
 	}
 	if t.CertFile != "" {
 		pair, err := tlsfiles.Pair(t.CertFile, t.KeyFile)
 		if err != nil {
 			return nil, err
 		}
-		// It is sent whatever authorities the server names: one that does not take it says so, and would else ask for
-		// one.
+		// The certificate is sent whatever authorities the server names. A server that rejects it says so; without it,
+		// the server would ask for a certificate instead.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return cfg, nil

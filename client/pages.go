@@ -9,12 +9,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxPage is the largest page that a server gives. The iterators below ask for pages of this size, and begin with the
-// page that their request names.
+// maxPage is the largest page that a server returns. The iterators below use this page size, and start with the page
+// that their request names.
 const maxPage = 1000
 
-// AllDefinitions reads the definitions that match req, in the order of their names, page after page. An error is the
-// last element.
+// AllDefinitions reads the definitions that match req, sorted by name, page by page. An error is the last element.
 func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefinitionsRequest) iter.Seq2[*gatekeeperv1.DefinitionRecord, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DefinitionRecord, string, error) {
 		page := proto.CloneOf(req)
@@ -24,8 +23,8 @@ func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefin
 	})
 }
 
-// AllHolders reads the permits that take slots, in the order of semaphore and token, page after page. An error is the
-// last element.
+// AllHolders reads the permits that take slots, sorted by semaphore and token, page by page. An error is the last
+// element.
 func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRequest) iter.Seq2[*gatekeeperv1.Permit, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Permit, string, error) {
 		page := proto.CloneOf(req)
@@ -35,8 +34,8 @@ func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRe
 	})
 }
 
-// AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last
-// element. WaitingTasks reads the tasks that wait.
+// AllWaiters reads the waiters, sorted by semaphore and place, page by page. An error is the last element. For waiting
+// tasks, see WaitingTasks.
 func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) iter.Seq2[*gatekeeperv1.Waiter, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Waiter, string, error) {
 		page := proto.CloneOf(req)
@@ -46,8 +45,8 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 	})
 }
 
-// WaitingTasks reads the other list of the semaphores that match req: jobs with tasks that wait for a worker, by
-// semaphore and in the order in which their tasks are handed out, at most 1000. It is empty for a request with a group.
+// WaitingTasks reads the jobs whose tasks wait for a worker at the semaphores that match req, sorted by semaphore and
+// in the order in which their tasks are handed out, 1000 at most. It returns nothing for a request with a group.
 func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) ([]*gatekeeperv1.WaitingTasks, error) {
 	first := proto.CloneOf(req)
 	first.PageSize, first.PageToken = 1, "" // only the first page has them
@@ -55,8 +54,8 @@ func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaiters
 	return r.GetTasks(), err
 }
 
-// AllDenied reads the callers that were denied for a reason that waiting does not cure, by semaphore, page after page.
-// An error is the last element.
+// AllDenied reads the callers that were denied for a reason that waiting does not fix, sorted by semaphore, page by
+// page. An error is the last element.
 func (c *Client) AllDenied(ctx context.Context, req *gatekeeperv1.ListDeniedRequest) iter.Seq2[*gatekeeperv1.DeniedCaller, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DeniedCaller, string, error) {
 		page := proto.CloneOf(req)
@@ -66,7 +65,7 @@ func (c *Client) AllDenied(ctx context.Context, req *gatekeeperv1.ListDeniedRequ
 	})
 }
 
-// pages reads from the page of that token to the last one.
+// pages reads from the page with the given token to the last one.
 func pages[T any](token string, read func(token string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for token := token; ; {

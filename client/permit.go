@@ -14,19 +14,19 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Permit is a permit that this process holds. It is kept alive in the background until it is released, lost, or the
-// Client closed. Its methods may be called from any goroutine, also after it has ended.
+// Permit is a permit that this process holds. It is kept alive in the background until it is released, it is lost, or
+// the Client is closed. Its methods are safe for concurrent use, also after the permit has ended.
 type Permit struct {
 	renewer  *renewer
 	granted  *gatekeeperv1.Permit
 	identity *gatekeeperv1.Identity
-	claim    *claim        // nil: of a holder id that was drawn
-	stopTime time.Duration // as asked for; 0: the default
+	claim    *claim        // nil if the holder id was drawn
+	stopTime time.Duration // as requested; 0: the default
 	stall    time.Duration // 0: no limit
-	progress atomic.Int64  // the clock's reading at the last Progress, or the grant
-	reports  atomic.Bool   // refreshes report progress
+	progress atomic.Int64  // the clock's reading at the last Progress, or at the grant
+	reports  atomic.Bool   // whether refreshes report progress
 
-	ctx    context.Context //nolint:containedctx // the permit's own life, handed to its job
+	ctx    context.Context //nolint:containedctx // the permit's lifetime, handed to its job
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 
@@ -36,31 +36,31 @@ type Permit struct {
 	// The renewer's mutex guards everything below.
 	belief   belief
 	ended    bool
-	refused  error         // why a refresh was refused; it is asked no more
-	asked    bool          // it is in the frame that is on its way
+	refused  error         // why a refresh was refused; no refresh is sent after that
+	asked    bool          // it is in the frame that is in flight
 	stopping bool          // the context has ended
-	drain    time.Duration // until when refreshes are granted although it is to stop; 0: no drain is known
-	named    uint64        // the last stream that named it
+	drain    time.Duration // until when refreshes are granted although it must stop; 0: no known drain
+	named    uint64        // the last stream that named its token
 	waiters  []refreshWaiter
 	at       [schedules]time.Duration
 	index    [schedules]int // -1: not scheduled
 }
 
-// refreshWaiter waits for the answer to an attempt that is sent at after or later.
+// refreshWaiter waits for the answer to an attempt that was sent at or after a point in time.
 type refreshWaiter struct {
 	after  time.Duration
-	result chan error // has room for one
+	result chan error // buffered
 }
 
-// Token is the fencing token: it rises with every grant of the cluster. Hand it to what the job writes to, and have
-// that refuse a token older than the newest it has seen.
+// Token returns the fencing token, which increases with every grant of the cluster. Pass it along with each write, and
+// let the resource reject a token older than the newest it has seen.
 func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 
-// Semaphore is the semaphore's name.
+// Semaphore returns the semaphore's name.
 func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
 
-// Firing is the firing that was claimed with it, as WithFiring named it; the due time is in UTC. Both are zero without
-// one.
+// Firing returns the firing that was claimed with the permit, as given to WithFiring; the due time is in UTC. Both
+// values are zero if there is none.
 func (p *Permit) Firing() (name string, due time.Time) {
 	f := p.granted.GetFiring()
 	if f.GetDue() != nil {
@@ -69,28 +69,28 @@ func (p *Permit) Firing() (name string, due time.Time) {
 	return f.GetName(), due
 }
 
-// Group is the group in which it was acquired.
+// Group returns the group under which the permit was acquired.
 func (p *Permit) Group() string { return p.identity.GetGroup() }
 
-// Acquirer is who acquired it.
+// Acquirer returns the acquirer of the permit.
 func (p *Permit) Acquirer() string { return p.identity.GetAcquirer() }
 
-// HolderID is the holder id by which it was acquired.
+// HolderID returns the holder id under which the permit was acquired.
 func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 
-// Context ends when the job must stop: when the holder was ordered to, also when it may continue for a drain; when no
-// refresh gets through and the local deadline is as near as the stop time; when the permit is lost, or released.
-// context.Cause says which; see ErrStopped. It never comes back, not even when the operator thinks better of it: then
-// the permit is kept alive until it is released. It carries the values of the context that the permit was acquired
-// with, and nothing else of it.
+// Context returns a context that ends when the job must stop: when the holder is ordered to stop, even if a drain lets
+// it continue; when no refresh gets through and the local deadline is no further away than the stop time; and when the
+// permit is lost or released. context.Cause returns the reason; see ErrStopped. If the order to stop is withdrawn, the
+// context stays ended, and the permit is kept alive until it is released. The context carries the values of the context
+// that the permit was acquired with, but not its deadline or cancellation.
 func (p *Permit) Context() context.Context { return p.ctx }
 
-// Done is closed when the permit may be counted on no more: at its release, or at its loss, at the latest at the local
-// deadline, whether or not any server answers.
+// Done returns a channel that is closed when the permit can no longer be counted on: when it is released or lost, and
+// no later than the local deadline, whether or not a server answers.
 func (p *Permit) Done() <-chan struct{} { return p.done }
 
-// Held says whether the permit may be counted on at this moment. It asks the clock, not a timer, so it is right also in
-// the first moment after the machine was suspended.
+// Held reports whether the permit can be counted on now. It reads the clock instead of relying on a timer, so it is
+// correct even right after the machine was suspended.
 func (p *Permit) Held() bool {
 	k := p.renewer
 	k.mu.Lock()
@@ -98,12 +98,12 @@ func (p *Permit) Held() bool {
 	return !p.ended && k.clock.Now() < p.belief.deadline
 }
 
-// SafeUntil is the local deadline: until then nobody else is granted what this permit takes. Each refresh moves it out.
-// It is the zero time when the permit has ended.
+// SafeUntil returns the local deadline: no other holder is granted this permit's slots before it. Each refresh extends
+// it. It is the zero time if the permit has ended.
 //
-// It is a time of the wall clock, as that stands at the call: right after the machine was suspended too, and wrong by
-// as much as somebody sets the wall clock meanwhile. Read it again each time. What must be exact asks Held or Ensure,
-// which go by a clock that nobody sets.
+// The result is based on the wall clock at the time of the call. It is correct right after the machine was suspended,
+// but becomes wrong if the wall clock is set later, so call SafeUntil each time instead of storing the result. For
+// exact checks use Held or Ensure, which read a clock that cannot be set.
 func (p *Permit) SafeUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -114,10 +114,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wall(p.belief.deadline)
 }
 
-// DrainUntil is until when a holder that must stop is still granted refreshes, so that it can finish what it has begun:
-// the end of the drain as far as the last answer said, at the earliest. It is the zero time when there is no drain, or
-// none any more. It is what the servers mean to do, and a second order can cut it short: what the permit can be counted
-// on for is SafeUntil, also now.
+// DrainUntil returns until when, at least, a holder that must stop is still granted refreshes, so that it can finish
+// its work: the end of the drain according to the last answer. It is the zero time if there is no drain, or if it is
+// over. DrainUntil is only what the servers intend, and another order to stop can cut it short. SafeUntil still says
+// how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -128,19 +128,20 @@ func (p *Permit) DrainUntil() time.Time {
 	return k.wall(p.drain)
 }
 
-// ExpirationPeriod is Duration, by the name that other lock libraries give it.
+// ExpirationPeriod is Duration under the name that other lock libraries use.
 func (p *Permit) ExpirationPeriod() time.Duration { return p.Duration() }
 
-// Duration is how long the permit lives without a refresh, as the last answer said: the definition's duration.
+// Duration returns how long the permit lives without a refresh, according to the last answer: the definition's
+// duration.
 func (p *Permit) Duration() time.Duration {
 	p.renewer.mu.Lock()
 	defer p.renewer.mu.Unlock()
 	return p.belief.duration
 }
 
-// Refresh refreshes now, and returns nil when a refresh that was sent after the call has been answered. It is not
-// needed to keep the permit alive. The error is that of ctx, a *StopError when refreshes are refused, or the end of the
-// permit: ErrLost, ErrReleased or ErrClosed.
+// Refresh refreshes the permit now, and returns nil when a refresh that was sent after the call has been answered. It
+// is not needed to keep the permit alive. The error is that of ctx, a *StopError if refreshes are refused, or the
+// reason why the permit ended: ErrLost, ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
 	w, err := p.renewer.ask(p)
 	if err != nil {
@@ -155,10 +156,10 @@ func (p *Permit) Refresh(ctx context.Context) error {
 	}
 }
 
-// Ensure returns nil when the permit can be counted on for at least d from now, and refreshes first when it must. Call
-// it before a step that takes up to d and must not be cut short or overlap with another holder's. ctx is that of the
-// step: in a job the job's own, so that nothing is begun by a job that is to stop. The error is that of ctx, a
-// *TooShortError when even a fresh permit does not last so long, or one of Refresh's.
+// Ensure returns nil if the permit can be counted on for at least d from now, and refreshes it first if necessary. Call
+// it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the step's
+// context, which in a job is the job's, so that a job that must stop starts no further step. The error is that of ctx,
+// a *TooShortError if even a fresh permit does not last that long, or one of those of Refresh.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -176,7 +177,7 @@ func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// left is how long the permit can be counted on; the error is why not at all.
+// left returns how long the permit can be counted on, or an error that says why it cannot.
 func (p *Permit) left() (time.Duration, error) {
 	k := p.renewer
 	k.mu.Lock()
@@ -190,8 +191,9 @@ func (p *Permit) left() (time.Duration, error) {
 	return -1, lostAtDeadline()
 }
 
-// Progress says that the job is making progress; see WithStallLimit. From the first call on, each refresh tells the
-// servers how long ago the last one was, and they show it to operators. It is cheap enough for every turn of a loop.
+// Progress reports that the job makes progress; see WithStallLimit. After the first call, each refresh sends the time
+// since the last Progress to the servers, which show it to operators. It is cheap enough to call in every iteration of
+// a loop.
 func (p *Permit) Progress() {
 	p.progress.Store(int64(p.renewer.clock.Now()))
 	if !p.reports.Load() {
@@ -199,7 +201,7 @@ func (p *Permit) Progress() {
 	}
 }
 
-// sinceProgress is what to tell the servers; nil when the job reports no progress.
+// sinceProgress returns the time since the last Progress for a refresh; nil if the job does not report progress.
 func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
 	if !p.reports.Load() {
 		return nil
@@ -207,7 +209,7 @@ func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
 	return durationpb.New(max(now-time.Duration(p.progress.Load()), 0))
 }
 
-// stallsAt is when the job has made no progress for too long.
+// stallsAt returns when the job will have made no progress for too long.
 func (p *Permit) stallsAt() time.Duration {
 	if p.stall <= 0 {
 		return 1<<63 - 1
@@ -215,23 +217,23 @@ func (p *Permit) stallsAt() time.Duration {
 	return time.Duration(p.progress.Load()) + p.stall
 }
 
-// Release gives the permit back. The job must have stopped. Belief ends at once: the context ends with ErrReleased,
-// Done is closed, and only then are the servers notified, until one answers, ctx ends, or none of them can hold the
-// permit any more: after what is left of it, its duration once more, which a leader that takes over gives it, and a few
-// seconds. When ctx has ended already they are notified all the same, for a short while. Give it a ctx that ends when
-// the process must be gone.
+// Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
+// ErrReleased, and Done is closed. Only then are the servers notified, until one of them answers, ctx ends, or no
+// server can hold the permit any more. That takes the time left of the permit, its duration again, because a new leader
+// restarts it, and a few seconds. If ctx has already ended, Release still tries for a short time. Pass a ctx that ends
+// when the process must exit.
 //
-// It returns nil when it was this release, or a repeat of it, that freed the slot; an *EndedError when the permit had
-// ended before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called
-// again, and otherwise the slot is free when the permit expires. A firing is done; see ReleaseCutShort and
+// It returns nil if this release, or a repeat of it, freed the slot. It returns an *EndedError if the permit had
+// already ended, for example by expiring. It returns an *UnavailableError if no server answered: then Release may be
+// called again; if it is not, the slot is free when the permit expires. The firing is done; see ReleaseCutShort and
 // ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
 }
 
-// ReleaseFailed is Release of a permit whose job ran to its end, and that was an error: its firing has failed and does
-// not run again. cause is kept with it for people, cut to 256 bytes; nil: nothing is said. Servers below feature level
-// 4 take the firing for done.
+// ReleaseFailed releases the permit of a job that ran to its end with an error: its firing has failed and does not run
+// again. cause is stored with the firing for people, cut to 256 bytes; it may be nil. Servers below feature level 4
+// treat the firing as done.
 func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
 	text := ""
 	if cause != nil {
@@ -240,20 +242,20 @@ func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, text)
 }
 
-// ReleaseNotRun is Release of a permit whose job did not run: its firing may be claimed again.
+// ReleaseNotRun releases the permit of a job that did not run: its firing may be claimed again.
 func (p *Permit) ReleaseNotRun(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, "")
 }
 
-// ReleaseCutShort is Release of a permit whose job was stopped before its end: what becomes of its firing, whether it
-// is spent or may be claimed again, is for the definition's firing_on_loss to say, as after a loss.
+// ReleaseCutShort releases the permit of a job that was stopped before its end. The definition's firing_on_loss decides
+// whether its firing is spent or may be claimed again, as after a loss.
 func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, "")
 }
 
 func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome, failure string) error {
 	defer p.renewer.speak(p.claim)()
-	bound := p.renewer.drop(p) // before the lock: belief ends also while another release is under way
+	bound := p.renewer.drop(p) // before the lock: belief must end even while another release is in progress
 	p.releasing.Lock()
 	defer p.releasing.Unlock()
 	if p.released {
@@ -276,15 +278,16 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	return nil
 }
 
-// maxFailure is how much of an error is sent with a release. Servers keep less of it.
+// maxFailure is how many bytes of an error are sent with a release. Servers keep fewer.
 const maxFailure = 1024
 
-// cutText is the beginning of a text, as valid UTF-8.
+// cutText returns the beginning of s, at most most bytes, as valid UTF-8.
 func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// sendRelease makes attempts for as long as within. It is Permits().Release, without what that takes for any call.
+// sendRelease makes attempts for at most within. It replaces Permits().Release, whose time limit does not depend on the
+// permit.
 func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
 	how := call{repeatable: true, held: true, timeout: c.settings.attemptTimeout, within: within}
 	err = c.do(ctx, how, func(ctx context.Context, conn *link) (err error) {

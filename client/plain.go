@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plainText is what an error says to a person: what a server of Gatekeeper wrote as it is, and what gRPC, TLS and the
-// system wrote in words that say what is wrong and where to look. Nothing is decided on it.
+// plainText returns the text of an error for people. The messages of Gatekeeper's servers are unchanged. Those of gRPC,
+// TLS and the system are replaced by words that say what is wrong and where to look. No decision depends on the result.
 func plainText(err error) string {
 	if c, ok := errors.AsType[*CertificateError](err); ok {
 		return c.plain()
@@ -29,7 +29,7 @@ func plainText(err error) string {
 	return plainWords(err.Error())
 }
 
-// grpcStatus is the status of an error that came through gRPC.
+// grpcStatus returns the gRPC status that an error carries.
 func grpcStatus(err error) (*status.Status, bool) {
 	e, ok := errors.AsType[interface {
 		error
@@ -44,43 +44,43 @@ func grpcStatus(err error) (*status.Status, bool) {
 const (
 	plainTooLate = "no answer in time"
 	plainCut     = "the connection was cut"
-	plainForeign = "what listens there does not speak gRPC: is it another port?"
-	plainNoTLS   = "what listens there does not speak TLS, which this client uses"
+	plainForeign = "the server at that address does not speak gRPC: is it the wrong port?"
+	plainNoTLS   = "the server at that address does not speak TLS, which this client uses"
 
 	plainUntrusted      = "the server's certificate is not trusted"
 	plainBadCertificate = "the server does not accept the client certificate"
-	plainNoCertificate  = "the server wants a client certificate by TLS: give one with its key"
+	plainNoCertificate  = "the server requires a client certificate: configure one with its key"
 )
 
-// plainTable is what people call the troubles of a connection. The first line that is part of a text wins, so the
-// outermost trouble of a chain comes first.
-var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a table, never changed
+// plainTable maps parts of error texts to plain words. The first entry that occurs in a text wins, so the outermost
+// errors of a chain come first.
+var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a table that never changes
 	{"looked like an HTTP/1.1 header", plainForeign},
 	{"missing selected ALPN property", plainForeign},
 	{"unexpected HTTP status code", plainForeign},
 	{"malformed header", plainForeign},
 	{"does not look like a TLS handshake", plainNoTLS},
-	{"error reading server preface", "the connection was cut immediately: does the server want TLS, which this client does not use, or is it another port?"},
+	{"error reading server preface", "the connection was closed immediately: does the server require TLS, which this client does not use, or is it the wrong port?"},
 	{"certificate required", plainNoCertificate},
 	{"bad certificate", plainBadCertificate},
 	{"connection refused", "nothing listens there"},
 	{"produced zero addresses", "no host has that name"},
 	{"no such host", "no host has that name"},
 	{"server misbehaving", "the name cannot be looked up now"},
-	{"no route to host", "there is no way to that host"},
-	{"network is unreachable", "there is no way to that network"},
+	{"no route to host", "there is no route to that host"},
+	{"network is unreachable", "there is no route to that network"},
 	{"connection reset by peer", plainCut},
 	{"broken pipe", plainCut},
 	{"EOF", plainCut},
 	{"transport is closing", plainCut},
 	{"connection is draining", plainCut},
-	{"i/o timeout", plainTooLate + ": is the host down, or a firewall between?"},
+	{"i/o timeout", plainTooLate + ": is the host down, or is a firewall in the way?"},
 	{"deadline exceeded", plainTooLate},
-	{"context canceled", "given up"},
+	{"context canceled", "cancelled"},
 }
 
-// plainWords puts what gRPC, TLS or the system wrote into words; what it does not know it leaves as it is, without what
-// is put around it.
+// plainWords replaces a text of gRPC, TLS or the system by plain words. It returns unknown texts unchanged, apart from
+// the prefixes that gRPC adds.
 func plainWords(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
 		text = strings.TrimSuffix(inner, `"`)
@@ -99,7 +99,7 @@ func plainWords(text string) string {
 	return text
 }
 
-// leaderless says whether an error is the word of a server that knows no leader, or only one that leads no more.
+// leaderless reports whether an error comes from a server that knows no leader, or only a former one.
 func leaderless(err error) bool {
 	s, ok := grpcStatus(err)
 	if !ok {

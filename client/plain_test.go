@@ -70,8 +70,8 @@ func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
 		{"no name", "nobody.invalid:7420", false, ""}, // the words depend on the name service
 		{"cut", cut, false, "the connection was cut"}, // before or after the preface
 		{"silent", silent, false, "no answer in time"},
-		{"web server", web, false, "what listens there does not speak gRPC"},
-		{"web server, TLS", web, true, "what listens there does not speak TLS"},
+		{"web server", web, false, "the server at that address does not speak gRPC"},
+		{"web server, TLS", web, true, "the server at that address does not speak TLS"},
 		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was cut"},
 		{"stranger", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
 		{"other service", l.Addr().String(), false, "the server does not know this call: it is older than this client, or is not Gatekeeper"},
@@ -114,7 +114,7 @@ func TestStatusError_WithoutReason_SaysWhatItIs(t *testing.T) {
 
 func TestUnavailable_BeforeAnybodyWasAsked_SaysSo(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
-	if want := "no server answered: the time was over, or the call was given up, before one was asked"; err.Error() != want {
+	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
 		t.Errorf("got %q", err)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || err.NoLeader() {

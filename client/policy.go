@@ -12,11 +12,10 @@ const (
 	// DenialWait waits in the queue while all permits are taken or the semaphore is paused. Any other denial skips the
 	// run.
 	DenialWait
-	// DenialRunLate makes sure that the job runs, if it is possible at all. It waits as DenialWait does, and asks again
-	// after every other denial that can pass, for example a cordon, or a firing that another holder has claimed and may
-	// still lose. It asks again after at most 15 s. A firing that another holder has claimed it asks for again as soon
-	// as the claim ends, or, of servers below feature level 4, after at most 3 s. It gives up when the firing has
-	// ended.
+	// DenialRunLate runs the job, however late, if that is possible at all. It waits as DenialWait does, and asks again
+	// after every other denial that may pass, for example a cordon, or a firing that another holder has claimed but may
+	// still lose. It asks again after 15 s at most. For a claimed firing it asks as soon as the claim ends, or, with
+	// servers below feature level 4, after 3 s at most. It gives up when the firing has ended.
 	DenialRunLate
 )
 

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// withTimeout is context.WithTimeout, but for a deadline of our own making, which the servers do not learn: only one of
-// the caller's goes out with a call. They hear of the end all the same, since gRPC resets the call's stream. To tell
-// each of them for each attempt when it would end takes longer than all else that the client adds to a call: a header
-// that is never the same twice, and a timer at the server.
+// withTimeout is context.WithTimeout for a deadline that is not sent to the servers: a call carries only the caller's
+// deadline. The servers notice the end of an attempt anyway, because gRPC resets its stream. Sending the deadline with
+// each attempt would cost more than everything else that the client adds to a call: a header that never repeats, and a
+// timer on the server.
 func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	bounded, cancel := context.WithTimeout(ctx, d)
 	return quiet{bounded, ctx}, cancel
 }
 
-// quiet is a context that ends as it does, and reports the deadline of another.
+// quiet is a context that reports the deadline of outer instead of its earlier one.
 type quiet struct {
 	context.Context //nolint:containedctx // it is one
 	outer           context.Context

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// domain is that of every google.rpc.ErrorInfo of Gatekeeper.
+// domain is the domain of every google.rpc.ErrorInfo of Gatekeeper.
 const domain = "gatekeeper"
 
-// Reasons of google.rpc.ErrorInfo. They are frozen.
+// Reasons in google.rpc.ErrorInfo. They are frozen.
 const (
 	reasonNotLeader        = "NOT_LEADER"
 	reasonNoLeader         = "NO_LEADER"
@@ -43,7 +43,7 @@ const (
 	reasonTooManyFailures  = "TOO_MANY_FAILURES"
 )
 
-// info is the ErrorInfo of a status that Gatekeeper made; nil for any other.
+// info returns the ErrorInfo of a status from Gatekeeper; nil for any other status.
 func info(s *status.Status) *errdetails.ErrorInfo {
 	for _, d := range s.Details() {
 		if i, ok := d.(*errdetails.ErrorInfo); ok && i.GetDomain() == domain {
@@ -53,11 +53,11 @@ func info(s *status.Status) *errdetails.ErrorInfo {
 	return nil
 }
 
-// leaderHint is whom a server believes to lead.
+// leaderHint is the leader that a server knows.
 type leaderHint struct {
 	address string
 	term    uint64
-	name    string // which server is meant there; empty when it was not said
+	name    string // the name of the server at that address; empty if not given
 }
 
 func hintOf(i *errdetails.ErrorInfo) leaderHint {
@@ -68,7 +68,7 @@ func hintOf(i *errdetails.ErrorInfo) leaderHint {
 	return leaderHint{address: withPort(i.GetMetadata()["leader_api"]), term: term, name: i.GetMetadata()["leader_name"]}
 }
 
-// retryDelay is how long the server asks to be left alone; 0 when it does not say.
+// retryDelay returns how long the server asks clients to wait before a retry; 0 if it does not say.
 func retryDelay(s *status.Status) time.Duration {
 	for _, d := range s.Details() {
 		if r, ok := d.(*errdetails.RetryInfo); ok {

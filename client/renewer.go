@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// maxSleep bounds every sleep until a permit's time: Go's timers stand still while the machine is suspended, the
-	// Clock does not.
+	// maxSleep bounds every sleep until a permit's next event, because Go's timers stop while the machine is suspended
+	// and the Clock does not.
 	maxSleep = time.Second
-	// firstRefresh is when a new permit is refreshed for the first time at the latest, because a holder is ordered to
-	// stop only on a stream that has named its token. Shorter jobs cost no refresh.
+	// firstRefresh bounds the time to the first refresh of a new permit, because a server sends notices only on a
+	// stream that has named the token. Shorter jobs need no refresh.
 	firstRefresh = time.Second
 )
 
-// renewer keeps the permits of a Client. Two goroutines work for it, from the first permit on: watch ends contexts and
-// beliefs when their time has come, and never waits for anything else; serve keeps the stream of refreshes.
+// renewer keeps the permits of a Client alive. It has two goroutines, which start with the first permit: watch ends
+// contexts and beliefs at their time and never blocks on anything else, and serve runs the stream of refreshes.
 type renewer struct {
 	client *Client
 	clock  Clock
@@ -30,22 +30,22 @@ type renewer struct {
 	start  sync.Once
 	work   sync.WaitGroup
 
-	watching alarm // watch's, until the first event
-	serving  alarm // serve's, until the first refresh
+	watching alarm // wakes watch for the next event
+	serving  alarm // wakes serve for the next refresh
 
-	mu      sync.Mutex // guards everything below, until of the alarms, and the permits' own parts
+	mu      sync.Mutex // guards everything below, the until fields of the alarms, and the changing fields of permits
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
 	claims  claims
-	// takenAway are losses to other processes that are not logged yet.
+	// takenAway lists losses to other processes that have not been logged yet.
 	takenAway []takenAway
-	// streams counts the streams that were opened.
+	// streams is the number of streams that were opened.
 	streams uint64
-	// forget are tokens that the present stream has named and is to send no more notices of.
+	// forget lists tokens that the current stream has named but should send no more notices of.
 	forget []uint64
 	closed bool
-	// trouble is why the last stream failed; nil when the last frame was answered.
+	// trouble is the reason why the last stream failed; nil if the last frame was answered.
 	trouble error
 }
 
@@ -64,10 +64,10 @@ func newRenewer(c *Client) *renewer {
 	return k
 }
 
-// errHeldTwice: a server granted a token to two acquisitions.
-var errHeldTwice = errors.New("the servers granted the token of a permit that this process holds already, to another holder id")
+// errHeldTwice means that a server granted one token to two acquisitions.
+var errHeldTwice = errors.New("the servers granted a token that this process already holds under another holder id")
 
-// take begins to keep a permit that was granted.
+// take starts to keep a granted permit alive.
 func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
 	granted := got.grant.GetPermit()
 	r.mu.Lock()
@@ -77,7 +77,7 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 	case r.closed:
 		return nil, ErrClosed
 	case a.claim != nil && granted.GetToken() <= a.claim.ended:
-		return nil, ErrReleasePending // a repeat of the request that had this permit; a release of it may still arrive
+		return nil, ErrReleasePending // the request was repeated after its permit had ended, and a release may still arrive
 	case held != nil:
 		return nil, errHeldTwice
 	}
@@ -122,37 +122,37 @@ func (r *renewer) arrange(p *Permit) {
 	r.events.set(p, at)
 }
 
-// alarm wakes one of the renewer's goroutines. The goroutine sleeps until the first permit of its schedule is due.
-// Scheduling an earlier permit rings the alarm; scheduling a later one does not. Most permits are released before a
-// refresh is due, and waking a goroutine takes longer than all else that the renewer does for them.
+// alarm wakes one of the renewer's goroutines, which sleeps until the first permit of its schedule is due. Scheduling
+// an earlier permit rings the alarm; scheduling a later one does not. Most permits are released before a refresh is
+// due, and waking a goroutine takes longer than everything else that the renewer does for them.
 type alarm struct {
-	wake chan struct{} // holds one
-	// until is the clock's reading at which the goroutine wakes up without being rung. It reads its schedule before it
-	// sleeps, so until may be wrong while it is awake.
+	wake chan struct{} // buffered
+	// until is the clock's reading at which the goroutine wakes up if the alarm does not ring. The goroutine reads its
+	// schedule before it sleeps, so until may be wrong while it is awake.
 	until time.Duration
 }
 
 func newAlarm() alarm { return alarm{wake: make(chan struct{}, 1)} }
 
-// set records that the goroutine sleeps for at most d, and returns d.
+// set records that the goroutine will sleep for at most d, and returns d.
 func (a *alarm) set(now, d time.Duration) time.Duration {
 	a.until = now + d
 	return d
 }
 
-// ringBy makes the goroutine read its schedule at that time at the latest. A goroutine that should be awake by now may
-// still sleep: timers stand still while the machine is suspended.
+// ringBy makes the goroutine read its schedule no later than at. A goroutine that should be awake by now may still be
+// asleep, because timers stop while the machine is suspended.
 func (a *alarm) ringBy(at, now time.Duration) {
 	if now < a.until && a.until <= at {
 		return
 	}
 	select {
 	case a.wake <- struct{}{}:
-	default: // it reads the schedule anyway
+	default: // it will read the schedule anyway
 	}
 }
 
-// watch ends what has come to its end, until the renewer closes.
+// watch runs the events of permits until the renewer closes.
 func (r *renewer) watch() {
 	timer := time.NewTimer(maxSleep)
 	defer timer.Stop()
@@ -167,10 +167,10 @@ func (r *renewer) watch() {
 	}
 }
 
-// expire ends what is due, reports who stalls, and says how long there is nothing to do.
+// expire runs the events that are due, logs jobs that stall, and returns how long there will be nothing to do.
 func (r *renewer) expire() time.Duration {
 	wait, stalled := r.endWhatIsDue()
-	for _, p := range stalled { // not under the mutex: a log handler is anybody's
+	for _, p := range stalled { // without the mutex, because the log handler is the application's
 		r.client.settings.logger.Warn("gatekeeper: the job makes no progress and must stop",
 			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
 	}
@@ -185,13 +185,13 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		p := r.events.first()
 		switch {
 		case p == nil:
-			return r.watching.set(now, time.Hour), stalled // a permit ends it
+			return r.watching.set(now, time.Hour), stalled // the next permit wakes it up
 		case now < p.at[byEvent]:
 			return r.watching.set(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
 			r.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
-			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // the context has it
+			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // it is the context's cause too
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
 			r.arrange(p) // it has made progress since
@@ -200,22 +200,22 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 			if r.trouble != nil {
 				message = plainText(r.trouble)
 			}
-			_ = r.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // the context has it
+			_ = r.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // it is the context's cause too
 		}
 	}
 }
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// drained ends the permit's context, though refreshes are granted until its drain is over; belief goes on. The caller
-// holds mu.
+// drained ends the permit's context although refreshes are granted until its drain is over. Belief continues. The
+// caller holds mu.
 func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
-	_ = r.stopFor(p, &StopError{ // the context has it
+	_ = r.stopFor(p, &StopError{ // it is the context's cause too
 		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wall(max(p.belief.deadline, p.drain)),
 	})
 }
 
-// stop ends the permit's context; belief goes on. The caller holds mu.
+// stop ends the permit's context. Belief continues. The caller holds mu.
 func (r *renewer) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {
 	return r.stopFor(p, &StopError{Cause: cause, Message: message, Until: r.wall(p.belief.deadline)})
 }
@@ -229,7 +229,7 @@ func (r *renewer) stopFor(p *Permit, why *StopError) error {
 	return why
 }
 
-// end ends belief in a permit for good. The caller holds mu.
+// end ends belief in a permit permanently. The caller holds mu.
 func (r *renewer) end(p *Permit, cause error) {
 	if p.ended {
 		return
@@ -247,8 +247,8 @@ func (r *renewer) end(p *Permit, cause error) {
 	p.answerAll(cause)
 }
 
-// drop ends belief in a permit that is about to be released, and returns for how long a server may hold it: as long as
-// belief would have lasted, unless the leaders change.
+// drop ends belief in a permit that is about to be released. It returns how long a server may still hold the permit if
+// the leader changes once.
 func (r *renewer) drop(p *Permit) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -256,14 +256,14 @@ func (r *renewer) drop(p *Permit) time.Duration {
 	return p.belief.deadline - r.clock.Now() + afterDeadline(p.belief.duration)
 }
 
-// released notes that the servers have answered a release.
+// released records that the servers have answered a release.
 func (r *renewer) released(p *Permit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gone(p)
 }
 
-// close ends belief in all permits, and returns when both goroutines have ended.
+// close ends belief in all permits, and returns when both goroutines have stopped.
 func (r *renewer) close() {
 	r.mu.Lock()
 	r.closed = true
@@ -291,14 +291,14 @@ func (r *renewer) ask(p *Permit) (refreshWaiter, error) {
 	}
 	w := refreshWaiter{after: now, result: make(chan error, 1)}
 	p.waiters = append(p.waiters, w)
-	if !p.asked { // otherwise it is asked again when the frame on its way is answered
+	if !p.asked { // otherwise it is sent again after the answer to the frame in flight
 		r.refresh.set(p, now)
 		r.serving.ringBy(now, now)
 	}
 	return w, nil
 }
 
-// leave takes a waiter off who waits no more.
+// leave removes a waiter that no longer waits.
 func (r *renewer) leave(p *Permit, w refreshWaiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -313,8 +313,9 @@ func (p *Permit) answerAll(err error) {
 	p.waiters = nil
 }
 
-// wall turns a reading of the clock into a time for people and timers. It has no monotonic reading, which stands still
-// while the machine is suspended: a comparison with time.Now() afterwards would find time left that is over.
+// wall converts a reading of the clock into a wall time for people and timers. The result has no monotonic reading,
+// which stops while the machine is suspended: compared with a later time.Now(), it would show time left although there
+// is none.
 func (r *renewer) wall(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

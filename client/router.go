@@ -18,44 +18,44 @@ import (
 )
 
 const (
-	// pingEvery and pingTimeout find a connection that is cut off without a word. Servers allow a ping every 5 s.
+	// pingEvery and pingTimeout detect a connection that was cut silently. Servers allow a ping every 5 s.
 	pingEvery   = 10 * time.Second
 	pingTimeout = 5 * time.Second
-	// connectTimeout bounds one attempt to connect, TLS included.
+	// connectTimeout bounds one attempt to connect, including TLS.
 	connectTimeout = 3 * time.Second
-	// maxMessage bounds what is received: no page or answer of a server is larger.
+	// maxMessage bounds the messages that are received. No page or answer of a server is larger.
 	maxMessage = 64 << 20
-	// hintRest is how long an address that a hint named and that could not be reached is not tried again. It may be one
-	// that is only known inside, behind a load balancer.
+	// hintRest is how long an address from a hint is not tried again if it could not be reached. It may be known only
+	// inside a network, behind a load balancer.
 	hintRest = 10 * time.Second
 )
 
-// router knows where to send a call: one target for all calls, which moves on when it fails or names the leader.
-// Connections are made lazily, one per address.
+// router decides where to send a call. All calls have the same target, which changes when it fails or when a server
+// names the leader. Connections are made lazily, one per address.
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
 	tls       *tlsfiles.Latest // nil: plain text
 	timeout   time.Duration    // of one attempt
-	alone     bool             // each call goes alone
+	alone     bool             // no batches
 	binding   *binding
-	through   atomic.Bool // a server was heard by TLS
+	through   atomic.Bool // data was received from a server over TLS
 
 	mu     sync.Mutex // guards everything below
 	conns  map[string]*link
 	target string
-	next   int                  // the endpoint after the last one that was rotated to
+	next   int                  // index of the endpoint that rotate will choose
 	term   uint64               // of the newest hint that was followed
-	names  map[string]string    // of addresses that only a hint named: which server is meant there
-	rest   map[string]time.Time // hinted addresses that failed, until when they rest
+	names  map[string]string    // the names of servers whose addresses come from hints
+	rest   map[string]time.Time // until when failed addresses from hints are not tried
 	closed bool
 }
 
-// link is the connection to an address.
+// link is a connection to an address.
 type link struct {
 	*grpc.ClientConn
 	handshakes *handshakes // nil: plain text
-	batches    *coalescer  // nil: each call goes alone
+	batches    *coalescer  // nil: no batches
 }
 
 func newRouter(s *settings) *router {
@@ -66,11 +66,11 @@ func newRouter(s *settings) *router {
 		alone:     s.alone,
 		binding:   newBinding(s.cluster),
 		conns:     make(map[string]*link),
-		next:      rand.N(len(s.endpoints)), // so that clients spread over the members
+		next:      rand.N(len(s.endpoints)), // spreads clients over the members
 		names:     make(map[string]string),
 		rest:      make(map[string]time.Time),
 		options: append([]grpc.DialOption{
-			grpc.WithDisableRetry(), // we retry: only here is it known what is safe to repeat
+			grpc.WithDisableRetry(), // the client retries, because only it knows which calls are safe to repeat
 			grpc.WithDisableServiceConfig(),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
@@ -87,20 +87,20 @@ func newRouter(s *settings) *router {
 	return r
 }
 
-// rotate moves the target to the next endpoint. The caller holds mu, or is the only one.
+// rotate moves the target to the next endpoint. The caller holds mu, or is newRouter.
 func (r *router) rotate() {
 	r.target = r.endpoints[r.next]
 	r.next = (r.next + 1) % len(r.endpoints)
 }
 
-// pick is the address to call now.
+// pick returns the address to call now.
 func (r *router) pick() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.target
 }
 
-// conn returns the connection to an address.
+// conn returns the shared connection to an address.
 func (r *router) conn(address string) (*link, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *router) conn(address string) (*link, error) {
 	return c, nil
 }
 
-// dial makes a connection that belongs to the caller.
+// dial returns a new connection, which the caller must close.
 func (r *router) dial(address string) (*link, error) {
 	l := new(link)
 	creds := insecure.NewCredentials()
@@ -142,11 +142,11 @@ func (r *router) dial(address string) (*link, error) {
 	return l, nil
 }
 
-// leaderHeader says which server is meant, so that another one to which its address leads by now, perhaps of another
-// cluster, refuses the call.
+// leaderHeader contains the name of the expected server. If another server, perhaps of another cluster, has the address
+// by now, it refuses the call.
 const leaderHeader = "gatekeeper-hop-to"
 
-// naming lets each call at an address that a hint named say which server it is meant for.
+// naming returns options that add the name of the expected server to each call at an address from a hint.
 func (r *router) naming(address string) []grpc.DialOption {
 	named := func(ctx context.Context) context.Context {
 		r.mu.Lock()
@@ -166,8 +166,8 @@ func (r *router) naming(address string) []grpc.DialOption {
 	}
 }
 
-// failed notes that an address did not serve a call: others try elsewhere. Of many calls that fail together only the
-// first moves the target.
+// failed records that an address did not serve a call, so that other calls try another one. If many calls fail
+// together, only the first moves the target.
 func (r *router) failed(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,8 +179,8 @@ func (r *router) failed(address string) {
 	}
 }
 
-// follow takes a hint that another server leads, given by the server at from, and says whether the target is now that
-// leader. A hint of an older term than one that was followed is ignored: its giver lags behind.
+// follow processes a hint from the server at from that another server leads. It reports whether that leader is now the
+// target. A hint with an older term than that of the last one followed is ignored, because its sender lags behind.
 func (r *router) follow(from string, hint leaderHint) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,15 +194,15 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	return true
 }
 
-// forget makes hints of every term count again, after a round over all endpoints that has failed: the cluster may have
-// been restored or recreated, with terms that begin again.
+// forget makes hints of any term count again, after a round in which all endpoints failed: the cluster may have been
+// restored or recreated, and its terms restarted.
 func (r *router) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.term = 0
 }
 
-// addresses are all endpoints, as configured.
+// addresses returns all endpoints, as configured.
 func (r *router) addresses() []string { return slices.Clone(r.endpoints) }
 
 func (r *router) close() {
@@ -215,6 +215,6 @@ func (r *router) close() {
 		if c.batches != nil {
 			c.batches.close()
 		}
-		_ = c.Close() // its only error is that it was closed before
+		_ = c.Close() // it can only fail if it was closed before
 	}
 }

@@ -10,17 +10,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// releaseAfterEnd bounds how long the release of a run goes on after the run's caller has ended it: somebody wants to
-// be gone.
+// releaseAfterEnd bounds how long the release of a run may take after the context of its caller has ended, because the
+// caller then wants to exit.
 const releaseAfterEnd = 5 * time.Second
 
-// Run is one run of a job, from its permit to the release: Do, or Start, once, and then End.
+// Run is one run of a job, from its permit to the release. Call Do or Start once, and then End.
 type Run struct {
 	runner *Runner
 	permit *Permit // nil: unguarded
 	due    time.Time
 
-	caller   context.Context //nolint:containedctx // that of Begin
+	caller   context.Context //nolint:containedctx // the context given to Begin
 	ctx      context.Context //nolint:containedctx // the job's
 	cancel   context.CancelCauseFunc
 	unfollow func() bool // stops following the permit's context
@@ -35,14 +35,14 @@ type Run struct {
 
 type permitKey struct{}
 
-// PermitOf returns the permit under which a job runs, by the context that it was given: for its Token, Ensure and
-// Progress. It is nil in a job that runs unguarded, and outside of jobs.
+// PermitOf returns the permit under which a job runs, for its Token, Ensure and Progress. ctx is the context that the
+// job was given. The result is nil in a job that runs unguarded, and outside of jobs.
 func PermitOf(ctx context.Context) *Permit {
 	p, _ := ctx.Value(permitKey{}).(*Permit)
 	return p
 }
 
-// TokenOf returns the fencing token of PermitOf; 0 when there is no permit.
+// TokenOf returns the fencing token of PermitOf(ctx); 0 if there is no permit.
 func TokenOf(ctx context.Context) uint64 {
 	if p := PermitOf(ctx); p != nil {
 		return p.Token()
@@ -59,13 +59,13 @@ func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
 	return run
 }
 
-// Permit is the run's permit; nil when it runs unguarded.
+// Permit returns the run's permit; nil if it runs unguarded.
 func (r *Run) Permit() *Permit { return r.permit }
 
-// Context is what the job is to respect: it ends with the context of Begin and with the permit's, with its cause.
+// Context returns the context of the job. It ends with the context of Begin or with the permit's, and has its cause.
 func (r *Run) Context() context.Context { return r.ctx }
 
-// Do runs job and returns its error: Start, and then job with the run's context.
+// Do calls Start, runs job with the run's context, and returns its error.
 func (r *Run) Do(job func(context.Context) error) error {
 	if err := r.Start(); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (r *Run) Do(job func(context.Context) error) error {
 	return job(r.ctx)
 }
 
-// Start says that the job starts now. When the run's context has ended already the error is its cause, and the job must
-// not start.
+// Start marks the job as started. If the run's context has already ended, Start returns its cause, and the job must not
+// start.
 func (r *Run) Start() error {
 	if r.permit != nil {
 		r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Granted, r.permit) })
@@ -87,8 +87,8 @@ func (r *Run) Start() error {
 	return nil
 }
 
-// alive says whether the job may start. It looks at the permit itself too, whose context the run's follows a moment
-// later.
+// alive reports whether the job may start. It also checks the permit, because the run's context follows the permit's
+// with a short delay.
 func (r *Run) alive() bool {
 	if cause := r.stopped(); cause != nil {
 		r.cancel(cause)
@@ -96,8 +96,8 @@ func (r *Run) alive() bool {
 	return r.ctx.Err() == nil
 }
 
-// stopped is why the permit's context has ended, or is about to: after the machine was suspended the clock knows it
-// first.
+// stopped returns why the permit's context has ended, or is about to end: after the machine was suspended, the clock
+// shows it before the context does.
 func (r *Run) stopped() error {
 	switch {
 	case r.permit == nil:
@@ -108,10 +108,10 @@ func (r *Run) stopped() error {
 	return context.Cause(r.permit.Context())
 }
 
-// End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done if the
-// error is nil, and has failed otherwise, with two exceptions. It was cut short if the job returned an error after the
-// run's context had ended, or an error that is ErrCutShort. It is given back if the job was not started. End returns
-// what Runner.Run returns.
+// End ends the run with the job's error, after the job has returned, and releases the permit. The firing is done if the
+// error is nil, and otherwise has failed, with two exceptions. The firing was cut short if the job returned an error
+// after the run's context had ended, or an error that is ErrCutShort. The firing is given back if the job was not
+// started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
 func (r *Run) end(jobErr error, panicked bool) error {
@@ -138,7 +138,7 @@ func (r *Run) end(jobErr error, panicked bool) error {
 	return r.err
 }
 
-// interrupted reports whether the job was stopped before its end, by what it says, by its permit, or by its caller.
+// interrupted reports whether the job was stopped before its end: by its error, by its permit, or by its caller.
 func (r *Run) interrupted(jobErr error) bool {
 	if errors.Is(jobErr, ErrCutShort) {
 		return true
@@ -150,11 +150,11 @@ func (r *Run) interrupted(jobErr error) bool {
 	return stopped != nil && !errors.Is(stopped, ErrReleased)
 }
 
-// outcome is the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if it had
-// not.
+// outcome returns the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if
+// it had not.
 func outcome(jobErr, stopped error, held bool) error {
 	switch {
-	case !held && stopped == nil: // the clock says so before the timer does
+	case !held && stopped == nil: // the clock is ahead of the timer
 		stopped = lostAtDeadline()
 	case !held && !errors.Is(stopped, ErrLost) && !errors.Is(stopped, ErrClosed):
 		stopped = fmt.Errorf("%w while the job ran: %w", ErrLost, stopped)
@@ -167,7 +167,7 @@ func outcome(jobErr, stopped error, held bool) error {
 	return fmt.Errorf("%w: %w", jobErr, stopped)
 }
 
-// release gives the permit back, on a separate context: the job's may have ended.
+// release gives the permit back with a separate context, because the job's may have ended.
 func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
@@ -198,7 +198,7 @@ func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	return err
 }
 
-// watch reports when the job must stop, and when it does not.
+// watch reports when the job must stop, and when it fails to stop.
 func (r *Run) watch() {
 	select {
 	case <-r.finished:
@@ -207,26 +207,26 @@ func (r *Run) watch() {
 	}
 	over := Overrun{Permit: r.permit, Cause: context.Cause(r.ctx), Since: time.Now()}
 	wait := maxStopTime
-	var gone <-chan struct{} // never, without a permit
+	var gone <-chan struct{} // nil, so it blocks forever, without a permit
 	if p := r.permit; p != nil {
 		wait, gone = stopTime(p.stopTime, p.Duration()), p.Done()
 		if cause := context.Cause(p.Context()); cause != nil {
-			r.runner.log().Warn("gatekeeper: the job is to stop", "token", p.Token(), "cause", cause)
+			r.runner.log().Warn("gatekeeper: the job must stop", "token", p.Token(), "cause", cause)
 			r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Lost, Loss{Permit: p, Cause: cause}) })
 		}
 	}
-	timer := time.NewTimer(wait + wait/10) // when the context ended for want of an answer, the end of the permit comes first
+	timer := time.NewTimer(wait + wait/10) // longer than wait, so that the permit's end comes first if no refresh got through
 	defer timer.Stop()
 	for late := timer.C; ; {
 		select {
 		case <-r.finished:
 			return
 		case <-late:
-			if left := r.drainLeft(); left > 0 { // it may go on
+			if left := r.drainLeft(); left > 0 { // the drain lets it continue
 				timer.Reset(left)
 				continue
 			}
-			late = nil // once
+			late = nil // report it once
 		case <-gone:
 			if r.returnsSoon(over.Since.Add(min(wait/10, maxPromptness))) {
 				return
@@ -240,12 +240,11 @@ func (r *Run) watch() {
 	}
 }
 
-// maxPromptness bounds how long after the end of its context a job that returns at once is waited for before it is
-// reported.
+// maxPromptness bounds the time that a job has, after the end of its context, to return before it is reported.
 const maxPromptness = time.Second
 
-// returnsSoon says whether the job returns by then, or has: who looks at its context and its end at once sees them in
-// any order.
+// returnsSoon reports whether the job has returned, or returns before by. A job that checks its context and its permit
+// at the same time may see their ends in either order.
 func (r *Run) returnsSoon(by time.Time) bool {
 	timer := time.NewTimer(time.Until(by))
 	defer timer.Stop()
@@ -262,7 +261,7 @@ func (r *Run) returnsSoon(by time.Time) bool {
 	}
 }
 
-// drainLeft is for how long a job that must stop may still finish what it has begun.
+// drainLeft returns how long a job that must stop may still finish its work.
 func (r *Run) drainLeft() time.Duration {
 	if r.permit == nil || r.permit.DrainUntil().IsZero() {
 		return 0

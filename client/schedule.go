@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// The schedules of a renewer. Each orders permits by one time of theirs.
+// The schedules of a renewer. Each orders permits by one of their times.
 const (
 	byEvent   = iota // when the context or belief ends
 	byRefresh        // when the next refresh is due
 	schedules
 )
 
-// schedule orders permits by a time, the earliest first.
+// schedule is a heap of permits, ordered by one of their times.
 type schedule struct {
 	permits []*Permit
 	by      int
 }
 
-// first is the earliest permit; nil when there is none.
+// first returns the permit with the earliest time; nil if there is none.
 func (s *schedule) first() *Permit {
 	if len(s.permits) == 0 {
 		return nil
@@ -26,7 +26,7 @@ func (s *schedule) first() *Permit {
 	return s.permits[0]
 }
 
-// set schedules p, or moves it.
+// set adds p, or changes its time.
 func (s *schedule) set(p *Permit, at time.Duration) {
 	p.at[s.by] = at
 	if p.index[s.by] < 0 {
@@ -36,14 +36,14 @@ func (s *schedule) set(p *Permit, at time.Duration) {
 	heap.Fix((*byTime)(s), p.index[s.by])
 }
 
-// remove takes p off, if it is on.
+// remove removes p if it is scheduled.
 func (s *schedule) remove(p *Permit) {
 	if p.index[s.by] >= 0 {
 		heap.Remove((*byTime)(s), p.index[s.by])
 	}
 }
 
-// byTime is a schedule as container/heap sees it.
+// byTime implements heap.Interface for a schedule.
 type byTime schedule
 
 func (s *byTime) Len() int           { return len(s.permits) }

@@ -8,12 +8,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// SaveSnapshot writes a backup of the cluster to w: the file that gkctl snapshot inspect shows, and gatekeeperd restore
-// makes a cluster of. It holds everything that was answered before the call, payloads and results of tasks included; of
-// bearer tokens it holds hashes. It needs the role admin. Another member is asked as long as none has sent anything;
-// after an error, what w got is not a backup.
+// SaveSnapshot writes a backup of the cluster to w, for gkctl snapshot inspect and gatekeeperd restore. The backup
+// contains everything that was answered before the call, including payloads and results of tasks. Of bearer tokens it
+// contains only hashes. The caller needs the role admin. If a member fails before it has sent anything, another member
+// is tried. After an error, the data in w is not a backup.
 func (c *Client) SaveSnapshot(ctx context.Context, w io.Writer) error {
-	var cut error // of a stream that had begun: no other server continues it
+	var cut error // error of a stream that had begun: no other server can continue it
 	err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

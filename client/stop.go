@@ -8,61 +8,63 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Why a permit's context ended: context.Cause of it is one of these, found by errors.Is. All but ErrLost, ErrReleased
-// and ErrClosed come in a *StopError, which says how much time is left to stop.
+// The reasons why a permit's context ended: its context.Cause matches one of them by errors.Is. All except ErrLost,
+// ErrReleased and ErrClosed come in a *StopError, which says how much time is left to stop.
 var (
-	// ErrStopped: the holder must stop, for one of the reasons that follow.
-	ErrStopped = errors.New("told to stop")
-	// ErrRevoked: an operator revoked the permit.
+	// ErrStopped means that the holder must stop, for one of the reasons that follow.
+	ErrStopped = errors.New("the holder must stop")
+	// ErrRevoked means that an operator revoked the permit.
 	ErrRevoked = errors.New("the permit was revoked")
-	// ErrMoved: an edit no longer admits the holder, or the definition was deleted; or the drain of a move is over.
+	// ErrMoved means that an edit no longer admits the holder, that the definition was deleted, or that the drain of a
+	// move is over.
 	ErrMoved = errors.New("the holder is no longer admitted")
-	// ErrTakenOver: another acquirer took over, because the holder was judged dead.
+	// ErrTakenOver means that another acquirer took over, because it judged the holder dead.
 	ErrTakenOver = errors.New("the permit was taken over")
-	// ErrHeldTooLong: it was held for longer than the definition's max_hold.
+	// ErrHeldTooLong means that the permit was held for longer than the definition's max_hold.
 	ErrHeldTooLong = errors.New("the permit was held too long")
-	// ErrPaused: the semaphore was paused, with a stop.
+	// ErrPaused means that the semaphore was paused, and its holders were stopped.
 	ErrPaused = errors.New("the semaphore was paused")
-	// ErrCordoned: the group or the acquirer was cordoned.
+	// ErrCordoned means that the group or the acquirer was cordoned.
 	ErrCordoned = errors.New("the holder was cordoned")
-	// ErrTaskCancelled: the job of the permit's task was cancelled.
+	// ErrTaskCancelled means that the job of the permit's task was cancelled.
 	ErrTaskCancelled = errors.New("the job of the task was cancelled")
 
-	// ErrExpiring: no refresh got through, and the local deadline is as near as the stop time.
+	// ErrExpiring means that no refresh got through, and that the local deadline is no further away than the stop time.
 	ErrExpiring = errors.New("no refresh got through")
-	// ErrStalled: Progress was not called for as long as the stall limit.
+	// ErrStalled means that Progress was not called within the stall limit.
 	ErrStalled = errors.New("the job makes no progress")
-	// ErrLost: the permit may be counted on no more: its deadline has passed, or the servers say that it has ended.
+	// ErrLost means that the permit can no longer be counted on: its deadline has passed, or the servers say that it
+	// has ended.
 	ErrLost = errors.New("the permit is lost")
-	// ErrReleased: the permit was released here.
+	// ErrReleased means that this process released the permit.
 	ErrReleased = errors.New("the permit was released")
 
-	// ErrCutShort is for jobs to return: the job stopped before its end, for a reason that the library does not see.
-	// Its firing goes by the definition's firing_on_loss, as after a loss.
+	// ErrCutShort is an error for jobs to return: the job stopped before its end, for a reason that the library does
+	// not see. The definition's firing_on_loss decides about its firing, as after a loss.
 	ErrCutShort = errors.New("the job was cut short")
 
-	// ErrSuperseded: another process acquired under the same group, acquirer and holder id, and so took over the
-	// permit. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration; its
-	// error is ErrSuperseded then.
-	ErrSuperseded = errors.New("another process took it over under the same holder id")
+	// ErrSuperseded means that another process acquired under the same group, acquirer and holder id, and so took over
+	// the permit. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration,
+	// and returns ErrSuperseded meanwhile.
+	ErrSuperseded = errors.New("another process with the same holder id took it over")
 
-	// ErrReleasePending: the request was repeated, and its permit has ended here. A release of it may still be under
-	// way. Release the permit again first, and then acquire by a new request.
-	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire by a new request")
+	// ErrReleasePending means that a request was repeated after its permit had ended in this process. A release of the
+	// permit may still be in progress. Release the permit again, and then acquire with a new request.
+	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire with a new request")
 )
 
-// StopError says why to stop, and until when the permit can be counted on. It is ErrStopped and the sentinel of its
-// cause, or ErrExpiring or ErrStalled.
+// StopError says why the job must stop, and until when the permit can be counted on. It matches ErrStopped and the
+// sentinel of its cause, or only ErrExpiring or ErrStalled.
 type StopError struct {
-	// Cause is unspecified for ErrExpiring and ErrStalled, of which no server knows.
+	// Cause is unspecified for ErrExpiring and ErrStalled, which do not come from a server.
 	Cause gatekeeperv1.StopCause
-	// Message is for a person.
+	// Message is for people.
 	Message string
-	// Until is by when the job is to have stopped, as far as was known then: the local deadline, or the end of the
-	// drain when that is later. Refreshes may move the deadline out: SafeUntil says at any moment what can be counted
-	// on. It is a time of the wall clock, as that stood then.
+	// Until is when the job must have stopped: the local deadline, or the end of the drain if that is later. Refreshes
+	// may extend the deadline; SafeUntil returns the current one. Until is based on the wall clock at the time of the
+	// stop.
 	Until time.Time
-	// Drain is for how long the servers will go on granting refreshes, as they said it; 0 without a drain. See
+	// Drain is how long the servers continue to grant refreshes, according to them; 0 without a drain. See
 	// Permit.DrainUntil.
 	Drain time.Duration
 
@@ -70,8 +72,7 @@ type StopError struct {
 	brief   *StopTimeError
 }
 
-// Unwrap returns the *StopTimeError when an edit has made the permit live too briefly beside its stop time; otherwise
-// nil.
+// Unwrap returns the *StopTimeError if an edit has made the permit too short for its stop time; otherwise nil.
 func (e *StopError) Unwrap() error {
 	if e.brief == nil {
 		return nil
@@ -79,8 +80,8 @@ func (e *StopError) Unwrap() error {
 	return e.brief
 }
 
-// Error returns the same text at any time, so that logs of one stop can be grouped. It names Until as an instant in
-// UTC.
+// Error returns a text that does not depend on the time of the call, so that logs of one stop can be grouped. It shows
+// Until as an instant in UTC.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.brief != nil {
@@ -95,7 +96,7 @@ func (e *StopError) Error() string {
 	return text + ": stop by " + e.Until.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Is makes it the sentinels that it stands for.
+// Is reports whether target is ErrStopped or the sentinel of the cause.
 func (e *StopError) Is(target error) bool {
 	s := e.sentinel()
 	return target == s || target == ErrStopped && s != ErrExpiring && s != ErrStalled
@@ -126,10 +127,10 @@ func (e *StopError) sentinel() error {
 	case gatekeeperv1.StopCause_STOP_CAUSE_TASK_CANCELLED:
 		return ErrTaskCancelled
 	}
-	return ErrStopped // a cause of a newer server
+	return ErrStopped // a cause that only a newer server knows
 }
 
-// TooShortError answers Ensure: the permit does not last as long as the step that was asked for.
+// TooShortError is the error of Ensure if even a fresh permit does not last as long as the step.
 type TooShortError struct {
 	Wanted, Left time.Duration
 	// Duration is how long a fresh permit lives.
@@ -141,12 +142,12 @@ func (e *TooShortError) Error() string {
 		e.Left.Round(time.Millisecond), e.Wanted, e.Duration)
 }
 
-// EndedError answers a release: the permit had ended before.
+// EndedError is the error of a release if the permit had already ended.
 type EndedError struct {
 	Token uint64
-	// Ended is how; unspecified when the cluster does not remember it, or never granted the permit.
+	// Ended is how the permit ended; unspecified if the cluster does not remember it or never granted the permit.
 	Ended gatekeeperv1.PermitEnd
-	// Message says how, for a person.
+	// Message says how it ended, for people.
 	Message string
 }
 

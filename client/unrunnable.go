@@ -12,26 +12,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// unrunnable remembers which denials were logged, so that a job that runs every minute is not reported every minute. It
-// belongs to the Client, because some schedulers make a new Runner for each run.
+// unrunnable records which denials were logged, so that a job that runs every minute is not reported every minute. It
+// belongs to the Client, because some schedulers create a new Runner for each run.
 type unrunnable struct {
 	mu     sync.Mutex // guards logged
 	logged map[denialKey]string
 }
 
-// denialKey is a request without its firing. Jobs that share a semaphore may ask under several weights and holder
-// ids. If they shared a key, the grant of one would make the next denial of another look new.
+// denialKey is a request without its firing. Jobs that share a semaphore may ask with different weights and holder ids.
+// If they shared a key, the grant of one would make the next denial of another look new.
 type denialKey struct {
 	semaphore, group, acquirer string
-	holderID                   string // empty unless the application gave it
+	holderID                   string // empty unless the application chose it
 	weight                     uint32
 }
 
-// maxUnrunnable bounds the memory. A program that is denied more semaphores than that logs some of them again.
+// maxUnrunnable bounds the number of entries. If a program is denied more semaphores than that, some are logged again.
 const maxUnrunnable = 10_000
 
-// changed notes that a request was denied for cause, and reports whether that is news. An empty cause is a grant, or a
-// denial that passes with time.
+// changed records that a request was denied for cause, and reports whether that is new. An empty cause means a grant,
+// or a denial that passes with time.
 func (u *unrunnable) changed(key denialKey, cause string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,8 +49,8 @@ func (u *unrunnable) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start if somebody must act before it can, once until the cause changes. A nil error is
-// a grant.
+// report logs why a run does not start if somebody must act before it can. It logs again only if the cause changes. A
+// nil err means a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
 	cause, text := "", ""
@@ -60,16 +60,16 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
 		switch d.Reason {
 		case ReasonFiringTooFarAhead, ReasonFiringForgotten:
-			cause = string(d.Reason) // its message shows the firing, and differs each time
+			cause = string(d.Reason) // its message contains the firing, which differs each time
 		case ReasonNoFreePermit:
-			cause = string(d.Reason)                    // its message may show the place in the queue
-			text = " until somebody acts: " + d.Error() // which names the slots to clear
+			cause = string(d.Reason)                    // its message may contain the place in the queue
+			text = " until somebody acts: " + d.Error() // names the slots to clear
 		}
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):
-		cause, text = "the holder id", ": "+err.Error() // how long it waits is no news
+		cause, text = "the holder id", ": "+err.Error() // the error also contains the wait, which differs each time
 	case err != nil && !denied:
-		return // it does not say whether the cause is gone
+		return // unknown whether the cause still exists
 	}
 	a := r.sem.request(opts)
 	key := denialKey{semaphore: a.semaphore, group: a.group, acquirer: a.acquirer, weight: a.weight}
@@ -81,10 +81,10 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	}
 }
 
-// NeedsAction reports whether waiting alone does not help: the denial stands until somebody changes the definition,
-// ends a cordon, clears a slot that is held for an operator, sets a clock, or calls with another group, acquirer,
-// weight, holder id or firing. A Runner logs such a denial as a warning, once until its cause changes. A pause and a
-// firing that another holder has are not such denials: somebody wants them so.
+// NeedsAction reports whether the denial remains until somebody changes the definition, ends a cordon, clears a slot
+// that is held for an operator, corrects a clock, or calls with another group, acquirer, weight, holder id or firing. A
+// Runner logs such a denial as a warning, and again only if its cause changes. A pause, or a firing that another holder
+// has claimed, needs no action, because it is intended.
 func (d *DeniedError) NeedsAction() bool {
 	switch d.Reason {
 	case ReasonNoSuchSemaphore, ReasonGroupMismatch, ReasonAcquirerMismatch, ReasonCordoned, ReasonHeldForOperator, ReasonAlreadyHeld, ReasonWeightExceedsPermits,
@@ -109,13 +109,13 @@ func (d *DeniedError) heldForOperator() bool {
 	return len(d.Holders) > 0
 }
 
-// ownClaim reports whether the caller's own identity claimed the firing: an earlier life of the process, or another one
-// that uses its holder id.
+// ownClaim reports whether the caller's own identity claimed the firing: this process before a restart, or another
+// process with the same holder id.
 func (d *DeniedError) ownClaim() bool {
 	return d.Reason == ReasonFiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
 }
 
-// ExplainCommand is the command that shows, step by step, how the servers decide this request, for a shell.
+// ExplainCommand returns a shell command that shows step by step how the servers decide this request.
 func (d *DeniedError) ExplainCommand() string {
 	words := []string{"gkctl", "explain"}
 	add := func(flag, value string) {
@@ -149,7 +149,7 @@ func (d *DeniedError) ExplainCommand() string {
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word for a shell where it must.
+// shellWord quotes a word for a shell if necessary.
 func shellWord(s string) string {
 	plain := func(c rune) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./:@+,=", c)

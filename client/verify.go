@@ -7,28 +7,28 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Verification is what a token was worth at a moment between the call of Verify and its answer.
+// Verification is the state of a token at some time between the call of Verify and its answer.
 type Verification struct {
-	// Permit is as the leader had it; ExpiresIn is what it had left without another refresh.
+	// Permit is the leader's view of the permit; its ExpiresIn is the time left without another refresh.
 	Permit *gatekeeperv1.Permit
-	// Stopping: the holder must stop, for Permit.Stop. It keeps its slot until it releases or its permit
-	// expires, so that the token is valid; a resource may be stricter.
+	// Stopping is set if the holder must stop; see Permit.Stop. The token is still valid, because the holder keeps its
+	// slot until it releases the permit or the permit expires. A resource may be stricter.
 	Stopping bool
-	// Message says why the holder is to stop; empty when it is not.
+	// Message says why the holder must stop; otherwise it is empty.
 	Message string
-	// Revision is the one that was read.
+	// Revision is the cluster revision at which the permit was read.
 	Revision uint64
 }
 
-// NotValidError answers Verify: there is no live permit with that token, or it is of another semaphore. It is an error
-// so that a token which is worth nothing is not mistaken for one that is; the servers are well.
+// NotValidError is the error of Verify if no live permit has the token, or if its permit is of another semaphore. This
+// is an error so that callers do not mistake an invalid token for a valid one; the servers are working normally.
 type NotValidError struct {
-	// Semaphore is the one that was asked for; may be empty.
+	// Semaphore is the one given to Verify; may be empty.
 	Semaphore string
 	Token     uint64
-	// Permit is set while it still takes its slot without a holder: held for an operator, or cooling.
+	// Permit is set if the permit still takes its slot without a holder: held for an operator, or cooling.
 	Permit *gatekeeperv1.Permit
-	// Message says how the permit ended, for a person.
+	// Message says how the permit ended, for people.
 	Message  string
 	Revision uint64
 }
@@ -40,14 +40,14 @@ func (e *NotValidError) Error() string {
 	return e.Message
 }
 
-// Verify asks for a resource whether a token may still act: whether its permit is live, and of this semaphore; an empty
-// name asks about the token alone. It sees everything that was answered before it was called, and keeps nothing alive.
-// The error is a *NotValidError when the servers say no, and one of those of all calls when they say nothing: then
-// nothing is known of the token, and the resource must decide for itself.
+// Verify checks for a resource whether a token is still valid: whether its permit is live, and is of the given
+// semaphore. With an empty name the semaphore is not checked. Verify sees everything that was answered before it was
+// called, and does not extend the permit. If the servers say no, the error is a *NotValidError. Any other error, as of
+// any call, means that the state of the token is unknown, and the resource must decide what to do.
 //
-// The answer is old when it arrives. Between it and the write that follows, the permit may end and another holder may
-// be let in; nothing that is asked beforehand can help against that. Where the resource can compare tokens in the write
-// itself, let it do so, and leave Verify out: see package fence.
+// The answer may be outdated when it arrives: before the following write, the permit may end and another holder may be
+// granted it. No check before the write can prevent this. If the resource can compare tokens as part of the write, do
+// that instead of calling Verify; see package fence.
 func (c *Client) Verify(ctx context.Context, semaphore string, token uint64) (*Verification, error) {
 	r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
 	switch {

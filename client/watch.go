@@ -9,11 +9,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Watch streams changes from req's revision on until ctx ends. A stream that breaks is opened again, on another member
-// if need be, and continues after the last revision that was sent; events of a revision that was sent in part are sent
-// again. An error is the last element; there is one only when a server refuses the request.
+// Watch streams changes, starting with req's revision, until ctx ends. A stream that breaks is reopened, on another
+// member if necessary, and continues after the last revision that was sent. Events of a partly sent revision are sent
+// again. An error is the last element, and only occurs if a server refuses the request.
 //
-// A message that says Missed means that changes were lost: read everything again, and go on from there.
+// A message with Missed set means that changes were lost: read everything again, and continue from there.
 func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter.Seq2[*gatekeeperv1.WatchResponse, error] {
 	return func(yield func(*gatekeeperv1.WatchResponse, error) bool) {
 		next := proto.CloneOf(req)
@@ -35,9 +35,9 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 	}
 }
 
-// follow keeps a stream open until it is over or ctx ends: one that breaks is opened again, on another member if need
-// be. open runs one stream; it says whether the whole is over, and whether the stream sent anything. refused is called
-// with the error of a server that refuses the request.
+// follow keeps a stream open until it is over or ctx ends. A stream that breaks is reopened, on another member if
+// necessary. open runs one stream; it returns whether the whole is over, and whether the stream received anything.
+// refused is called with the error of a server that refuses the request.
 func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, heard bool, err error), refused func(error)) {
 	for ctx.Err() == nil {
 		over := false
@@ -48,9 +48,9 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			var err error
 			shown := c.token(ctx)
 			if over, heard, err = open(ctx, conn); heard && !judge(err).final {
-				return nil // it worked: what comes next is a new call, not a repeat of this one
+				return nil // it worked: the next attempt is a new call, not a repeat of this one
 			}
-			if tokenEnded(err) && (heard || shown != c.token(ctx)) { // a worker without tasks has heard nothing
+			if tokenEnded(err) && (heard || shown != c.token(ctx)) { // a worker without tasks has received nothing
 				return nil
 			}
 			return err
@@ -62,7 +62,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			refused(err)
 			return
 		}
-		// The server of the stream went away, or was asked to; others serve as well.
+		// The server of the stream exited, or is shutting down; other servers may serve the stream.
 		c.router.failed(c.router.pick())
 		sleep(ctx, backoff(1))
 	}

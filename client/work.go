@@ -22,32 +22,32 @@ import (
 const DefaultSubmitBuffer = 1000
 
 const (
-	// taskChunk is how many bytes of payload one message of a submission has at most, unless a single task has more.
+	// taskChunk is the maximum payload, in bytes, of one message of a submission, unless a single task has more.
 	taskChunk = 256 << 10
-	// perTask is what a task counts in a message besides its payload.
+	// perTask is what each task adds to the size of a message besides its payload.
 	perTask = 16
-	// maxPayload is the most that the limit of a task can be set to. Much larger messages would not even reach the
+	// maxPayload is the highest limit that can be set for a task. Much larger messages would not even reach the
 	// server's check.
 	maxPayload = 512 << 10
 )
 
-// Work is the API's WorkService, with calls repeated as the package comment says. Package work submits, follows and
-// executes tasks; this is for tools. Retries and drops are repeated after an unknown outcome only with as_of, and
-// deletions only with submitted_revision: a repeat changes nothing more then.
+// Work returns the API's WorkService, with retries as described in the package comment. It is meant for tools: use
+// package work to submit, follow and execute tasks. Retries and drops of tasks whose outcome is unknown are repeated
+// only with as_of, and deletions only with submitted_revision, because then a repeat changes nothing more.
 func (c *Client) Work() gatekeeperv1.WorkServiceClient {
 	return gatekeeperv1.NewWorkServiceClient(caller{c})
 }
 
-// SubmitJob stores a job with its tasks, and returns when all of it is committed; see work.Submit, which is made of it.
-// tasks is ranged over once for each attempt, so it must yield the same payloads each time. An error that it yields
-// ends the submission, and is returned.
+// SubmitJob stores a job with its tasks, and returns when everything is committed; work.Submit is based on it.
+// SubmitJob ranges over tasks once for each attempt, so tasks must yield the same payloads each time. If tasks yields
+// an error, the submission ends and returns it.
 //
-// The id of the job makes the call repeatable, so it is repeated after an unknown outcome too. Errors:
-// *JobDiffersError, *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has
-// ended, *SubmitBufferError, and those of every call.
+// The job's id makes the call repeatable, so it is also repeated after an unknown outcome. Errors: *JobDiffersError,
+// *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has ended,
+// *SubmitBufferError, and those that any call can return.
 func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // no outage: nobody was asked
+		return nil, ctx.Err() // not an outage: no server was called
 	}
 	place := place{buffer: &c.submitting, limit: int64(c.settings.submitBuffer)}
 	defer place.leave()
@@ -66,11 +66,11 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 	return r, err
 }
 
-// ownError is an error of this process. It does not unwrap, so it is never taken for a server's.
+// ownError is an error from this process. It does not unwrap, so that it is never mistaken for a server's.
 type ownError struct{ error }
 
-// submitOnce is one attempt. It is given up when no message gets through, or is not answered, for twice as long as an
-// attempt of another call may take.
+// submitOnce makes one attempt. The attempt fails if no message gets through, or if there is no answer, for twice the
+// attempt timeout of other calls.
 func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,7 +118,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 	return r, reached(&p, err)
 }
 
-// payloadTooLarge refuses a payload that no server can take, as a server would.
+// payloadTooLarge returns the error that a server would return for a payload that no server accepts.
 func payloadTooLarge(index, bytes int) error {
 	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d has %d bytes, and the limit of a task can be %d at most", index, bytes, maxPayload))
 	return &WorkLimitError{Limit: "max_task_bytes", Needed: uint64(bytes), Max: maxPayload, StatusError: &StatusError{
@@ -126,7 +126,7 @@ func payloadTooLarge(index, bytes int) error {
 	}}
 }
 
-// place is that of a submission among those that wait because no server answers.
+// place is the place of a submission among those that wait because no server answers.
 type place struct {
 	buffer *atomic.Int64
 	limit  int64
@@ -134,7 +134,7 @@ type place struct {
 	taken  bool
 }
 
-// enter is called before each attempt. From the second one on, the submission waits for a server.
+// enter is called before each attempt. From the second attempt on, the submission counts as waiting.
 func (p *place) enter() error {
 	full := p.buffer.Load() >= p.limit
 	if p.tried && !p.taken {
@@ -156,28 +156,28 @@ func (p *place) leave() {
 	}
 }
 
-// SubmitBufferError refuses a submission because no server answers, and as many submissions of this Client as
-// WithSubmitBuffer allows wait for one. It is ErrUnavailable. An earlier attempt may have been carried out, so submit
-// under the same id again.
+// SubmitBufferError says that a submission failed because no server answers, and as many submissions of this Client as
+// WithSubmitBuffer allows are already waiting. It matches ErrUnavailable. An earlier attempt may have been carried out,
+// so submit again with the same id.
 type SubmitBufferError struct{ Limit int }
 
 func (e *SubmitBufferError) Error() string {
-	return fmt.Sprintf("%v, and %d submissions wait already: submit again later under the same id, or allow more by WithSubmitBuffer", ErrUnavailable, e.Limit)
+	return fmt.Sprintf("%v, and %d submissions are already waiting: submit again later with the same id, or allow more with WithSubmitBuffer", ErrUnavailable, e.Limit)
 }
 
 // Is reports whether target is ErrUnavailable.
 func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavailable }
 
-// FollowJob streams a job: as it is now, with the tasks that have changed after req's revision, then each change, until
-// the job is over. A stream that breaks is opened again, on another member if necessary, after the last revision that
-// was complete; what came after that revision comes again. An error is the last element; there is one only if a server
+// FollowJob streams a job: its current state, with the tasks that have changed after req's revision, then each change,
+// until the job is over. A stream that breaks is reopened, on another member if necessary, after the last complete
+// revision; messages after that revision are sent again. An error is the last element, and only occurs if a server
 // refuses the request, such as a *NoSuchJobError.
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {
 		next := proto.CloneOf(req)
 		c.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
 			stream, err := gatekeeperv1.NewWorkServiceClient(conn).FollowJob(ctx, next)
-			ended := false // the job is, in the change that is under way
+			ended := false // the job has ended, in the change that is being received
 			for err == nil {
 				var r *gatekeeperv1.FollowJobResponse
 				if r, err = stream.Recv(); err != nil {

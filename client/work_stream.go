@@ -16,43 +16,43 @@ import (
 )
 
 const (
-	// minBeat and maxBeat bound the time between two frames of a worker. What a grant may be counted on for is measured
-	// from the last frame before it, less the margin of that time, so workers of briefer permits send more often.
-	// Servers ask for a frame every 10 s.
+	// minBeat and maxBeat bound the time between two frames of a worker. Belief in a grant starts at the last frame
+	// before it, and the margin grows with the time since that frame, so workers with short permits send frames more
+	// often. Servers require a frame every 10 s.
 	minBeat = time.Second
 	maxBeat = 5 * time.Second
-	// progressEvery is the least time between two reports of progress.
+	// progressEvery is the minimum time between two reports of progress.
 	progressEvery = 250 * time.Millisecond
-	// keptFrames is how many frames are remembered by the time at which they were sent, and frameGap the least time
-	// between two of them. A busy worker sends one for each task. Together they go back 10 s, twice as long as a server
-	// goes back.
+	// keptFrames is how many frames are remembered with the time at which they were sent, and frameGap is the minimum
+	// time between two of them, because a busy worker sends a frame for each task. Together they cover 10 s, twice as
+	// long as a server needs.
 	keptFrames = 512
 	frameGap   = 20 * time.Millisecond
-	// maxWaited is more than any server says that a grant has waited since the last frame.
+	// maxWaited is longer than any server reports for a grant's wait since the last frame.
 	maxWaited = time.Hour
-	// closeTimeout bounds the wait for the end of a stream that was closed here.
+	// closeTimeout bounds the wait for the end of a stream after it was closed here.
 	closeTimeout = 5 * time.Second
 )
 
-// WorkHandler is what a worker does with its stream. Its functions are called one at a time, and hold up the stream
+// WorkHandler handles the events of a worker's stream. Its functions are called one at a time, and block the stream
 // while they run.
 type WorkHandler struct {
-	// Open is called with each new stream before it is used, and returns how many tasks the worker can have now, beside
-	// those that it still holds. ok false ends the work instead.
+	// Open is called with each new stream before it is used. It returns how many tasks the worker can take in addition
+	// to those that it still holds. If ok is false, the work ends.
 	Open func(*WorkStream) (slots int, ok bool)
-	// Task hands over a task, which used up one slot. It must be ended by WorkTask.End.
+	// Task receives a task, which takes one slot. End the task with WorkTask.End.
 	Task func(*WorkTask)
-	// Denied says why the semaphore does not let the worker in, or that it is paused. It is called once for each reason
-	// and each pause; the servers ask again when something changes. It may be nil: then it is logged.
+	// Denied receives the reason why the semaphore does not admit the worker, or a pause. It is called once for each
+	// reason and each pause; the servers check again when something changes. If it is nil, the denial is logged.
 	Denied func(*DeniedError)
 }
 
-// OfferWork offers to execute tasks of the semaphore, until WorkStream.Close or ctx ends, or a server refuses the
-// offer; see work.Run, which is made of it. A stream that breaks is opened again, on another member if necessary. Tasks
-// that are held go on meanwhile: their permits are kept alive as any others.
+// OfferWork offers to execute tasks of the semaphore until WorkStream.Close is called, ctx ends, or a server refuses
+// the offer; work.Run is based on it. A stream that breaks is reopened, on another member if necessary. Tasks that are
+// held continue meanwhile, because their permits are kept alive like any others.
 //
-// Group, acquirer, weight, metadata, stop time and stall limit are those of the options of the Semaphore; each task is
-// held under a separate holder id. The error is nil after Close, that of ctx, or the refusal.
+// Group, acquirer, weight, metadata, stop time and stall limit come from the options of the Semaphore. Each task is
+// held under a separate holder id. The error is nil after Close, and otherwise that of ctx or the refusal.
 func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -89,7 +89,7 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	return ctx.Err()
 }
 
-// WorkStream is one stream on which this process offers to work. Its methods may be called from any goroutine, and do
+// WorkStream is one stream on which this process offers to work. Its methods are safe for concurrent use, and do
 // nothing after the stream has ended.
 type WorkStream struct {
 	client *Client
@@ -97,19 +97,19 @@ type WorkStream struct {
 
 	ctx    context.Context //nolint:containedctx // the stream's
 	cancel context.CancelFunc
-	wake   chan struct{} // holds one
+	wake   chan struct{} // buffered
 
 	mu     sync.Mutex // guards everything below
 	queue  []*gatekeeperv1.WorkRequest
-	frame  uint64 // the last one that was sent
+	frame  uint64 // the last frame that was sent
 	sent   []stampedFrame
 	ends   map[uint64]chan *gatekeeperv1.TaskEnded
 	beat   time.Duration
 	closed bool
 	ended  bool
 
-	progress   map[uint64]*gatekeeperv1.Progress // to be reported, by token
-	progressAt time.Duration                     // from when on the next one may be
+	progress   map[uint64]*gatekeeperv1.Progress // reports to be sent, by token
+	progressAt time.Duration                     // the earliest time of the next report
 }
 
 // stampedFrame is the number of a frame, and the clock's reading before it was handed to the transport.
@@ -138,8 +138,8 @@ func (w *WorkStream) Drain() {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
 }
 
-// Close ends the stream once the server has answered all that was sent before. Tasks may come until OfferWork returns.
-// End those that are held before, because a task that ends later costs a separate call.
+// Close ends the stream once the server has answered everything that was sent before. Tasks may arrive until OfferWork
+// returns. End the tasks that are held before Close, because a task that ends later costs a separate call.
 func (w *WorkStream) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -147,7 +147,7 @@ func (w *WorkStream) Close() {
 	w.ring()
 }
 
-// Done is closed when the stream has ended. Another one may have been opened since.
+// Done returns a channel that is closed when the stream has ended. OfferWork may have opened another stream since.
 func (w *WorkStream) Done() <-chan struct{} { return w.ctx.Done() }
 
 func (w *WorkStream) isClosed() bool {
@@ -172,7 +172,7 @@ func (w *WorkStream) ring() {
 	}
 }
 
-// end notes that the stream is over: nobody waits for an answer on it any more.
+// end marks the stream as ended, so that no caller waits for an answer on it.
 func (w *WorkStream) end() {
 	w.cancel()
 	w.mu.Lock()
@@ -180,7 +180,7 @@ func (w *WorkStream) end() {
 	w.ended, w.queue = true, nil
 }
 
-// run serves the stream until it ends. heard says that something came.
+// run serves the stream until it ends. heard reports whether anything was received.
 func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err error) {
 	var p peer.Peer
 	stream, err := gatekeeperv1.NewWorkServiceClient(conn).Work(w.ctx, grpc.Peer(&p))
@@ -217,7 +217,7 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err 
 	}
 }
 
-// send sends what is asked for, and at each beat a frame, until the stream ends or is closed.
+// send sends the queued messages, and a frame at each beat, until the stream ends or is closed.
 func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -237,7 +237,7 @@ func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
 		if m != nil {
 			beats = time.Now()
 			if stream.Send(m) != nil {
-				return // the receiver knows why
+				return // the receiver has the error
 			}
 			continue
 		}
@@ -257,7 +257,7 @@ func (w *WorkStream) beatEvery() time.Duration {
 	return w.beat
 }
 
-// next is the next message; nil when there is none, and how long to wait at most.
+// next returns the next message, or nil and how long to wait at most.
 func (w *WorkStream) next() (m *gatekeeperv1.WorkRequest, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -289,7 +289,7 @@ func (w *WorkStream) stamp(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkReques
 	return w.stampLocked(m)
 }
 
-// stampLocked numbers a message that is about to be sent, and remembers when, unless another one was sent shortly
+// stampLocked numbers a message that is about to be sent, and records the time, unless another message was sent shortly
 // before. The caller holds mu.
 func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkRequest {
 	w.frame++
@@ -305,8 +305,8 @@ func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.Work
 	return m
 }
 
-// sentBefore returns when the frame was sent or, if that is not remembered, the one before it; ok is false if neither
-// is, or there was no such frame. The caller holds mu.
+// sentBefore returns when the frame, or the newest remembered frame before it, was sent. ok is false if none is
+// remembered, or if the frame does not exist. The caller holds mu.
 func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	if frame > w.frame {
 		return 0, false
@@ -319,22 +319,22 @@ func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// denied passes a denial on, or logs it. A full semaphore is not one: that is how work is held back.
+// denied passes on a denial, or logs it. A full semaphore is not a denial but the normal way to hold back work.
 func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 	if h.Denied != nil {
 		h.Denied(d)
 		return
 	}
 	level := slog.LevelWarn
-	if !d.NeedsAction() { // a pause: somebody wants it so
+	if !d.NeedsAction() { // a pause is intended
 		level = slog.LevelInfo
 	}
 	w.client.settings.logger.Log(w.ctx, level, "gatekeeper: the worker gets no tasks: "+d.Message, "semaphore", d.Semaphore, "reason", d.Reason,
 		"explain", d.ExplainCommand())
 }
 
-// granted begins to keep the permit of a task, and hands it over. A task that cannot be counted on goes back, and its
-// slot is offered again a moment later.
+// granted starts to keep a task's permit alive, and hands over the task. If the permit cannot be counted on, the task
+// goes back, and its slot is offered again a little later.
 func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	p := g.GetGrant().GetPermit()
 	w.mu.Lock()
@@ -357,7 +357,7 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 		permit, err = w.client.renewer.take(w.ctx, &a, got)
 	}
 	if err != nil {
-		w.client.settings.logger.Warn("gatekeeper: a task goes back, because its permit cannot be counted on",
+		w.client.settings.logger.Warn("gatekeeper: a task is given back, because its permit cannot be counted on",
 			"semaphore", a.semaphore, "job", g.GetJob().GetId(), "index", g.GetTask().GetIndex(), "error", err)
 		w.enqueue(endRequest(&gatekeeperv1.TaskEnd{Token: p.GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}))
 		time.AfterFunc(maxBackoff, func() { w.Take(1) })
@@ -371,17 +371,17 @@ func endRequest(e *gatekeeperv1.TaskEnd) *gatekeeperv1.WorkRequest {
 	return &gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: e}}
 }
 
-// answered hands an answer to the end that waits for it.
+// answered passes an answer to the settle call that waits for it.
 func (w *WorkStream) answered(e *gatekeeperv1.TaskEnded) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if waits := w.ends[e.GetToken()]; waits != nil {
-		waits <- e // it has room for one
+		waits <- e // buffered
 		delete(w.ends, e.GetToken())
 	}
 }
 
-// report has the progress of a task sent; of several reports in a short time the last one.
+// report queues the progress of a task. Of several reports in a short time, only the last one is sent.
 func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 	w.mu.Lock()
 	if !w.ended && !w.closed {
@@ -391,7 +391,7 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 	w.ring()
 }
 
-// settle sends the end of a task, and waits for the answer for so long; nil if none came.
+// settle sends the end of a task, and waits for the answer for at most patience; it returns nil if there is none.
 func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, patience time.Duration) *gatekeeperv1.TaskEnded {
 	waits := make(chan *gatekeeperv1.TaskEnded, 1)
 	w.mu.Lock()

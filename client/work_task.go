@@ -7,10 +7,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxTaskText is how many bytes of a failure and of a progress text a server takes.
+// maxTaskText is how many bytes of a failure or a progress text a server accepts.
 const maxTaskText = 256
 
-// WorkTask is a task that this process holds by a permit, until End. Its methods may be called from any goroutine.
+// WorkTask is a task that this process holds with a permit, until End. Its methods are safe for concurrent use.
 type WorkTask struct {
 	Permit *Permit
 	Task   *gatekeeperv1.Task
@@ -20,29 +20,29 @@ type WorkTask struct {
 	ctx    context.Context //nolint:containedctx // the permit's, for the task
 }
 
-// Context is the permit's, and PermitOf and TokenOf know the permit by it.
+// Context returns the permit's context, extended so that PermitOf and TokenOf work.
 func (t *WorkTask) Context() context.Context { return t.ctx }
 
-// Stream is the one that brought the task.
+// Stream returns the stream that delivered the task.
 func (t *WorkTask) Stream() *WorkStream { return t.stream }
 
 // WorkEnd says how a task has ended.
 type WorkEnd struct {
-	// Outcome is DONE with a result, FAILED with the Failure and perhaps a result, or NOT_RUN or CUT_SHORT: then the
-	// task goes back, and the attempt is not counted.
+	// Outcome is DONE with a result; FAILED with the Failure and perhaps a result; or NOT_RUN or CUT_SHORT, which give
+	// the task back without counting the attempt.
 	Outcome gatekeeperv1.ReleaseOutcome
-	// Result of a failure is kept if it fits with the Failure into max_result of the job, or into 256 bytes if that is
-	// more.
+	// Result of a failed task is kept if, together with the Failure, it fits into max_result of the job, or into 256
+	// bytes if that is more.
 	Result []byte
-	// Failure is why it has FAILED, or why it goes back. It is cut to 256 bytes.
+	// Failure says why the task has failed, or why it is given back. It is cut to 256 bytes.
 	Failure string
-	// Next asks for another task in the same message. It does nothing if the stream that brought the task has ended.
+	// Next asks for another task in the same message. It has no effect if the stream that delivered the task has ended.
 	Next bool
 }
 
-// Progress reports how far the task has come, for people. fraction is from 0 to 1; text has at most 256 bytes, more is
-// cut. It is cheap enough for every turn of a loop: of several reports in a short time the last one is sent. It counts
-// as Permit.Progress too.
+// Progress reports how far the task has come, for people. fraction is from 0 to 1. text is cut to 256 bytes. It is
+// cheap enough to call in every iteration of a loop: of several reports in a short time, only the last one is sent. It
+// counts as a call of Permit.Progress too.
 func (t *WorkTask) Progress(fraction float64, text string) {
 	t.Permit.Progress()
 	if math.IsNaN(fraction) {
@@ -51,16 +51,17 @@ func (t *WorkTask) Progress(fraction float64, text string) {
 	t.stream.report(t.Permit.Token(), &gatekeeperv1.Progress{Fraction: min(max(fraction, 0), 1), Text: cutText(text, maxTaskText)})
 }
 
-// End ends the task, and releases its permit. Belief in the permit ends at once, so the task must have stopped. The end
-// is sent on the task's stream; if that has broken or gives no answer, in a separate call, which is repeated as that of
-// Permit.Release.
+// End ends the task and releases its permit. Belief in the permit ends immediately, so the task must have stopped. The
+// end is sent on the task's stream. If the stream is broken or gives no answer, it is sent in a separate call, which is
+// retried like Permit.Release.
 //
-// It returns nil when the end is recorded, or the task has gone back; an *EndedError if another worker has the task, or
-// its job is over or was deleted; a *WorkLimitError or *InvalidFieldError if the servers refuse the end, for example
-// because the result is too large: then End may be called again; and an *UnavailableError if no server answered.
+// It returns nil if the end is recorded, or if the task was given back. It returns an *EndedError if another worker has
+// the task, or if its job is over or was deleted. It returns a *WorkLimitError or *InvalidFieldError if the servers
+// refuse the end, for example because the result is too large: then End may be called again. It returns an
+// *UnavailableError if no server answered.
 func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	p := t.Permit
-	bound := p.renewer.drop(p) // before the lock: belief ends also while another release is under way
+	bound := p.renewer.drop(p) // before the lock: belief must end even while another release is in progress
 	p.releasing.Lock()
 	defer p.releasing.Unlock()
 	if p.released {
@@ -77,9 +78,9 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 		return reportError(e.Outcome, ended.GetRecorded(), &EndedError{Token: p.Token(), Message: ended.GetMessage()})
 	}
 	if e.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED {
-		failure = "" // Release takes none of a job that has not failed
+		failure = "" // Release accepts a failure only for a failed job
 	}
-	// What was refused is asked for again, because the answer to this call says by which rule.
+	// If the stream's answer was a refusal, send the end again, because the error of this call names the rule.
 	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{
 		Token: p.Token(), Outcome: e.Outcome, Identity: p.identity, Failure: failure, Result: e.Result,
 	})
@@ -90,7 +91,7 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	return reportError(e.Outcome, r.GetRecorded(), &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()})
 }
 
-// reportError is the error of an end that was answered. Of a task that goes back nothing is recorded.
+// reportError returns the error of an end that was answered. The end of a task that is given back is not recorded.
 func reportError(o gatekeeperv1.ReleaseOutcome, recorded bool, unrecorded *EndedError) error {
 	switch {
 	case recorded,

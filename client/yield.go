@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// yield keeps a run back whose identity has lost its last permit to another process. If both acquired again at once,
-// they would take the permit from each other forever. So a run leaves it alone for the permit's duration, and then for
-// as long as the other process holds it.
+// yield delays a run whose identity has lost its last permit to another process. If both processes acquired again
+// immediately, they would take the permit from each other forever. So a run waits for the permit's duration, and then
+// for as long as the other process holds the permit.
 func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	a := r.sem.request(nil)
 	if !a.chosen {
-		return nil // the holder id will be a new one, which takes nothing from anybody
+		return nil // each request draws a new holder id, which supersedes nobody
 	}
 	k, key := r.sem.client.renewer, a.claimKey()
 	for {
@@ -29,13 +29,14 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 			return nil
 		}
 		if policy == DenialSkip || !sleep(ctx, wait) {
-			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job stays away for %s, so that the two do not take it from each other. Give each process another holder id",
+			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job does not ask again for %s, so that the two processes do not take the permit from each other. Give each process a different holder id",
 				a.semaphore, *a.holderID, a.acquirer, a.group, ErrSuperseded, seconds(max(wait, time.Second)))
 		}
 	}
 }
 
-// holds reports whether a token is live. When no server says so, the acquisition that follows will tell what is wrong.
+// holds reports whether a token is live. If no server answers, it returns false, and the acquisition that follows will
+// report the problem.
 func (r *Runner) holds(ctx context.Context, token uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, r.outageLimit)
 	defer cancel()

@@ -16,18 +16,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// secured starts a server that authenticates its callers, as `gatekeeperd --tls-ca ca.crt --bearer-tokens` does. admin
-// is what its administrator dials with, and folder has ca.crt.
-func secured() (endpoints []string, folder string, admin client.TLS, end func()) {
+// secured starts a server that authenticates its callers, like `gatekeeperd --tls-ca ca.crt --bearer-tokens`. admin is the
+// TLS configuration of its administrator, and dir contains ca.crt.
+func secured() (endpoints []string, dir string, admin client.TLS, end func()) {
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {
 			panic(err)
 		}
 	}
-	folder, err := os.MkdirTemp("", "gatekeeper")
+	dir, err := os.MkdirTemp("", "gatekeeper")
 	must(err)
-	in := func(name string) string { return filepath.Join(folder, name) }
+	in := func(name string) string { return filepath.Join(dir, name) }
 	now := time.Now()
 	ca, err := authority.New("example", now, time.Hour)
 	must(err)
@@ -45,16 +45,16 @@ func secured() (endpoints []string, folder string, admin client.TLS, end func())
 	must(err)
 	must(s.Ready(ctx))
 	endpoints, admin = []string{s.APIAddress()}, client.TLS{CAFile: in("ca.crt"), CertFile: in("admin.crt"), KeyFile: in("admin.key")}
-	return endpoints, folder, admin, func() {
+	return endpoints, dir, admin, func() {
 		must(s.Close(ctx))
-		must(os.RemoveAll(folder))
+		must(os.RemoveAll(dir))
 	}
 }
 
-// An administrator binds an application, which then may do what is granted, and nothing else. Its token is in a file,
-// so that it can be replaced.
+// An administrator creates a binding and a token for an application, which can then do what the binding grants, and
+// nothing else. The token is in a file, so that it can be replaced.
 func ExampleClient_Auth() {
-	endpoints, folder, asAdmin, end := secured()
+	endpoints, dir, asAdmin, end := secured()
 	defer end()
 	ctx := context.Background()
 	admin, err := client.Dial(ctx, endpoints, silent(), client.WithTLS(asAdmin))
@@ -71,7 +71,7 @@ func ExampleClient_Auth() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	file := filepath.Join(folder, "orders.token")
+	file := filepath.Join(dir, "orders.token")
 	if err := os.WriteFile(file, []byte(created.GetSecret()), 0o600); err != nil {
 		log.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func ExampleClient_Auth() {
 	// unauthenticated: true
 }
 
-// A function returns the token. No token is ever sent in plain text.
+// WithBearerToken takes a function that returns the token. Without TLS, Dial fails: a token is never sent in plain text.
 func ExampleWithBearerToken() {
 	source := func(context.Context) (string, error) { return os.Getenv("ORDERS_TOKEN"), nil }
 	_, err := client.Dial(context.Background(), nil, client.WithBearerToken(source))

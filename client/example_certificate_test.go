@@ -13,15 +13,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// A client whose certificates fit no server hears so from its first call, which does not wait for its context to end.
+// If certificates keep a client from every server, its first call fails without waiting for its context to end.
 func ExampleCertificateError() {
 	ctx := context.Background()
-	stranger := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is signed by an authority that nobody knows
+	stranger := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is from an unknown authority
 	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
 	stranger.EnableHTTP2 = true
 	stranger.StartTLS()
 	defer stranger.Close()
-	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // authorities of the system
+	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // trusts the system's authorities
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,8 +42,7 @@ func ExampleCertificateError() {
 	// nothing was done: true
 }
 
-// Connections are plain text although the variables of TLS are set, as on a machine whose other programs ask another
-// cluster.
+// WithPlaintext connects without TLS even if the TLS variables are set, for example for other programs on the machine.
 func ExampleWithPlaintext() {
 	c, err := client.Dial(context.Background(), []string{"127.0.0.1:7420"}, client.WithPlaintext())
 	if err != nil {

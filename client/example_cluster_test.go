@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A client whose endpoints belong to two clusters acquires nothing: both could grant the same job.
+// A client whose endpoints belong to two clusters acquires nothing, because both clusters could grant the same job.
 func ExampleWrongClusterError() {
 	one, other := gktest.NewServer("nightly-export"), gktest.NewServer("nightly-export")
 	defer one.Close()
@@ -32,7 +32,7 @@ func ExampleWrongClusterError() {
 	// true
 }
 
-// A client that is bound to a cluster is refused by every other one.
+// Servers of other clusters refuse a client that is bound to a cluster.
 func ExampleWithCluster() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A denial is an answer: it says why, and Reason says what can be done.
+// A denial has a Message for people and a Reason for programs.
 func ExampleDeniedError() {
 	clients, end := connect("app1", "db7")
 	defer end()
@@ -28,10 +28,10 @@ func ExampleDeniedError() {
 		}
 	}
 	prod := client.WithGroup("prod")
-	ask(app1, "biling", prod)                              // nobody has defined it
+	ask(app1, "biling", prod)                              // not defined
 	ask(app1, "billing", client.WithGroup("staging"))      // the wrong group
 	ask(db7, "billing", prod)                              // the wrong host
-	ask(app1, "billing", prod, client.WithWeight(2))       // more than there is
+	ask(app1, "billing", prod, client.WithWeight(2))       // more than all permits
 	ask(app1, "billing", prod)                             // granted
 	ask(app1, "billing", prod, client.WithHolderID("two")) // taken
 	// Output:
@@ -47,41 +47,41 @@ func ExampleDeniedError() {
 	//   The only permit of semaphore "billing" is taken.
 }
 
-// Most programs skip the run on every denial. What a program can do beyond that depends on the reason alone.
+// Most programs skip the run after any denial. A program that does more decides by the Reason.
 func ExampleReason() {
 	advice := func(r client.Reason) string {
 		switch r {
 		case client.ReasonNoFreePermit:
-			return "wait in the queue, by Acquire"
+			return "wait in the queue with Acquire"
 		case client.ReasonFiringClaimed:
-			return "another holder runs it: it may still be lost"
+			return "another holder runs it, but may still be lost"
 		case client.ReasonFiringDone:
-			return "it has run: nothing is to be done"
+			return "it has run: nothing to do"
 		case client.ReasonFiringForgotten:
-			return "whether it has run is not known: look, and start it by hand if it must run"
+			return "it is unknown whether it has run: check, and start it manually if it must run"
 		case client.ReasonFiringTooFarAhead:
-			return "a clock is wrong: the denial shows the due time, the clock here and the leader's"
+			return "a clock is wrong: compare the due time, CallerClock and LeaderClock"
 		case client.ReasonPaused, client.ReasonCordoned:
-			return "an operator wants it so: ask again later"
+			return "an operator decided so: ask again later"
 		case client.ReasonStopping:
 			return "this holder's own permit is being stopped: release it"
 		case client.ReasonHeldForOperator:
-			return "the last run was lost, and somebody is to look first"
+			return "the last run was lost: an operator must clear its slot"
 		case client.ReasonAlreadyHeld:
-			return "this holder holds a permit of another weight or firing: release it"
+			return "this holder already has a permit with another weight or firing: release it"
 		case client.ReasonNoSuchSemaphore, client.ReasonGroupMismatch, client.ReasonAcquirerMismatch, client.ReasonWeightExceedsPermits:
-			return "the definition or the caller is wrong: only an edit helps"
+			return "the definition or the caller is wrong: fix one of them"
 		}
-		return "a reason of a newer server: do not run"
+		return "unknown reason of a newer server: do not run"
 	}
 	fmt.Println(advice(client.ReasonNoFreePermit))
 	fmt.Println(advice(client.ReasonGroupMismatch))
 	// Output:
-	// wait in the queue, by Acquire
-	// the definition or the caller is wrong: only an edit helps
+	// wait in the queue with Acquire
+	// the definition or the caller is wrong: fix one of them
 }
 
-// A waiter hears its place, and what it waits for.
+// A waiter is notified of its place in the queue.
 func ExampleSemaphore_Acquire() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -106,7 +106,7 @@ func ExampleSemaphore_Acquire() {
 	// app2 holds nightly-export
 }
 
-// A caller that has other work to do does not wait for the end of a pause.
+// A caller with other work to do can leave the queue when the semaphore is paused.
 func ExampleWithLeaveOnPause() {
 	clients, end := connect("app1")
 	defer end()
@@ -135,7 +135,7 @@ func ExampleWithLeaveOnPause() {
 	// PAUSED
 }
 
-// A long pause does not pile up runs: while one waits in the queue, the next is denied.
+// WithOneWaiter prevents a long pause from piling up runs: while one run waits in the queue, the next one is denied.
 func ExampleWithOneWaiter() {
 	clients, end := connect("app1")
 	defer end()
@@ -147,11 +147,11 @@ func ExampleWithOneWaiter() {
 		panic(err)
 	}
 
-	// A timer starts a run each minute. The first waits in the queue until the pause ends.
+	// A timer would start a run each minute. The first one waits in the queue until the pause ends.
 	waiting, cancel := context.WithCancel(ctx)
 	var runs sync.WaitGroup
 	queued := make(chan struct{})
-	once := sync.OnceFunc(func() { close(queued) }) // a place can be reported again
+	once := sync.OnceFunc(func() { close(queued) }) // the place may be reported again
 	sem := c.Semaphore("nightly-export", client.WithPlace(func(client.Place) { once() }))
 	run := client.Wrap(sem, func(context.Context) error { return nil }, client.WithDenialPolicy(client.DenialWait), client.WithOneWaiter())
 	runs.Go(func() { _ = run(waiting) })
@@ -163,7 +163,8 @@ func ExampleWithOneWaiter() {
 	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" waits already.
 }
 
-// The optimistic replace: the answer is a permit only if nobody has acquired, released or lost one since.
+// WithExpectedRevision acquires optimistically: the permit is granted only if none was acquired, released or lost since
+// the revision was read.
 func ExampleWithExpectedRevision() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -177,7 +178,7 @@ func ExampleWithExpectedRevision() {
 	for _, c := range clients {
 		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithExpectedRevision(seen))
 		if changed, ok := errors.AsType[*client.RevisionChangedError](err); ok {
-			fmt.Println("somebody was faster:", changed.Current > changed.Expected)
+			fmt.Println("another caller was faster:", changed.Current > changed.Expected)
 			continue
 		}
 		fmt.Println("acquired:", err)
@@ -185,11 +186,10 @@ func ExampleWithExpectedRevision() {
 	}
 	// Output:
 	// acquired: <nil>
-	// somebody was faster: true
+	// another caller was faster: true
 }
 
-// A job that is denied until somebody acts must not stay silent. This is what a Runner logs: the sentence, and the
-// command that explains it.
+// Report a denial that lasts until somebody acts. A Runner logs the same message and command.
 func ExampleDeniedError_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()
@@ -197,7 +197,7 @@ func ExampleDeniedError_NeedsAction() {
 	if denied, ok := errors.AsType[*client.DeniedError](err); ok && denied.NeedsAction() {
 		fmt.Println(denied)
 		fmt.Println(denied.ExplainCommand())
-		fmt.Println(errors.Is(err, client.ErrDenied)) // as is every *DeniedError
+		fmt.Println(errors.Is(err, client.ErrDenied)) // true for every *DeniedError
 	}
 	// Output:
 	// There is no semaphore "nightly-exprot".
@@ -205,7 +205,7 @@ func ExampleDeniedError_NeedsAction() {
 	// true
 }
 
-// A holder id stands for one holder. A second acquisition of it in the same process is refused.
+// A holder id identifies one holder. A second acquisition with the same id in the same process fails.
 func ExampleInUseError() {
 	clients, end := connect("app1")
 	defer end()
@@ -227,19 +227,19 @@ func ExampleInUseError() {
 	// after the release: <nil>
 }
 
-// An acquisition that is repeated by hand, after a crash of the process for example, is named by the application.
+// An application that repeats an acquisition after a crash names it with a request id.
 func ExampleWithRequestID() {
-	clients, end := connect("app1", "app1") // a process, and the same one after a crash
+	clients, end := connect("app1", "app1") // one process, before and after a crash
 	defer end()
 	ctx := context.Background()
-	id := client.NewRequestID() // kept with the work
+	id := client.NewRequestID() // stored with the work
 	mine := []client.AcquireOption{client.WithRequestID(id), client.WithHolderID("import-17")}
 
 	first, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, mine...)
 	if err != nil {
 		panic(err)
 	}
-	_ = clients[0].Close() // the crash: nothing is released
+	_ = clients[0].Close() // simulates a crash: nothing is released
 	again, err := clients[1].Semaphore("nightly-export").TryAcquire(ctx, mine...)
 	if err != nil {
 		panic(err)

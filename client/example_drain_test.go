@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job that is told to stop with a drain begins nothing new, and finishes what it has begun.
+// A job that must stop with a drain starts nothing new, but finishes what it has started.
 func ExamplePermit_DrainUntil() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -32,13 +32,13 @@ func ExamplePermit_DrainUntil() {
 				return context.Cause(ctx) // no new table
 			}
 			if table == "customers" {
-				drain(ctx) // an operator, in the middle of it
+				drain(ctx) // an operator stops the job meanwhile
 			}
-			// A table that was begun is finished, for as long as the permit can be counted on.
+			// Finish the current table while the permit can be counted on.
 			if err := permit.Ensure(context.WithoutCancel(ctx), 20*time.Second); err != nil {
 				return err
 			}
-			fmt.Println(table, "is exported, in a drain:", time.Until(permit.DrainUntil()) > time.Minute)
+			fmt.Println(table, "exported, draining:", time.Until(permit.DrainUntil()) > time.Minute)
 		}
 		return nil
 	}
@@ -48,7 +48,7 @@ func ExamplePermit_DrainUntil() {
 		fmt.Println("stopped:", errors.Is(stop, client.ErrRevoked), stop.Message, stop.Drain > time.Minute, time.Until(stop.Until) > time.Minute)
 	}
 	// Output:
-	// orders is exported, in a drain: false
-	// customers is exported, in a drain: true
+	// orders exported, draining: false
+	// customers exported, draining: true
 	// stopped: true patching true true
 }

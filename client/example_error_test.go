@@ -21,18 +21,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// nobody is an address at which no server is.
+// nobody is an address without a server.
 const nobody = "127.0.0.1:1"
 
-// silent keeps the log of an example to itself.
+// silent returns an option that discards the log.
 func silent() client.Option { return client.WithLogger(slog.New(slog.DiscardHandler)) }
 
 func ExampleDial() {
 	ctx := context.Background()
-	c, err := client.Dial(ctx, []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}, // and client.DefaultPort
+	c, err := client.Dial(ctx, []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}, // on client.DefaultPort
 		client.WithGroup("prod"), // or GK_GROUP, or client.DefaultGroup
 		client.WithAcquirer("app1"),
-		client.WithAttemptTimeout(client.DefaultAttemptTimeout/5), // on a short network
+		client.WithAttemptTimeout(client.DefaultAttemptTimeout/5), // for a fast network
 		client.WithGRPC(grpc.WithUserAgent("nightly-export")),
 		client.WithLogger(slog.Default()),
 	)
@@ -47,7 +47,7 @@ func ExampleDial() {
 	// without a group: default
 }
 
-// A server that is away is tried again until the context ends. Then the error says what was tried.
+// An unreachable server is retried until the context ends. Then the error lists what was tried.
 func ExampleUnavailableError() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -59,28 +59,28 @@ func ExampleUnavailableError() {
 
 	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
 	fmt.Println("unavailable:", errors.Is(err, client.ErrUnavailable))
-	fmt.Println("the time was over:", errors.Is(err, context.DeadlineExceeded))
+	fmt.Println("deadline exceeded:", errors.Is(err, context.DeadlineExceeded))
 	fmt.Println("it may have been granted:", errors.Is(err, client.ErrOutcomeUnknown))
 	if away, ok := errors.AsType[*client.UnavailableError](err); ok {
 		tried := func(a client.Attempt) { fmt.Println("tried:", a.Endpoint, a.Err != nil) }
 		for _, a := range away.Tried {
 			tried(a)
 		}
-		fmt.Println("servers answer, and none leads:", away.NoLeader())
-		fmt.Println("servers answer, and wait out a recovery:", away.Recovering())
-		fmt.Println("servers answer, and check no token for now:", away.Throttled())
+		fmt.Println("no server leads:", away.NoLeader())
+		fmt.Println("recovering:", away.Recovering())
+		fmt.Println("throttled:", away.Throttled())
 	}
 	// Output:
 	// unavailable: true
-	// the time was over: true
+	// deadline exceeded: true
 	// it may have been granted: false
 	// tried: 127.0.0.1:1 true
-	// servers answer, and none leads: false
-	// servers answer, and wait out a recovery: false
-	// servers answer, and check no token for now: false
+	// no server leads: false
+	// recovering: false
+	// throttled: false
 }
 
-// A context that has ended already asks nobody.
+// If the context has already ended, no server is called.
 func ExampleSemaphore_TryAcquire_contextEnded() {
 	clients, end := connect("app1")
 	defer end()
@@ -96,7 +96,7 @@ func ExampleSemaphore_TryAcquire_contextEnded() {
 	// true false
 }
 
-// A server whose certificate the authorities do not know is not talked to.
+// A client does not use a server whose certificate is not signed by a trusted authority.
 func ExampleWithTLS() {
 	ctx := context.Background()
 	stranger := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -105,7 +105,7 @@ func ExampleWithTLS() {
 	stranger.StartTLS()
 	defer stranger.Close()
 
-	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // authorities of the system
+	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // trusts the system's authorities
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func ExampleWithTLS() {
 	// give both a TLS certificate and a key, or neither
 }
 
-// What the servers refuse changes nothing. Every refusal is a *StatusError, and most say more by a type of their own.
+// A refused call changes nothing. Every refusal is or wraps a *StatusError, and most have a more specific type.
 func ExampleStatusError() {
 	clients, end := connect("app1")
 	defer end()
@@ -153,7 +153,7 @@ func ExampleStatusError() {
 	if e, ok := errors.AsType[*client.NoSuchPermitError](err); ok {
 		fmt.Println("there is no permit", e.Token)
 	}
-	if e, ok := errors.AsType[*client.StatusError](err); ok { // what they all are
+	if e, ok := errors.AsType[*client.StatusError](err); ok { // matches all of them
 		fmt.Println(e.Code == codes.NotFound, e.Reason)
 	}
 	// Output:
@@ -165,7 +165,7 @@ func ExampleStatusError() {
 	// true NO_SUCH_PERMIT
 }
 
-// A release that did not get through is tried again before the same acquisition may be repeated.
+// If a release did not get through, release again before you repeat the acquisition.
 func ExamplePermit_Release_serverAway() {
 	srv := gktest.NewServer("nightly-export")
 	ctx := context.Background()
@@ -184,9 +184,9 @@ func ExamplePermit_Release_serverAway() {
 	defer cancel()
 	switch err := permit.Release(brief); {
 	case errors.Is(err, client.ErrReleasePending):
-		fmt.Println("an earlier release is still under way")
+		fmt.Println("an earlier release is still in progress")
 	case errors.Is(err, client.ErrUnavailable):
-		fmt.Println("not told; held here:", permit.Held())
+		fmt.Println("no server answered; held:", permit.Held())
 	}
-	// Output: not told; held here: false
+	// Output: no server answered; held: false
 }

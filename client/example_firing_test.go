@@ -14,7 +14,7 @@ func ExamplePermit_Firing() {
 	ctx, c := context.Background(), clients[0]
 
 	export := func(ctx context.Context) error {
-		_, due := client.PermitOf(ctx).Firing() // by the timetable, however late it runs
+		_, due := client.PermitOf(ctx).Firing() // the scheduled time, however late the job runs
 		fmt.Println("exporting the day before", due.Format(time.DateOnly))
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A dry run shows what a move would do. Its digest makes the move do that, or nothing.
+// A dry run shows what a move would do. With the digest of the dry run, the move does exactly that, or fails.
 func ExampleClient_Move() {
 	clients, end := connect("ops")
 	defer end()
@@ -34,31 +34,31 @@ func ExampleClient_Move() {
 		fmt.Println(m.GetSemaphore(), "would admit", m.GetGroupPattern())
 	}
 
-	// Somebody else moves one of them before a person has agreed.
+	// Another operator moves one of them before this move is confirmed.
 	if _, err := c.Move(ctx, client.MoveRequest{Selector: client.Selector{Names: []string{"billing"}}, FromGroup: "prod", ToGroup: "test"}); err != nil {
 		fmt.Println(err)
 	}
 	move.DryRun, move.Expected = false, plan.GetDigest()
 	_, err = c.Move(ctx, move)
 	if changed, ok := errors.AsType[*client.ChangedSinceError](err); ok {
-		fmt.Println("not moved, because this has changed:", changed.Semaphores)
+		fmt.Println("not moved, because these have changed:", changed.Semaphores)
 	}
 
-	move.Expected = "" // whatever it moves now
+	move.Expected = "" // move whatever matches now
 	moved, err := c.Move(ctx, move)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("moved:", len(moved.GetMoves()), "undo with its change:", moved.GetChange() != 0)
+	fmt.Println("moved:", len(moved.GetMoves()), "can be undone:", moved.GetChange() != 0)
 	// Output:
 	// billing would admit dr-site
 	// invoices would admit dr-site
-	// not moved, because this has changed: [billing]
-	// moved: 1 undo with its change: true
+	// not moved, because these have changed: [billing]
+	// moved: 1 can be undone: true
 }
 
-// A pause lets running jobs finish, unless it says Stop.
+// A pause lets running jobs finish, unless Stop is set.
 func ExampleClient_Pause() {
 	clients, end := connect("app1")
 	defer end()
@@ -125,14 +125,14 @@ func ExampleClient_Cordon() {
 	// there is no cordon patching
 }
 
-// A change that matches no definition is an error, so that a script does not take a typo for done.
+// A change that matches no definition fails, so that a script notices a typo.
 func ExampleNothingChosenError() {
 	clients, end := connect("ops")
 	defer end()
 	ctx, c := context.Background(), clients[0]
 	_, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{Names: []string{"nightyl-*"}}})
 	if nothing, ok := errors.AsType[*client.NothingChosenError](err); ok {
-		fmt.Println("nothing was paused; perhaps it is", nothing.Meant)
+		fmt.Println("nothing was paused; did you mean", nothing.Meant)
 	}
-	// Output: nothing was paused; perhaps it is nightly-*
+	// Output: nothing was paused; did you mean nightly-*
 }

@@ -27,7 +27,7 @@ func ExamplePermit() {
 		return
 	}
 	fmt.Println(permit.Semaphore(), permit.Group(), permit.Acquirer(), permit.HolderID())
-	fmt.Println("lives", permit.Duration(), "without a refresh, or by another name", permit.ExpirationPeriod())
+	fmt.Println("duration:", permit.Duration(), "expiration period:", permit.ExpirationPeriod())
 
 	if err := permit.Refresh(ctx); err != nil { // not needed: the client does it automatically
 		fmt.Println(err)
@@ -41,12 +41,12 @@ func ExamplePermit() {
 	fmt.Println("held:", permit.Held(), "safe until:", permit.SafeUntil().IsZero())
 	// Output:
 	// nightly-export prod app1 worker-3
-	// lives 1m0s without a refresh, or by another name 1m0s
+	// duration: 1m0s expiration period: 1m0s
 	// safe for most of it: true
 	// held: false safe until: true
 }
 
-// Releasing twice does no harm, and the permit does not come back.
+// Releasing a permit twice is harmless. A released permit is never valid again.
 func ExamplePermit_Release() {
 	clients, end := connect("app1")
 	defer end()
@@ -67,7 +67,7 @@ func ExamplePermit_Release() {
 	// true
 }
 
-// A run that had to stop in the middle leaves it to the definition whether another host runs its firing.
+// After a run was stopped midway, its definition decides whether another host may run the firing.
 func ExamplePermit_ReleaseCutShort() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -78,18 +78,18 @@ func ExamplePermit_ReleaseCutShort() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("app1 is shut down half-way:", permit.ReleaseCutShort(ctx))
+	fmt.Println("app1 is shut down midway:", permit.ReleaseCutShort(ctx))
 
 	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, due)
 	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 		fmt.Println("firing_on_loss is spent:", denied.Firing.GetState())
 	}
 	// Output:
-	// app1 is shut down half-way: <nil>
+	// app1 is shut down midway: <nil>
 	// firing_on_loss is spent: FIRING_STATE_CUT_SHORT
 }
 
-// A job that failed says so. Other hosts that wanted the firing learn how it ended without asking again and again.
+// ReleaseFailed reports that a job has failed. Other hosts that watch the firing learn how it ended without polling.
 func ExamplePermit_ReleaseFailed() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -116,7 +116,7 @@ func ExamplePermit_ReleaseFailed() {
 	// FIRING_STATE_FAILED the disk is full
 }
 
-// ExampleSemaphore_WatchFiring waits until a firing that another host has claimed may be claimed, or has ended.
+// ExampleSemaphore_WatchFiring waits until a firing that another host has claimed can be claimed again, or has ended.
 func ExampleSemaphore_WatchFiring() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -142,8 +142,8 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
-// A host judges the holder of a firing dead, takes over, and runs the firing as soon as it may. This holder is alive:
-// it has to stop, and nobody is let in before it has.
+// A host judges the holder of a firing dead, takes over, and runs the firing as soon as possible. This holder is alive, so
+// it must stop first.
 func ExampleSemaphore_WatchFiring_takeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -183,7 +183,7 @@ func ExampleSemaphore_WatchFiring_takeOver() {
 	// the report runs on app2
 }
 
-// A run that found nothing to do gives its firing back.
+// A run that cannot start its job gives the firing back.
 func ExamplePermit_ReleaseNotRun() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -211,7 +211,7 @@ func ExamplePermit_ReleaseNotRun() {
 	// FIRING_DONE
 }
 
-// A permit that has ended never comes back: every use of it says why.
+// A permit that has ended is never valid again. Every use of it returns the reason.
 func ExamplePermit_Refresh() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -223,11 +223,11 @@ func ExamplePermit_Refresh() {
 	if err != nil {
 		panic(err)
 	}
-	// An operator has it stopped, and the job goes on.
+	// An operator revokes the permit, but the job continues.
 	if _, err := clients[1].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: permit.Token(), Author: "ops@desk"}); err != nil {
 		panic(err)
 	}
-	if _, err := clients[1].Semaphore("brief").Acquire(ctx); err != nil { // let in when the first one's time is over
+	if _, err := clients[1].Semaphore("brief").Acquire(ctx); err != nil { // granted after the first permit's deadline
 		panic(err)
 	}
 
@@ -235,16 +235,16 @@ func ExamplePermit_Refresh() {
 	fmt.Println("refresh:", errors.Is(permit.Refresh(ctx), client.ErrRevoked))
 	fmt.Println("before the next step:", errors.Is(permit.Ensure(ctx, time.Millisecond), client.ErrRevoked))
 	if ended, ok := errors.AsType[*client.EndedError](permit.Release(ctx)); ok {
-		fmt.Println("release: it had ended before,", ended.Token == permit.Token())
+		fmt.Println("release: already ended,", ended.Token == permit.Token())
 	}
 	// Output:
 	// held: false
 	// refresh: true
 	// before the next step: true
-	// release: it had ended before, true
+	// release: already ended, true
 }
 
-// A step that takes longer than a permit lives is not begun.
+// A step that takes longer than a permit lives must not start.
 func ExampleTooShortError() {
 	clients, end := connect("app1")
 	defer end()
@@ -257,12 +257,12 @@ func ExampleTooShortError() {
 
 	err = permit.Ensure(ctx, time.Hour)
 	if short, ok := errors.AsType[*client.TooShortError](err); ok {
-		fmt.Println(short.Wanted, "wanted of a permit that lives", short.Duration)
+		fmt.Println(short.Wanted, "requested of a permit that lives", short.Duration)
 	}
-	// Output: 1h0m0s wanted of a permit that lives 1m0s
+	// Output: 1h0m0s requested of a permit that lives 1m0s
 }
 
-// The job must be able to stop within the life of its permit.
+// The stop time may be at most half of the permit's duration.
 func ExampleWithStopTime() {
 	clients, end := connect("app1")
 	defer end()
@@ -270,7 +270,7 @@ func ExampleWithStopTime() {
 
 	_, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithStopTime(50*time.Second))
 	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
-		fmt.Println(e.StopTime, "to stop, of", e.Duration)
+		fmt.Println(e.StopTime, "is too long for a permit that lives", e.Duration)
 	}
 	permit, err := c.Semaphore("nightly-export").Acquire(ctx, client.WithStopTime(20*time.Second))
 	if err != nil {
@@ -279,11 +279,11 @@ func ExampleWithStopTime() {
 	}
 	fmt.Println("held:", permit.Held())
 	// Output:
-	// 50s to stop, of 1m0s
+	// 50s is too long for a permit that lives 1m0s
 	// held: true
 }
 
-// What a job hears when it is to stop. Most jobs only stop; some want to know why.
+// The cause of the permit's context says why the job must stop. Most jobs just stop; some need the reason.
 func ExampleStopError() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -303,17 +303,17 @@ func ExampleStopError() {
 	if err != nil {
 		panic(err)
 	}
-	_ = permit.Refresh(ctx) // the job hears of it at once too; this waits for it
+	_ = permit.Refresh(ctx) // not needed: the job is notified anyway; this waits for it
 
 	<-permit.Context().Done()
 	cause := context.Cause(permit.Context())
 	switch {
 	case errors.Is(cause, client.ErrMoved):
-		fmt.Println("an edit lets somebody else run it")
+		fmt.Println("an edit admits another holder")
 	case errors.Is(cause, client.ErrPaused), errors.Is(cause, client.ErrCordoned):
-		fmt.Println("nobody is to run it for now")
+		fmt.Println("no holder may run it now")
 	case errors.Is(cause, client.ErrTakenOver):
-		fmt.Println("somebody judged this process dead")
+		fmt.Println("another host judged this process dead")
 	case errors.Is(cause, client.ErrStopped):
 		fmt.Println("stopped, for another reason")
 	case errors.Is(cause, client.ErrSuperseded):
@@ -325,7 +325,7 @@ func ExampleStopError() {
 		fmt.Println("time left:", time.Until(stop.Until) > 0, "still held:", permit.Held())
 	}
 	// Output:
-	// an edit lets somebody else run it
+	// an edit admits another holder
 	// time left: true still held: true
 }
 
@@ -346,11 +346,11 @@ func ExamplePermit_Progress() {
 	// Output: stalled: true held: true
 }
 
-// In a test the clock is moved by hand: how a job of one's own takes a loss is seen without waiting for one.
+// A test can advance the clock, to see how a job reacts to a loss without waiting for one.
 func ExampleWithClock() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()
-	ctx, watch := context.Background(), &hands{}
+	ctx, watch := context.Background(), &manualClock{}
 	var clock client.Clock = watch
 	c, err := client.Dial(ctx, []string{srv.Endpoint()}, client.WithClock(clock))
 	if err != nil {
@@ -363,7 +363,7 @@ func ExampleWithClock() {
 	}
 
 	fmt.Println(clock.Now(), "held:", permit.Held())
-	watch.move(2 * time.Minute) // the machine was suspended
+	watch.advance(2 * time.Minute) // the machine was suspended
 	fmt.Println(clock.Now(), "held:", permit.Held())
 	fmt.Println("lost:", errors.Is(permit.Refresh(ctx), client.ErrLost), errors.Is(permit.Ensure(ctx, time.Second), client.ErrLost))
 	fmt.Println(context.Cause(permit.Context()))
@@ -374,8 +374,8 @@ func ExampleWithClock() {
 	// the permit is lost: its deadline passed without a refresh
 }
 
-// hands is a clock that a test moves.
-type hands struct{ now atomic.Int64 }
+// manualClock is a clock that a test advances.
+type manualClock struct{ now atomic.Int64 }
 
-func (h *hands) Now() time.Duration   { return time.Duration(h.now.Load()) }
-func (h *hands) move(d time.Duration) { h.now.Add(int64(d)) }
+func (c *manualClock) Now() time.Duration      { return time.Duration(c.now.Load()) }
+func (c *manualClock) advance(d time.Duration) { c.now.Add(int64(d)) }

@@ -11,7 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job that ignores its context cannot be stopped by a library. It is reported, and keeps its slot until it returns.
+// A library cannot stop a job that ignores its context. The job is reported, and keeps its slot until it returns or its
+// permit expires.
 func ExampleOverrun() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -23,23 +24,23 @@ func ExampleOverrun() {
 		if _, err := clients[1].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Author: "ops@desk", Reason: "disk is full"}); err != nil {
 			return err
 		}
-		<-reported // it does not look at ctx
+		<-reported // ignores ctx
 		return nil
 	}
 
 	sem := clients[0].Semaphore("nightly-export", client.WithStopTime(100*time.Millisecond))
 	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) {
-		fmt.Println("still running although revoked:", errors.Is(o.Cause, client.ErrRevoked), "another may run beside it:", o.Gone)
+		fmt.Println("still running although revoked:", errors.Is(o.Cause, client.ErrRevoked), "another may be running:", o.Gone)
 		close(reported)
 	}})
 	err := client.NewRunner(sem, stubborn, hooks).Run(ctx)
-	fmt.Println("in the end:", err)
+	fmt.Println("returned:", err)
 	// Output:
-	// still running although revoked: true another may run beside it: false
-	// in the end: <nil>
+	// still running although revoked: true another may be running: false
+	// returned: <nil>
 }
 
-// When no server answers, a job is skipped, waits, or runs unguarded: its author knows which is worse.
+// When no server answers, a job can be skipped, wait, or run unguarded. The policy depends on which is worse for the job.
 func ExampleWithOutagePolicy() {
 	ctx := context.Background()
 	c, err := client.Dial(ctx, []string{nobody}, silent())
@@ -66,7 +67,7 @@ func ExampleWithOutagePolicy() {
 	// <nil>
 }
 
-// A scheduler that calls jobs itself begins and ends the run around each.
+// A scheduler that calls jobs itself calls Begin before and End after each of them.
 func ExampleRunner_Begin() {
 	clients, end := connect("app1")
 	defer end()
@@ -75,7 +76,7 @@ func ExampleRunner_Begin() {
 
 	run, err := runner.Begin(context.Background(), due)
 	if err != nil {
-		fmt.Println(err) // as of Run: a *client.DeniedError for example
+		fmt.Println(err) // as from Run, for example a *client.DeniedError
 		return
 	}
 	fmt.Println("held:", run.Permit().Held())
@@ -90,7 +91,7 @@ func ExampleRunner_Begin() {
 	// <nil>
 }
 
-// A job that is no function is started by Start, and must respect Context.
+// A job that is not a function must call Start before it starts, and stop when Context ends.
 func ExampleRun_Start() {
 	clients, end := connect("app1")
 	defer end()
@@ -112,7 +113,7 @@ func ExampleRun_Start() {
 	// context canceled
 }
 
-// A job that gives up half-way says so. With firing_on_loss free, another host may run the firing.
+// A job that gives up midway returns ErrCutShort. With firing_on_loss free, another host may then run the firing.
 func ExampleRunner_RunDue_cutShort() {
 	clients, end := connect("app1")
 	defer end()
@@ -127,7 +128,7 @@ func ExampleRunner_RunDue_cutShort() {
 	// the disk is full: the job was cut short
 }
 
-// Two timetables that share a semaphore need names for their firings; the same due time is then two firings.
+// Two timetables that share a semaphore need different firing names. The same due time is then two firings.
 func ExampleWithFiringName() {
 	clients, end := connect("app1")
 	defer end()
@@ -150,20 +151,20 @@ func ExampleWithLoopDelay() {
 	clients, end := connect("app1")
 	defer end()
 	ctx, stop := context.WithCancel(context.Background())
-	turns := 0
+	runs := 0
 	poll := func(context.Context) error {
-		if turns++; turns == 3 {
+		if runs++; runs == 3 {
 			stop()
 		}
 		return nil
 	}
 
 	runner := client.NewRunner(clients[0].Semaphore("nightly-export"), poll, client.WithLoopDelay(client.DefaultLoopDelay/100))
-	fmt.Println(runner.Loop(ctx), turns)
+	fmt.Println(runner.Loop(ctx), runs)
 	// Output: context canceled 3
 }
 
-// A release that no server answers holds up what follows on the run. This one is given up after 30 s.
+// If no server answers a release, the run blocks. With this limit, it gives up after 30 s.
 func ExampleWithReleaseLimit() {
 	clients, end := connect("app1")
 	defer end()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// gatekeeperd restore reads what is written, and gkctl snapshot inspect shows what is in it.
+// gatekeeperd restore reads the backup, and gkctl snapshot inspect shows its contents.
 func ExampleClient_SaveSnapshot() {
 	clients, end := connect("ops")
 	defer end()
@@ -16,7 +16,7 @@ func ExampleClient_SaveSnapshot() {
 		fmt.Println(err)
 		return
 	}
-	begins, _ := file.ReadString('\n') // there is one
-	fmt.Print(begins)
+	header, _ := file.ReadString('\n') // always present
+	fmt.Print(header)
 	// Output: gatekeeper backup 1
 }

@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host judges the holder dead and takes over. It gets the slot when the holder has given it up, or when its permit
-// has expired.
+// A host judges the holder dead and takes over. It gets the slot when the holder has released its permit, or when that has
+// expired.
 func ExampleSemaphore_TakeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()

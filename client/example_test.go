@@ -19,7 +19,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// connect returns clients of a new server, one for each acquirer, and what ends them all. Programs call Dial.
+// connect starts a server, and returns a client for each acquirer and a function that closes everything. Programs call
+// Dial instead.
 func connect(acquirers ...string) (clients []*client.Client, end func()) {
 	srv := gktest.NewServer()
 	for _, name := range acquirers {
@@ -45,7 +46,7 @@ func ExampleWrap() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 
-	export := func(ctx context.Context) error { // ctx ends when the job is to stop
+	export := func(ctx context.Context) error { // ctx ends when the job must stop
 		fmt.Println("exporting under a permit:", client.PermitOf(ctx).Held())
 		return nil
 	}
@@ -61,7 +62,7 @@ func ExampleRunner_RunDue() {
 	clients, end := connect("app1", "app2")
 	defer end()
 	ctx := context.Background()
-	due := time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC) // by the timetable, not by a clock
+	due := time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC) // the scheduled time, not the current time
 
 	for i, c := range clients {
 		runner := client.NewRunner(c.Semaphore("nightly-export"), func(context.Context) error {
@@ -103,7 +104,7 @@ func ExampleWithDenialPolicy() {
 	}
 	sem := clients[0].Semaphore("nightly-export")
 	waiting := client.WithHooks(client.Hooks{Waiting: func(_ context.Context, d *client.DeniedError) {
-		fmt.Println("waiting, for", d.Reason)
+		fmt.Println("waiting because of", d.Reason)
 		go other.Release(ctx)
 	}})
 
@@ -116,7 +117,7 @@ func ExampleWithDenialPolicy() {
 	}
 	// Output:
 	// skipped: true
-	// waiting, for NO_FREE_PERMIT
+	// waiting because of NO_FREE_PERMIT
 	// exporting
 }
 
@@ -127,17 +128,17 @@ func ExampleRunner_Loop() {
 	c := clients[0]
 
 	consume := func(ctx context.Context) error {
-		fmt.Println("consuming, here and nowhere else")
-		stop() // what a signal does
+		fmt.Println("consuming on this host only")
+		stop() // as a signal would
 		<-ctx.Done()
 		return nil
 	}
 
 	runner := client.NewRunner(c.Semaphore("nightly-export"), consume)
-	err := runner.Loop(ctx) // waits its turn, runs, and after a loss waits again
+	err := runner.Loop(ctx) // waits for a permit, runs, and waits again after a loss
 	fmt.Println(err)
 	// Output:
-	// consuming, here and nowhere else
+	// consuming on this host only
 	// context canceled
 }
 
@@ -183,14 +184,14 @@ func ExamplePermit_Context() {
 	<-permit.Context().Done()
 	switch cause := context.Cause(permit.Context()); {
 	case errors.Is(cause, client.ErrRevoked), errors.Is(cause, client.ErrMoved), errors.Is(cause, client.ErrHeldTooLong):
-		fmt.Println("somebody wants the job stopped; held meanwhile:", permit.Held())
+		fmt.Println("an operator stops the job; still held:", permit.Held())
 	case errors.Is(cause, client.ErrExpiring):
-		fmt.Println("no server answers, and the time is nearly up")
+		fmt.Println("no server answers, and the permit expires soon")
 	case errors.Is(cause, client.ErrLost):
 		fmt.Println("too late")
 	}
 	_ = permit.Release(ctx) // the job has stopped
-	// Output: somebody wants the job stopped; held meanwhile: true
+	// Output: an operator stops the job; still held: true
 }
 
 func ExampleClient_Declare() {
@@ -202,8 +203,8 @@ func ExampleClient_Declare() {
 		&gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("prod")},
 		&gatekeeperv1.Definition{Name: "hourly-report"},
 	)
-	fmt.Println("left as they are:", skipped, err)
-	// Output: left as they are: [nightly-export] <nil>
+	fmt.Println("not changed:", skipped, err)
+	// Output: not changed: [nightly-export] <nil>
 }
 
 func ExampleSemaphore_TryAcquire() {
@@ -216,13 +217,13 @@ func ExampleSemaphore_TryAcquire() {
 	nightly := func(ctx context.Context, c *client.Client) error {
 		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", due))
 		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
-			log.Print(denied) // one sentence: why not, and who holds it or ran it
+			log.Print(denied) // says why, and who holds the permit or ran the firing
 			return nil
 		} else if err != nil {
 			return err
 		}
 		defer permit.Release(ctx)
-		return export(permit.Context()) // which ends when the job is to stop
+		return export(permit.Context()) // which ends when the job must stop
 	}
 
 	for _, c := range clients {
@@ -261,7 +262,7 @@ func ExampleTokenOf() {
 		if err != nil {
 			return err
 		}
-		resp, err := api.Do(r) // carries the permit's token
+		resp, err := api.Do(r) // sends the permit's token
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Every task of a group is moved in one step, or none is.
+// A batch moves all definitions of a group in one step, or none.
 func ExampleClient_Definitions() {
 	clients, end := connect("ops")
 	defer end()
@@ -30,7 +30,7 @@ func ExampleClient_Definitions() {
 		changed.GroupPattern = new("dr-site")
 		batch.Edits = append(batch.Edits, &gatekeeperv1.Edit{
 			Change:          &gatekeeperv1.Edit_Replace{Replace: changed},
-			ExpectedVersion: record.GetVersion(), // refused if somebody else was faster
+			ExpectedVersion: record.GetVersion(), // refused if it was edited since
 		})
 	}
 	_, err := c.Definitions().BatchEdit(ctx, batch)
@@ -38,7 +38,7 @@ func ExampleClient_Definitions() {
 	// Output: 2 moved: <nil>
 }
 
-// A task is paused for a while: it resumes automatically.
+// A semaphore that is paused for two hours resumes automatically.
 func ExampleClient_Operator() {
 	clients, end := connect("ops")
 	defer end()
@@ -86,7 +86,7 @@ func ExampleClient_AllWaiters() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(w.GetSemaphore(), "is waited for by", w.GetIdentity().GetAcquirer())
+		fmt.Println(w.GetSemaphore(), "has a waiter:", w.GetIdentity().GetAcquirer())
 	}
 	// Output:
 }
@@ -132,17 +132,17 @@ func ExampleClient_Watch() {
 		log.Fatal(err)
 	}
 	from := &gatekeeperv1.WatchRequest{FromRevision: read.GetRecord().GetVersion(), Names: []string{"nightly-*"}}
-	for told, err := range c.Watch(ctx, from) {
+	for resp, err := range c.Watch(ctx, from) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if told.GetMissed() {
+		if resp.GetMissed() {
 			continue // read everything again
 		}
-		for _, event := range told.GetEvents() {
+		for _, event := range resp.GetEvents() {
 			fmt.Println(event.GetKind(), event.GetSemaphore())
 		}
-		if len(told.GetEvents()) > 0 {
+		if len(resp.GetEvents()) > 0 {
 			break
 		}
 	}
@@ -156,14 +156,14 @@ func ExampleClient_Members() {
 
 	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
-		log.Fatal(err) // none answered
+		log.Fatal(err) // no member answered
 	}
 	show := func(m client.MemberStatus) { fmt.Println(m.ID(), "answers:", m.Err == nil) }
 	for _, m := range members {
 		show(m)
 	}
 
-	status, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{}) // of whichever is reached
+	status, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{}) // from any member that is reached
 	fmt.Println("led by", status.GetLeaderId(), err)
 	// Output:
 	// gk1 answers: true

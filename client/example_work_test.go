@@ -11,12 +11,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// two yields the payloads of two tasks, each time that it is ranged over.
+// two yields the payloads of two tasks. It may be ranged over several times.
 func two(yield func([]byte, error) bool) {
 	_ = yield([]byte("a"), nil) && yield([]byte("b"), nil)
 }
 
-// Package work is the way to execute tasks. This is the call beneath it.
+// Use package work to execute tasks; it is based on OfferWork.
 func ExampleSemaphore_OfferWork() {
 	srv := gktest.NewServer("resize")
 	defer srv.Close()
@@ -39,7 +39,7 @@ func ExampleSemaphore_OfferWork() {
 		Task: func(t *client.WorkTask) {
 			executed++
 			last := executed == 2
-			go func() { // the stream must not be held up
+			go func() { // must not block the stream
 				t.Progress(0.5, "half")
 				fmt.Printf("%s, under a token: %t\n", t.Task.GetPayload(), client.TokenOf(t.Context()) == t.Permit.Token())
 				end := client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, Result: []byte("resized")}
@@ -119,7 +119,7 @@ func ExampleClient_SubmitJob_errors() {
 	// there is no posters
 }
 
-// While no server answers, a bounded number of submissions waits.
+// While no server answers, only a bounded number of submissions can wait.
 func ExampleSubmitBufferError() {
 	c, err := client.Dial(context.Background(), []string{"127.0.0.1:1"}, client.WithSubmitBuffer(1))
 	if err != nil {
@@ -142,7 +142,7 @@ func ExampleSubmitBufferError() {
 	<-refused
 	// Output:
 	// true true
-	// no server answered, and 1 submissions wait already: submit again later under the same id, or allow more by WithSubmitBuffer
+	// no server answered, and 1 submissions are already waiting: submit again later with the same id, or allow more with WithSubmitBuffer
 }
 
 // The context of a task ends with ErrTaskCancelled when its job is cancelled.
@@ -156,7 +156,7 @@ func ExampleWorkTask() {
 	err := c.Semaphore("nightly-export").OfferWork(ctx, client.WorkHandler{
 		Open: func(*client.WorkStream) (slots int, ok bool) { return 1, true },
 		Denied: func(d *client.DeniedError) {
-			if d.Reason != client.ReasonNoTask { // no worker is denied for want of a task: it waits
+			if d.Reason != client.ReasonNoTask { // a worker without a task waits; it is not denied
 				fmt.Println(d)
 			}
 		},
